@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The house style that the compiler keeps: Swift 6, no implicit re-exports, no unmarked unsafe code, no warnings.
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+// Arrows point downwards only: a target names nothing that stands below it in this list.
+let package = Package(
+  name: "receipt-relay",
+  products: [
+    .executable(name: "receiptd", targets: ["receiptd"]),
+    .executable(name: "receiptctl", targets: ["receiptctl"]),
+  ],
+  dependencies: [],
+  targets: [
+    // C libraries, each imported by its wrapper alone.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+    // Wrappers and small foundations.
+    library("Platform"),
+    library("JSON"),
+    library("Cryptography", ["CCrypto"]),
+    library("SQLite", ["CSQLite"]),
+    library("HTTPServer", ["CMicroHTTPD", "Platform"]),
+    library("HTTPClient", ["CCurl"]),
+
+    // The job itself.
+    library("Domain"),
+    library("Processors", ["Domain", "Cryptography", "JSON"]),
+    library("Destinations", ["Domain", "JSON"]),
+    .target(
+      name: "Migrations", path: "migrations",
+      resources: [.embedInCode("v0001_initial.sql")], swiftSettings: house),
+    library("Store", ["Domain", "SQLite", "Migrations"]),
+    library(
+      "Relay",
+      [
+        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations", "Store",
+      ]),
+
+    // What people touch.
+    library("Terminal", ["Platform", "JSON"]),
+    library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
+    program("receiptd", ["Terminal", "Relay"]),
+    program("receiptctl", ["Terminal", "Relay", "Sandbox", "Store"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
