@@ -38,8 +38,8 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
     // Wrappers and small foundations.
-    library("Platform"),
     library("JSON"),
+    library("Platform", ["JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),
@@ -64,6 +64,21 @@ let package = Package(
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
     program("receiptd", ["Terminal", "Relay"]),
     program("receiptctl", ["Terminal", "Relay", "Sandbox", "Store"]),
+
+    // Tests mirror the sources.
+    tests("JSONTests", ["JSON"]),
+    tests("PlatformTests", ["Platform"]),
+    tests("CryptographyTests", ["Cryptography"]),
+    tests("SQLiteTests", ["SQLite"]),
+    tests("HTTPServerTests", ["HTTPServer", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Platform"]),
+    tests("DomainTests", ["Domain"]),
+    tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
+    tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
+    tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
+    tests("RelayTests", ["Relay", "Domain", "JSON", "Platform"]),
+    tests("TerminalTests", ["Terminal", "JSON"]),
+    tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,34 @@
+// What a system call said when it failed.
+
+internal import Glibc
+
+/// A failed system call: its errno and which call it was.
+public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// errno(3).
+  public let code: Int32
+  /// The call that failed, by name; never an argument of it.
+  public let operation: String
+
+  public init(code: Int32, operation: String) {
+    self.code = code
+    self.operation = operation
+  }
+
+  /// The last error of this thread.
+  public static func last(_ operation: String) -> SystemError { SystemError(code: errno, operation: operation) }
+
+  /// What strerror(3) says of the code.
+  public var reason: String {
+    var buffer = [UInt8](repeating: 0, count: 128)
+    let code = code
+    let failed = unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+        unsafe characters.baseAddress.map { unsafe strerror_r(code, $0, characters.count) } ?? ERANGE
+      }
+    }
+    let text = failed == 0 ? String(validating: buffer.prefix { $0 != 0 }, as: UTF8.self) : nil
+    return text ?? "error \(code)"
+  }
+
+  public var description: String { "\(operation): \(reason)" }
+}

@@ -1,0 +1,55 @@
+// A plain thread with a name. Everything here blocks in C or is called from C, which the cooperative pool of Swift's
+// tasks is not made for (it is as wide as the cores).
+
+internal import Glibc
+
+/// A thread that runs one closure and is joined by its owner.
+///
+/// Owns the thread: `join()` must be called once, by one thread; it is the only way to learn that the body ended.
+public final class WorkerThread: Sendable {
+  private let handle: pthread_t
+
+  /// Starts the thread.
+  /// - Parameter name: shown by `top -H` and in debuggers; the kernel keeps 15 bytes (proc_pid_comm(5)).
+  public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
+    var handle = pthread_t()
+    let code = unsafe pthread_create(&handle, nil, { unsafe WorkerThread.enter($0) }, unsafe box.toOpaque())
+    guard code == 0 else {
+      unsafe box.release()
+      throw SystemError(code: code, operation: "pthread_create")
+    }
+    self.handle = handle
+  }
+
+  /// Waits until the body has ended.
+  public func join() {
+    pthread_join(handle, nil)
+  }
+
+  private final class Body: Sendable {
+    let name: String
+    let run: @Sendable () -> Void
+    init(name: String, run: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.run = run
+    }
+  }
+
+  private static func enter(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+    setName(body.name)
+    body.run()
+    return nil
+  }
+
+  /// A name that could not be set is no reason not to run.
+  private static func setName(_ name: String) {
+    let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    let bytes = Array(name.utf8.prefix(15))
+    _ = unsafe write(file, bytes, bytes.count)
+  }
+}
