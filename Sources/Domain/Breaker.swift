@@ -1,0 +1,101 @@
+// The breaker of one app's deliveries: closed (all may go), open (the destination is down), paused (the configuration is
+// wrong), and beside these the rest that a destination asked for. Its state is kept in the database. Pure; any thread.
+
+/// Whether an app's receipts may be sent now.
+public struct Breaker: Sendable, Equatable {
+  /// What stops the deliveries.
+  public enum State: String, Sendable, CaseIterable {
+    case closed, open, paused
+  }
+
+  /// What may be sent at a moment.
+  public enum Admission: Sendable, Equatable {
+    case free
+    /// One receipt, to see whether the destination is back.
+    case probe
+    /// Nothing before that moment.
+    case none(until: Timestamp)
+  }
+
+  public var state: State
+  /// Transient failures in a row, while closed.
+  public var failures: Int
+  /// When the next probe may go, while not closed.
+  public var probeAt: Timestamp?
+  /// Until when the destination asked to be left alone.
+  public var restUntil: Timestamp?
+  /// Since when the state is what it is.
+  public var since: Timestamp?
+  /// Why it is not closed.
+  public var cause: Reason?
+  /// How long the configuration has been wrong in all, without the pause that still lasts.
+  public var pausedMilliseconds: Int64
+
+  public init(
+    state: State = .closed, failures: Int = 0, probeAt: Timestamp? = nil, restUntil: Timestamp? = nil,
+    since: Timestamp? = nil, cause: Reason? = nil, pausedMilliseconds: Int64 = 0
+  ) {
+    self.state = state
+    self.failures = failures
+    self.probeAt = probeAt
+    self.restUntil = restUntil
+    self.since = since
+    self.cause = cause
+    self.pausedMilliseconds = pausedMilliseconds
+  }
+
+  /// - Parameter probing: whether a probe is under way already; there is never more than one.
+  public func admission(now: Timestamp, probing: Bool) -> Admission {
+    if let restUntil, now < restUntil { return .none(until: restUntil) }
+    guard state != .closed else { return .free }
+    let probeAt = probeAt ?? now
+    if probing { return .none(until: max(probeAt, now.advanced(byMilliseconds: 1000))) }
+    return now < probeAt ? .none(until: probeAt) : .probe
+  }
+
+  /// How long the configuration has been wrong in all, up to now.
+  public func pausedMilliseconds(now: Timestamp) -> Int64 {
+    guard state == .paused, let since else { return pausedMilliseconds }
+    return pausedMilliseconds + max(0, now.milliseconds(since: since))
+  }
+
+  /// Takes in what came of one try.
+  public mutating func record(_ verdict: Verdict, policy: BreakerPolicy, now: Timestamp) {
+    switch verdict {
+    case .delivered, .refused:
+      // The destination read and judged a receipt: it is up, and it knows us.
+      close(now: now)
+    case .retry(let reason, _):
+      failures += 1
+      let isDown = state != .closed || failures >= policy.failures
+      if isDown { stop(.open, cause: reason, policy: policy, now: now) }
+    case .coolDown(_, let rest):
+      let until = now.advanced(byMilliseconds: min(rest, Delivery.retryAfterMillisecondsMax))
+      restUntil = max(restUntil ?? until, until)
+      if state != .closed { probeAt = until }
+    case .misconfigured(let reason): stop(.paused, cause: reason, policy: policy, now: now)
+    }
+  }
+
+  /// Lets a probe go at once: the configuration was changed, or an operator asked.
+  public mutating func probeNow(now: Timestamp) {
+    restUntil = nil
+    if state != .closed { probeAt = now }
+  }
+
+  private mutating func close(now: Timestamp) {
+    pausedMilliseconds = pausedMilliseconds(now: now)
+    let hadRest = restUntil
+    self = Breaker(restUntil: hadRest.flatMap { $0 > now ? $0 : nil }, pausedMilliseconds: pausedMilliseconds)
+  }
+
+  private mutating func stop(_ stopped: State, cause: Reason, policy: BreakerPolicy, now: Timestamp) {
+    if state != stopped {
+      pausedMilliseconds = pausedMilliseconds(now: now)
+      state = stopped
+      since = now
+    }
+    self.cause = cause
+    probeAt = now.advanced(byMilliseconds: policy.openForMilliseconds)
+  }
+}

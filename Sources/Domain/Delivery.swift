@@ -1,0 +1,73 @@
+// What becomes of a receipt after one try to deliver it. Pure; any thread.
+
+/// How far a receipt's retry budget is used up.
+public struct RetryBudget: Sendable, Equatable {
+  /// Failed tries that counted, since the receipt became ready or was replayed.
+  public var spentTries: Int64
+  /// When the receipt became ready or was replayed.
+  public var startedAt: Timestamp
+  /// How long since then the app's configuration was wrong; that time does not count.
+  public var pausedMilliseconds: Int64
+
+  public init(spentTries: Int64, startedAt: Timestamp, pausedMilliseconds: Int64) {
+    self.spentTries = spentTries
+    self.startedAt = startedAt
+    self.pausedMilliseconds = pausedMilliseconds
+  }
+
+  /// Whether the time to try is used up.
+  public func isUsedUp(policy: RetryPolicy, now: Timestamp) -> Bool {
+    now.milliseconds(since: startedAt) - max(0, pausedMilliseconds) >= policy.giveUpAfterMilliseconds
+  }
+}
+
+/// The rules of trying again (contract: Delivery).
+public enum Delivery {
+  /// The longest `Retry-After` that is honoured, and the rest that a 429 without one brings.
+  public static let retryAfterMillisecondsMax: Int64 = 24 * 3_600_000
+  public static let coolDownMillisecondsDefault: Int64 = 600_000
+
+  /// What becomes of the receipt.
+  public enum Decision: Sendable, Equatable {
+    case delivered(importID: String?)
+    /// - spent: whether the try counts against the budget.
+    case retry(at: Timestamp, spent: Bool)
+    case failed(Reason)
+  }
+
+  /// - Parameters:
+  ///   - probe: whether the try was made to see whether a closed-off destination is back; such a one spends nothing.
+  public static func decide(
+    _ verdict: Verdict, budget: RetryBudget, probe: Bool, policy: DeliveryPolicy, now: Timestamp,
+    random: inout some RandomNumberGenerator
+  ) -> Decision {
+    switch verdict {
+    case .delivered(let importID): return .delivered(importID: importID)
+    case .refused(let reason): return .failed(reason)
+    case .misconfigured:
+      return .retry(at: now.advanced(byMilliseconds: policy.breaker.openForMilliseconds), spent: false)
+    case .retry(_, let notBefore): return retry(after: notBefore)
+    case .coolDown(_, let rest): return retry(after: rest)
+    }
+
+    func retry(after notBefore: Int64?) -> Decision {
+      if budget.isUsedUp(policy: policy.retry, now: now) { return .failed(.gaveUp) }
+      let pause = pause(afterTries: budget.spentTries, policy: policy.retry, random: &random)
+      let wait = max(pause, min(notBefore ?? 0, retryAfterMillisecondsMax))
+      return .retry(at: now.advanced(byMilliseconds: wait), spent: !probe)
+    }
+  }
+
+  /// The schedule's pause with its jitter: the last entry repeats.
+  static func pause(
+    afterTries tries: Int64, policy: RetryPolicy, random: inout some RandomNumberGenerator
+  ) -> Int64 {
+    guard let last = policy.scheduleMilliseconds.last else { return 0 }
+    let position = Int(clamping: tries)
+    let schedule = policy.scheduleMilliseconds
+    let pause = schedule.indices.contains(position) ? schedule[position] : last
+    let spread = max(0, min(1, policy.jitter))
+    let factor = spread > 0 ? Double.random(in: (1 - spread)...(1 + spread), using: &random) : 1
+    return Int64(exactly: (Double(pause) * factor).rounded()) ?? pause
+  }
+}

@@ -1,0 +1,40 @@
+// The identifiers that the relay itself gives out. Pure; any thread.
+
+/// Identifiers of the form `prefix_` + 26 characters of Crockford's base32 (https://www.crockford.com/base32.html): 48 bits
+/// of time, then 80 random bits, as in a ULID. Text order is time order.
+public enum Identifier {
+  public static let contextPrefix = "ctx_"
+  public static let receiptPrefix = "rcp_"
+
+  private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+  private static let characters = 26
+
+  /// A new identifier.
+  /// - Parameters:
+  ///   - now: clamped to what 48 bits of milliseconds hold.
+  ///   - random: must be unpredictable for identifiers that are a secret, as those of contexts are.
+  public static func make(
+    prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
+  ) -> String {
+    let time = UInt64(clamping: now.unixMilliseconds) & 0xFFFF_FFFF_FFFF
+    let high = UInt64.random(in: 0..<(1 << 40), using: &random)
+    let low = UInt64.random(in: 0..<(1 << 40), using: &random)
+    var text = Array(prefix.utf8)
+    append(time, characters: 10, to: &text)
+    append(high, characters: 8, to: &text)
+    append(low, characters: 8, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func append(_ bits: UInt64, characters: Int, to text: inout [UInt8]) {
+    for position in stride(from: 5 * (characters - 1), through: 0, by: -5) {
+      text.append(alphabet[Int(bits >> UInt64(position)) & 31])
+    }
+  }
+
+  /// Whether `text` has the form of an identifier with this prefix. Says nothing of whether it exists.
+  public static func isWellFormed(_ text: String, prefix: String) -> Bool {
+    text.utf8.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
+      && text.utf8.dropFirst(prefix.utf8.count).allSatisfy(alphabet.contains)
+  }
+}

@@ -1,0 +1,128 @@
+// Everything that is known about one purchase, and how it grows with each report. Pure; any thread.
+
+/// What is known about one purchase.
+public struct Purchase: Sendable, Equatable {
+  /// Where the user came from; a lower one is more certain.
+  public enum UserSource: Int64, Sendable, Comparable {
+    case byOperator = 0
+    case context, reference, metadata, customer
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  public var key: PurchaseKey
+  public var sessionID: String?
+  public var observations: Observations
+  public var customerID: String?
+  public var userID: String?
+  public var userSource: UserSource?
+  /// The prices that events named; of several the context chooses.
+  public var prices: [String]
+  /// Whether `prices` are those of the checkout's own line items, which go before those of sister events.
+  public var pricesAreOfCheckout: Bool
+  /// The claimed context's id; nil for a blob that came inside an event.
+  public var contextID: String?
+  public var context: ContextBlob?
+  /// When it happened by the processor's clock, as the first report said; contexts are looked for around it.
+  public var happenedAt: Timestamp
+  /// When it was first heard of.
+  public var createdAt: Timestamp
+  /// When it was seen to be bought; what it lacks is waited for from here.
+  public var boughtAt: Timestamp?
+
+  public init(
+    key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
+    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [], pricesAreOfCheckout: Bool = false,
+    contextID: String? = nil, context: ContextBlob? = nil, happenedAt: Timestamp, createdAt: Timestamp,
+    boughtAt: Timestamp? = nil
+  ) {
+    self.key = key
+    self.sessionID = sessionID
+    self.observations = observations
+    self.customerID = customerID
+    self.userID = userID
+    self.userSource = userSource
+    self.prices = prices
+    self.pricesAreOfCheckout = pricesAreOfCheckout
+    self.contextID = contextID
+    self.context = context
+    self.happenedAt = happenedAt
+    self.createdAt = createdAt
+    self.boughtAt = boughtAt
+  }
+
+  /// The purchase as one report tells it.
+  public init(_ report: PurchaseReport, now: Timestamp) {
+    self.init(key: report.key, happenedAt: report.happenedAt, createdAt: now)
+    absorb(report)
+  }
+
+  /// Whether it has been paid for, or needs no payment.
+  ///
+  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment method it
+  /// is active at once. Its first invoice being paid does. Both count only once the user is known, because subscriptions
+  /// are also made outside of any app.
+  public var isBought: Bool {
+    if observations.contains(.checkoutPaid) { return true }
+    if observations.contains(.checkoutUnpaid) { return observations.contains(.firstInvoicePaid) }
+    return userID != nil && !observations.isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
+  }
+
+  /// Whether its checkout was completed without the money, which then failed to come.
+  public var endedUnpaid: Bool {
+    !isBought && observations.contains(.checkoutUnpaid)
+      && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+  }
+
+  /// Whether there is to be a receipt: it is bought, or its checkout was completed.
+  public var deservesReceipt: Bool { isBought || observations.contains(.checkoutUnpaid) }
+
+  /// Whether it stands under its checkout session until the processor names the subscription.
+  public func takesKey(of report: PurchaseReport) -> Bool {
+    key.type == .checkoutSession && report.key.type == .subscription && report.sessionID == key.id
+  }
+
+  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows better.
+  public mutating func absorb(_ report: PurchaseReport) {
+    if takesKey(of: report) { key = report.key }
+    observations.formUnion(report.observations)
+    sessionID = sessionID ?? report.sessionID
+    customerID = customerID ?? report.customerID
+    let ofCheckout = report.sessionID != nil
+    if !report.prices.isEmpty, prices.isEmpty || (ofCheckout && !pricesAreOfCheckout) {
+      prices = report.prices
+      pricesAreOfCheckout = ofCheckout
+    }
+    if context == nil, let blob = report.context { context = blob }
+    if let user = report.referencedUser {
+      learnUser(user, from: .reference)
+    } else if let user = report.metadataUser {
+      learnUser(user, from: .metadata)
+    }
+  }
+
+  /// Takes in everything that another row knows about what turned out to be the same purchase.
+  public mutating func absorb(_ other: Purchase) {
+    observations.formUnion(other.observations)
+    sessionID = sessionID ?? other.sessionID
+    customerID = customerID ?? other.customerID
+    if prices.isEmpty || (other.pricesAreOfCheckout && !pricesAreOfCheckout && !other.prices.isEmpty) {
+      prices = other.prices
+      pricesAreOfCheckout = other.pricesAreOfCheckout
+    }
+    if context == nil {
+      context = other.context
+      contextID = other.contextID
+    }
+    if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
+    happenedAt = min(happenedAt, other.happenedAt)
+    createdAt = min(createdAt, other.createdAt)
+  }
+
+  /// Takes a user, unless a more certain source, or one as certain, named one before.
+  public mutating func learnUser(_ user: String, from source: UserSource) {
+    if let known = userSource, known <= source { return }
+    userID = user
+    userSource = source
+  }
+}

@@ -1,0 +1,103 @@
+// What one event says about one purchase, in words that every payment processor can speak. A processor makes reports;
+// the join takes them in. Pure; any thread.
+
+/// What was bought: the kind of object and its id at the processor.
+public struct PurchaseKey: Sendable, Hashable {
+  /// Purchasely's `stripe_object_type`.
+  public enum ObjectType: String, Sendable, CaseIterable {
+    case subscription
+    case checkoutSession = "checkout_session"
+  }
+
+  public var type: ObjectType
+  public var id: String
+
+  public init(type: ObjectType, id: String) {
+    self.type = type
+    self.id = id
+  }
+}
+
+/// What events have been seen to say about a purchase. A set that only grows: whichever order events come in, the union
+/// is the same, and with it what follows (R2).
+public struct Observations: OptionSet, Sendable, Hashable {
+  public let rawValue: Int64
+
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  /// The checkout is complete and paid for, or nothing had to be paid.
+  public static let checkoutPaid = Observations(rawValue: 1 << 0)
+  /// The checkout is complete, the money under way.
+  public static let checkoutUnpaid = Observations(rawValue: 1 << 1)
+  /// The money that was under way did not come.
+  public static let paymentFailed = Observations(rawValue: 1 << 2)
+  /// The checkout ended unfinished.
+  public static let checkoutExpired = Observations(rawValue: 1 << 3)
+  /// The subscription itself says that it began.
+  public static let subscriptionBegan = Observations(rawValue: 1 << 4)
+  /// The first invoice of the subscription is paid.
+  public static let firstInvoicePaid = Observations(rawValue: 1 << 5)
+}
+
+/// What one event says about one purchase.
+public struct PurchaseReport: Sendable, Equatable {
+  public var key: PurchaseKey
+  /// The checkout session, when the event names one.
+  public var sessionID: String?
+  public var observations: Observations
+  public var customerID: String?
+  /// The reference that the checkout was opened with: a context's id or a user.
+  public var clientReference: String?
+  /// The id of a context, from the metadata.
+  public var contextID: String?
+  /// A context's blob and the price it names, from the metadata.
+  public var context: ContextBlob?
+  /// The user from the metadata.
+  public var metadataUser: String?
+  /// Every price that the event names, in its order.
+  public var prices: [String]
+  /// When it happened, by the processor's clock.
+  public var happenedAt: Timestamp
+
+  public init(
+    key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
+    clientReference: String? = nil, contextID: String? = nil, context: ContextBlob? = nil,
+    metadataUser: String? = nil, prices: [String] = [], happenedAt: Timestamp
+  ) {
+    self.key = key
+    self.sessionID = sessionID
+    self.observations = observations
+    self.customerID = customerID
+    self.clientReference = clientReference
+    self.contextID = contextID
+    self.context = context
+    self.metadataUser = metadataUser
+    self.prices = prices
+    self.happenedAt = happenedAt
+  }
+
+  /// The id of a context that the event names, in the metadata or as the reference of the checkout.
+  public var namedContextID: String? {
+    [contextID, clientReference].lazy.compactMap(\.self)
+      .first { Identifier.isWellFormed($0, prefix: Identifier.contextPrefix) }
+  }
+
+  /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or not,
+  /// for a wrong user is worse than none.
+  public var referencedUser: String? {
+    guard let clientReference else { return nil }
+    let isContext = Identifier.isWellFormed(clientReference, prefix: Identifier.contextPrefix)
+    return isContext ? nil : OutsideText.identifier(clientReference)
+  }
+}
+
+/// A context as it is carried: the blob exactly as it came, and the price that it names.
+public struct ContextBlob: Sendable, Hashable {
+  public var text: String
+  public var priceID: String?
+
+  public init(text: String, priceID: String?) {
+    self.text = text
+    self.priceID = priceID
+  }
+}

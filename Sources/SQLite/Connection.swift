@@ -1,0 +1,102 @@
+// One SQLite connection. Whoever owns it uses it from one thread at a time; put it behind a lock to share it.
+
+internal import CSQLite
+
+/// An open database (https://www.sqlite.org/c3ref/open.html).
+///
+/// Owns the `sqlite3 *`; its statements must be gone before it is, which they see to by holding it. Not for two threads
+/// at once: it is opened without SQLite's own mutex.
+@safe public final class Connection {
+  /// What may be done with the file.
+  public enum Mode: Sendable {
+    case readWriteCreate, readWrite, readOnly
+  }
+
+  let handle: OpaquePointer
+
+  /// - Parameters:
+  ///   - path: the database file; `:memory:` for one that is gone with the connection.
+  ///   - busyTimeoutMilliseconds: how long a call waits for another connection's lock.
+  public init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32) throws(SQLiteError) {
+    let flags =
+      switch mode {
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readOnly: SQLITE_OPEN_READONLY
+      }
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let database = unsafe opened else {
+      // Even a failed open leaves a handle that has to be closed.
+      unsafe sqlite3_close_v2(opened)
+      throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, operation: "open database")
+    }
+    unsafe handle = database
+    unsafe sqlite3_busy_timeout(database, busyTimeoutMilliseconds)
+  }
+
+  deinit {
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Runs SQL that returns nothing of interest; several statements may stand in it.
+  public func execute(_ sql: String) throws(SQLiteError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: Self.verb(of: sql)) }
+  }
+
+  /// Prepares one statement for repeated use (https://www.sqlite.org/c3ref/prepare.html).
+  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    try Statement(self, sql)
+  }
+
+  /// The first column of the first row of a query, as an integer; nil when there is no row.
+  public func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+    try prepare(sql).first { row throws(SQLiteError) in row.integer(0) }
+  }
+
+  /// The first column of the first row of a query, as text; nil when there is no row or it is NULL.
+  public func text(_ sql: String) throws(SQLiteError) -> String? {
+    try prepare(sql).first { row throws(SQLiteError) in try row.optionalText(0) } ?? nil
+  }
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  public var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  public var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  /// Whether a transaction is open.
+  public var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
+  public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    try execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Undoes the open transaction, if any. Some errors have undone it already, and then there is nothing to do
+  /// (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+  public func rollBack() {
+    guard isInTransaction else { return }
+    // A rollback that fails leaves a connection on which every further call fails too, and says so.
+    try? execute("ROLLBACK")
+  }
+
+  /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).
+  /// - Throws: also when the file exists already.
+  public func copy(to path: String) throws(SQLiteError) {
+    try prepare("VACUUM INTO ?1").run([.text(path)])
+  }
+
+  /// Only the first word of a statement goes into an error: the rest may carry data.
+  static func verb(of sql: String) -> String {
+    String(sql.drop { $0.isWhitespace }.prefix { $0.isLetter || $0 == "_" })
+  }
+}

@@ -1,0 +1,68 @@
+// What SQLite said when it refused. Classified once, here; never holds an argument, a body or a path.
+
+internal import CSQLite
+
+/// A failed SQLite call (https://www.sqlite.org/rescode.html).
+public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What a caller may do about it.
+  public enum Kind: String, Sendable {
+    /// Another connection holds the lock; try again.
+    case busy
+    /// No space left, for the database or its log.
+    case full
+    /// Reading or writing the file failed.
+    case inputOutput
+    /// A write could not be made durable: nothing may be acknowledged any more.
+    case syncFailed
+    /// The file is not a database, or a damaged one.
+    case corrupt
+    case constraint
+    case readOnly
+    case cannotOpen
+    case outOfMemory
+    case interrupted
+    /// A fault in this program's SQL or its use of the library.
+    case misuse
+  }
+
+  public let kind: Kind
+  /// SQLite's extended result code.
+  public let code: Int32
+  /// What was being done.
+  public let operation: String
+
+  public init(kind: Kind, code: Int32, operation: String) {
+    self.kind = kind
+    self.code = code
+    self.operation = operation
+  }
+
+  init(code: Int32, operation: String) {
+    self.init(kind: Self.kind(of: code), code: code, operation: operation)
+  }
+
+  private static func kind(of code: Int32) -> Kind {
+    // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: (4 << 8) and (5 << 8) of SQLITE_IOERR.
+    if code == SQLITE_IOERR | (4 << 8) || code == SQLITE_IOERR | (5 << 8) { return .syncFailed }
+    return switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    case SQLITE_FULL: .full
+    case SQLITE_IOERR: .inputOutput
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+    case SQLITE_CONSTRAINT: .constraint
+    case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
+    case SQLITE_CANTOPEN: .cannotOpen
+    case SQLITE_NOMEM: .outOfMemory
+    case SQLITE_INTERRUPT, SQLITE_ABORT: .interrupted
+    default: .misuse
+    }
+  }
+
+  /// SQLite's own words for the code.
+  public var reason: String {
+    guard let text = unsafe sqlite3_errstr(code) else { return "error \(code)" }
+    return unsafe String(validatingCString: text) ?? "error \(code)"
+  }
+
+  public var description: String { "\(operation): \(reason) (SQLite code \(code))" }
+}

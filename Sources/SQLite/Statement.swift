@@ -1,0 +1,144 @@
+// One prepared statement and the rows it gives. Same thread as its connection.
+
+internal import CSQLite
+
+/// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
+///
+/// Owns the `sqlite3_stmt *` and keeps its connection alive. It is reset after each use, so no read transaction and no
+/// bound value outlives a call.
+@safe public final class Statement {
+  private let connection: Connection
+  let handle: OpaquePointer
+  private let operation: String
+
+  init(_ connection: Connection, _ sql: String) throws(SQLiteError) {
+    var prepared: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let statement = unsafe prepared else {
+      throw SQLiteError(code: code == SQLITE_OK ? SQLITE_MISUSE : code, operation: Connection.verb(of: sql))
+    }
+    self.connection = connection
+    unsafe handle = statement
+    operation = Connection.verb(of: sql)
+  }
+
+  deinit {
+    unsafe sqlite3_finalize(handle)
+  }
+
+  /// Runs a statement for its effect.
+  public func run(_ values: [Value] = []) throws(SQLiteError) {
+    try forEach(values) { _ throws(SQLiteError) in }
+  }
+
+  /// Calls `body` with each row.
+  public func forEach(_ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    try bind(values)
+    defer { reset() }
+    while try step() { try body(Row(self)) }
+  }
+
+  /// What `body` makes of the first row; nil when there is none.
+  public func first<Result>(
+    _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result? {
+    try bind(values)
+    defer { reset() }
+    return try step() ? try body(Row(self)) : nil
+  }
+
+  /// What `body` makes of every row.
+  public func all<Result>(
+    _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> [Result] {
+    var results: [Result] = []
+    try forEach(values) { row throws(SQLiteError) in results.append(try body(row)) }
+    return results
+  }
+
+  private func step() throws(SQLiteError) -> Bool {
+    let code = unsafe sqlite3_step(handle)
+    switch code {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default: throw SQLiteError(code: code, operation: operation)
+    }
+  }
+
+  private func reset() {
+    // Both repeat the error of the step before or cannot fail.
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  private func bind(_ values: [Value]) throws(SQLiteError) {
+    guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
+      throw SQLiteError(code: SQLITE_RANGE, operation: operation)
+    }
+    var index: Int32 = 0
+    for value in values {
+      index += 1
+      let code = bind(value, at: index)
+      guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: operation) }
+    }
+  }
+
+  private func bind(_ value: Value, at index: Int32) -> Int32 {
+    switch value {
+    case .null: return unsafe sqlite3_bind_null(handle, index)
+    case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        // A null pointer would bind NULL, and an empty string may have one.
+        guard let start = bytes.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
+        return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+          unsafe csqlite_bind_text(handle, index, $0, UInt64(bytes.count))
+        }
+      }
+    case .blob(let bytes):
+      guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
+      return unsafe csqlite_bind_blob(handle, index, bytes, UInt64(bytes.count))
+    }
+  }
+}
+
+/// One row, valid while the statement stands on it (https://www.sqlite.org/c3ref/column_blob.html). Columns count from 0.
+public struct Row {
+  private let statement: Statement
+
+  init(_ statement: Statement) { self.statement = statement }
+
+  public func isNull(_ column: Int32) -> Bool {
+    unsafe sqlite3_column_type(statement.handle, column) == SQLITE_NULL
+  }
+
+  public func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(statement.handle, column) }
+
+  public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+  public func flag(_ column: Int32) -> Bool { integer(column) != 0 }
+
+  /// - Throws: `corrupt` when what is stored is not UTF-8; NULL reads as the empty string.
+  public func text(_ column: Int32) throws(SQLiteError) -> String {
+    guard let start = unsafe sqlite3_column_text(statement.handle, column) else { return "" }
+    let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
+    let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
+    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+      throw SQLiteError(code: SQLITE_CORRUPT, operation: "read text")
+    }
+    return text
+  }
+
+  public func optionalText(_ column: Int32) throws(SQLiteError) -> String? {
+    isNull(column) ? nil : try text(column)
+  }
+
+  public func blob(_ column: Int32) -> [UInt8] {
+    guard let start = unsafe sqlite3_column_blob(statement.handle, column) else { return [] }
+    let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  public func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+}
