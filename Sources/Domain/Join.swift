@@ -18,6 +18,7 @@ public enum Join {
   public static func resolve(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {
     guard purchase.deservesReceipt else { return .none }
     guard purchase.isBought else { return awaitPayment(purchase, policy: policy, now: now) }
+    if purchase.awaitsSubscription { return stillWait(for: .subscription, purchase, policy: policy, now: now) }
     let since = purchase.boughtAt ?? now
     func deadline(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: milliseconds) }
 
@@ -48,8 +49,14 @@ public enum Join {
     if purchase.endedUnpaid {
       return .cancelled(purchase.observations.contains(.paymentFailed) ? .paymentFailed : .sessionExpired)
     }
+    return stillWait(for: .payment, purchase, policy: policy, now: now)
+  }
+
+  private static func stillWait(
+    for reason: Reason, _ purchase: Purchase, policy: JoinPolicy, now: Timestamp
+  ) -> Resolution {
     let until = purchase.createdAt.advanced(byMilliseconds: policy.waitForPaymentMilliseconds)
-    return now < until ? .waiting(.payment, until: until) : .failed(.payment)
+    return now < until ? .waiting(reason, until: until) : .failed(reason)
   }
 
   /// The price to report: of those that events named the context's own, else the first; without any, the context's when

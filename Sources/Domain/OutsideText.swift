@@ -12,4 +12,7 @@ public enum OutsideText {
     let hasControl = text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     return hasControl ? nil : text
   }
+
+  /// `text` unless it is absent or empty.
+  public static func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -77,7 +77,12 @@ public struct Purchase: Sendable, Equatable {
   /// Whether there is to be a receipt: it is bought, or its checkout was completed.
   public var deservesReceipt: Bool { isBought || observations.contains(.checkoutUnpaid) }
 
-  /// Whether it stands under its checkout session until the processor names the subscription.
+  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session until then.
+  public var awaitsSubscription: Bool {
+    key.type == .checkoutSession && observations.contains(.subscriptionExpected)
+  }
+
+  /// Whether the report names the subscription that this purchase waits for.
   public func takesKey(of report: PurchaseReport) -> Bool {
     key.type == .checkoutSession && report.key.type == .subscription && report.sessionID == key.id
   }

@@ -37,6 +37,8 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let subscriptionBegan = Observations(rawValue: 1 << 4)
   /// The first invoice of the subscription is paid.
   public static let firstInvoicePaid = Observations(rawValue: 1 << 5)
+  /// The checkout sells a subscription that does not exist yet (since Stripe's 2025-03-31 API it comes with the payment).
+  public static let subscriptionExpected = Observations(rawValue: 1 << 6)
 }
 
 /// What one event says about one purchase.

@@ -13,6 +13,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   // What a waiting receipt waits for, and what a failed one never got.
   public static let payment = Reason("payment")
+  /// The checkout is paid; the subscription that it sold has no name yet.
+  public static let subscription = Reason("subscription")
   public static let user = Reason("user")
   public static let price = Reason("price")
   public static let context = Reason("context")
@@ -27,7 +29,9 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let byOperator = Reason("operator")
 
   /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has ended.
-  public static let ofJoin: Set<Reason> = [.payment, .user, .price, .context, .paymentFailed, .sessionExpired]
+  public static let ofJoin: Set<Reason> = [
+    .payment, .subscription, .user, .price, .context, .paymentFailed, .sessionExpired,
+  ]
 }
 
 /// What a destination is to be told; fixed when the receipt becomes ready.

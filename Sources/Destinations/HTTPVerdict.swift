@@ -1,0 +1,34 @@
+// The verdict table of the contract (Delivery), for destinations that answer as HTTP means it (RFC 9110 §15). Pure.
+
+public import Domain
+
+/// What an HTTP answer means for a receipt.
+public enum HTTPVerdict {
+  /// - Parameter importID: reads the id under which a 2xx took the receipt in.
+  public static func of(
+    _ answer: DeliveryAnswer, now: Timestamp, importID: ([UInt8]) -> String?
+  ) -> Verdict {
+    // A status stands even when the rest of its answer broke off: after a 2xx the receipt is taken in, and sending it
+    // again would double it.
+    guard let status = answer.status else { return withoutStatus(answer.failure) }
+    let rest = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, now: now) }
+    switch status {
+    case 200...299: return .delivered(importID: importID(answer.body))
+    case 429:
+      return .coolDown(.status(status), forMilliseconds: rest ?? Delivery.coolDownMillisecondsDefault)
+    case 300...399, 401, 402, 403, 407: return .misconfigured(.status(status))
+    case 408, 409, 425: return .retry(.status(status), notBeforeMilliseconds: rest)
+    case 400...499: return .refused(.status(status))
+    // 5xx, and what is no HTTP status at all.
+    default: return .retry(.status(status), notBeforeMilliseconds: rest)
+    }
+  }
+
+  private static func withoutStatus(_ failure: DeliveryAnswer.Failure?) -> Verdict {
+    switch failure {
+    case .misconfigured(let word): .misconfigured(Reason(word))
+    case .transient(let word): .retry(Reason(word), notBeforeMilliseconds: nil)
+    case nil: .retry(Reason("no_answer"), notBeforeMilliseconds: nil)
+    }
+  }
+}

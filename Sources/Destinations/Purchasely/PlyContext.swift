@@ -1,0 +1,59 @@
+// `ply_context`: what the Purchasely SDK hands to the app before a web checkout. Base64 of what usually is a small JSON
+// object. The relay keeps and forwards it exactly as it came and reads one field of it. Pure; any thread.
+
+public import Domain
+internal import FoundationEssentials
+
+/// The rules of a `ply_context` blob (Purchasely: Implementing web payment for US customers).
+public enum PlyContext {
+  public static let decodedBytesMax = 16 * 1024
+  /// Base64 makes four characters of three bytes.
+  static let encodedBytesMax = (decodedBytesMax + 2) / 3 * 4
+
+  /// Why a text is no `ply_context`.
+  public enum Fault: Error, Sendable, Equatable {
+    case empty
+    case notBase64
+    case tooLong
+  }
+
+  private struct Fields: Decodable {
+    let priceID: String?
+
+    private enum Key: String, CodingKey { case stripe_price_id }
+
+    init(from decoder: any Decoder) throws {
+      // A price of another type is no reason to lose the context.
+      priceID = try? decoder.container(keyedBy: Key.self).decode(String.self, forKey: .stripe_price_id)
+    }
+  }
+
+  /// Checks a blob and reads the price it names. What decodes to something else than JSON stays opaque.
+  /// - Parameter text: base64 in the standard or the URL-safe alphabet (RFC 4648 §4, §5), padded or not.
+  public static func read(_ text: String) throws(Fault) -> ContextBlob {
+    guard !text.isEmpty else { throw .empty }
+    guard text.utf8.count <= encodedBytesMax else { throw .tooLong }
+    guard let decoded = decode(text), !decoded.isEmpty else { throw .notBase64 }
+    guard decoded.count <= decodedBytesMax else { throw .tooLong }
+    // Opaque blobs are allowed, so what cannot be read simply names no price.
+    let fields = try? JSONDecoder().decode(Fields.self, from: decoded)
+    return ContextBlob(text: text, priceID: OutsideText.identifier(fields?.priceID))
+  }
+
+  private static func decode(_ text: String) -> Data? {
+    var standard: [UInt8] = []
+    standard.reserveCapacity(text.utf8.count + 2)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+      default: standard.append(byte)
+      }
+    }
+    while let last = standard.last, last == UInt8(ascii: "=") { standard.removeLast() }
+    // One character alone cannot carry a byte, and more padding than a group has is no base64.
+    guard standard.count % 4 != 1, text.utf8.count - standard.count <= 2 else { return nil }
+    while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(standard))
+  }
+}

@@ -1,0 +1,68 @@
+// Purchasely's receipt endpoint (https://docs.purchasely.com, Stripe configuration; Importing your subscribers). Pure.
+
+public import Domain
+internal import FoundationEssentials
+internal import JSON
+
+/// One app's Purchasely settings.
+public struct PurchaselySettings: Sendable {
+  public static let urlDefault = "https://s2s.purchasely.io/receipts"
+
+  public var url: String
+  public var apiKey: String
+  /// Whether `ply_context` is sent when there is one.
+  public var forwardsContext: Bool
+  /// The value of `User-Agent`.
+  public var userAgent: String
+
+  public init(url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true, userAgent: String) {
+    self.url = url
+    self.apiKey = apiKey
+    self.forwardsContext = forwardsContext
+    self.userAgent = userAgent
+  }
+}
+
+/// `POST https://s2s.purchasely.io/receipts`.
+public struct PurchaselyDestination: ReceiptDestination {
+  public static let name = "purchasely"
+
+  private let settings: PurchaselySettings
+
+  public init(_ settings: PurchaselySettings) { self.settings = settings }
+
+  public var url: String { settings.url }
+
+  public var headers: [(name: String, value: String)] {
+    [
+      ("Content-Type", "application/json"), ("X-API-KEY", settings.apiKey), ("X-PLATFORM-TYPE", "STRIPE"),
+      ("User-Agent", settings.userAgent),
+    ]
+  }
+
+  public func body(for receipt: ReceiptContent) -> [UInt8] {
+    var members: [JSONValue.Member] = [
+      .init(name: "user_id", value: .string(receipt.userID)),
+      .init(name: "stripe_object_type", value: .string(receipt.key.type.rawValue)),
+      .init(name: "stripe_object_id", value: .string(receipt.key.id)),
+      .init(name: "stripe_price_id", value: .string(receipt.priceID)),
+    ]
+    if settings.forwardsContext, let context = receipt.context {
+      members.append(.init(name: "ply_context", value: .string(context)))
+    }
+    return JSONValue.object(members).serialized()
+  }
+
+  public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
+    HTTPVerdict.of(answer, now: now, importID: Self.importID)
+  }
+
+  private struct Accepted: Decodable { let id: String }
+
+  /// `{"id":"<uuid>"}`: the import is processed later under this id, which Purchasely's support asks for.
+  private static func importID(_ body: [UInt8]) -> String? {
+    // A 2xx with another body is delivered all the same; there is only no id to show.
+    let accepted = try? JSONDecoder().decode(Accepted.self, from: Data(body))
+    return OutsideText.identifier(accepted?.id)
+  }
+}

@@ -1,0 +1,88 @@
+// Stripe as a payment processor: signature, then meaning. Pure; any thread.
+
+internal import Cryptography
+public import Domain
+internal import FoundationEssentials
+
+/// One app's Stripe settings.
+public struct StripeSettings: Sendable {
+  /// Which events count.
+  public enum Livemode: String, Sendable, CaseIterable {
+    case any, live, test
+
+    /// - Parameter live: what the event says of itself; nil counts as either.
+    func accepts(_ live: Bool?) -> Bool {
+      switch self {
+      case .any: true
+      case .live: live != false
+      case .test: live != true
+      }
+    }
+  }
+
+  /// Whether events of connected accounts count (https://docs.stripe.com/connect/webhooks).
+  public enum Accounts: Sendable, Equatable {
+    case own
+    case any
+    case ownAnd([String])
+
+    /// - Parameter account: the connected account; nil is the app's own.
+    func accepts(_ account: String?) -> Bool {
+      guard let account else { return true }
+      switch self {
+      case .own: return false
+      case .any: return true
+      case .ownAnd(let accounts): return accounts.contains(account)
+      }
+    }
+  }
+
+  public var webhookSecrets: [String]
+  public var toleranceMilliseconds: Int64
+  public var livemode: Livemode
+  /// Metadata keys that may carry the user, in order.
+  public var userKeys: [String]
+  public var accounts: Accounts
+
+  public init(
+    webhookSecrets: [String], toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
+    userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own
+  ) {
+    self.webhookSecrets = webhookSecrets
+    self.toleranceMilliseconds = toleranceMilliseconds
+    self.livemode = livemode
+    self.userKeys = userKeys
+    self.accounts = accounts
+  }
+}
+
+/// Stripe's webhooks (https://docs.stripe.com/webhooks).
+public struct StripeProcessor: PaymentProcessor {
+  public static let name = "stripe"
+  public static let signatureHeader = "Stripe-Signature"
+
+  private let settings: StripeSettings
+  private let verifier: StripeSignatureVerifier
+
+  /// - Throws: when the cryptographic library refuses a key, which it does only without memory.
+  public init(_ settings: StripeSettings) throws {
+    self.settings = settings
+    verifier = try StripeSignatureVerifier(
+      secrets: settings.webhookSecrets, toleranceMilliseconds: settings.toleranceMilliseconds)
+  }
+
+  public func verify(signatures: [String], body: [UInt8], now: Timestamp) -> Verification {
+    verifier.verify(headers: signatures, body: body, now: now)
+  }
+
+  public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
+    guard let envelope = try? JSONDecoder().decode(StripeEnvelope.self, from: Data(body)) else {
+      // Genuine, and no JSON object: kept for a person to look at.
+      return EventReading(id: nil, type: "", content: .nothing(.unparsed))
+    }
+    let reader = StripeReader(settings: settings, envelope: envelope, now: now)
+    return EventReading(
+      id: OutsideText.identifier(envelope.id), type: OutsideText.identifier(envelope.type) ?? "",
+      content: reader.content())
+  }
+}

@@ -1,0 +1,145 @@
+// What Stripe's events mean in terms of purchases (https://docs.stripe.com/checkout/fulfillment,
+// https://docs.stripe.com/billing/subscriptions/webhooks). Where an event's type and its object's state contradict each
+// other, the object is believed. Pure; any thread.
+
+internal import Domain
+
+/// Turns one envelope into what it says.
+struct StripeReader {
+  static let pricesMax = 100
+
+  let settings: StripeSettings
+  let envelope: StripeEnvelope
+  let now: Timestamp
+
+  private var type: String { envelope.type ?? "" }
+
+  /// When the event happened, by Stripe's clock.
+  private var happenedAt: Timestamp { envelope.created.map(Timestamp.init(unixSeconds:)) ?? now }
+
+  func content() -> EventReading.Content {
+    guard !type.isEmpty else { return .nothing(.unparsed) }
+    guard settings.livemode.accepts(envelope.livemode) else { return .nothing(.otherMode) }
+    guard settings.accounts.accepts(envelope.account) else { return .nothing(.otherAccount) }
+    if type.hasPrefix("checkout.session.") { return session() }
+    if type.hasPrefix("customer.subscription.") { return subscription() }
+    if type.hasPrefix("invoice.") { return invoice() }
+    // Thin events (`v1.…`, `v2.…`) carry no object; pings, charges and all others say nothing about a purchase.
+    return .nothing(.ignored)
+  }
+
+  private func session() -> EventReading.Content {
+    guard let object = envelope.data?.object, let id = OutsideText.identifier(object.id) else {
+      return .nothing(.unparsed)
+    }
+    let subscriptionID = OutsideText.identifier(object.subscription?.id)
+    let isSubscription: Bool
+    // Sessions of 2019 have no mode.
+    switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
+    case "subscription": isSubscription = true
+    case "payment": isSubscription = false
+    case "setup": return .nothing(.ignored)
+    default: return .nothing(.unparsed)
+    }
+    var seen: Observations
+    switch sessionObservations(object, hasSubscription: subscriptionID != nil) {
+    case .seen(let observations): seen = observations
+    case .end(let outcome): return .nothing(outcome)
+    }
+    var key = PurchaseKey(type: .checkoutSession, id: id)
+    if isSubscription {
+      if let subscriptionID {
+        key = PurchaseKey(type: .subscription, id: subscriptionID)
+      } else {
+        seen.insert(.subscriptionExpected)
+      }
+    }
+    let metadata = [object.metadata, object.subscription?.metadata]
+    let prices = (object.lineItems?.data ?? object.displayItems ?? []).map(\.priceID)
+    var report = report(key, object, metadata: metadata, prices: prices, observations: seen)
+    report.sessionID = id
+    report.clientReference = object.clientReferenceID
+    return .purchase(report, isWorthKeeping: !seen.subtracting(.subscriptionExpected).isEmpty)
+  }
+
+  private enum SessionState {
+    case seen(Observations)
+    case end(EventOutcome)
+  }
+
+  private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) -> SessionState {
+    switch type {
+    case "checkout.session.async_payment_succeeded": return .seen(.checkoutPaid)
+    case "checkout.session.async_payment_failed": return .seen(.paymentFailed)
+    case "checkout.session.expired": return .seen(.checkoutExpired)
+    case "checkout.session.completed":
+      // An object that is still open contradicts the type: nothing was bought yet.
+      guard object.status == nil || object.status == "complete" else { return .end(.ignored) }
+      switch object.paymentStatus {
+      case "paid", "no_payment_required": return .seen(.checkoutPaid)
+      case "unpaid": return .seen(.checkoutUnpaid)
+      // Before 2020-08-27 there was no such field, and a session with a subscription was complete once it was paid.
+      case nil where hasSubscription: return .seen(.checkoutPaid)
+      default: return .end(.unparsed)
+      }
+    default: return .seen([])
+    }
+  }
+
+  private func subscription() -> EventReading.Content {
+    guard let object = envelope.data?.object, let id = OutsideText.identifier(object.id) else {
+      return .nothing(.unparsed)
+    }
+    let isRunning = object.status == "active" || object.status == "trialing"
+    let isBeginning =
+      type == "customer.subscription.created"
+      || (type == "customer.subscription.updated" && envelope.data?.previousStatus == "incomplete")
+    var prices = (object.items?.data ?? []).map(\.priceID)
+    if prices.allSatisfy({ $0 == nil }) { prices = [object.plan?.id] }
+    let report = report(
+      PurchaseKey(type: .subscription, id: id), object, metadata: [object.metadata], prices: prices,
+      observations: isRunning && isBeginning ? .subscriptionBegan : [])
+    let isWorthKeeping = type == "customer.subscription.created" || type == "customer.subscription.updated"
+    return .purchase(report, isWorthKeeping: isWorthKeeping)
+  }
+
+  private func invoice() -> EventReading.Content {
+    guard let object = envelope.data?.object else { return .nothing(.unparsed) }
+    let lines = object.lines?.data ?? []
+    let details = object.parent?.subscriptionDetails
+    let subscriptionID =
+      details?.subscription?.id ?? object.subscription?.id ?? object.subscriptionDetails?.subscription?.id
+      ?? lines.lazy.compactMap(\.subscriptionID).first
+    guard let id = OutsideText.identifier(subscriptionID) else { return .nothing(.ignored) }
+    let isPaid =
+      (type == "invoice.paid" || type == "invoice.payment_succeeded")
+      && (object.status == nil || object.status == "paid")
+    let isFirst = object.billingReason == "subscription_create"
+    let metadata = [
+      object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
+    ]
+    let report = report(
+      PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: lines.map(\.priceID),
+      observations: isPaid && isFirst ? .firstInvoicePaid : [])
+    return .purchase(report, isWorthKeeping: isPaid && isFirst)
+  }
+
+  /// What all three kinds of object have in common.
+  private func report(
+    _ key: PurchaseKey, _ object: StripeObject, metadata: [Metadata?], prices: [String?],
+    observations: Observations
+  ) -> PurchaseReport {
+    let maps = metadata.compactMap(\.self?.values)
+    func value(_ name: String) -> String? { maps.lazy.compactMap { OutsideText.nonEmpty($0[name]) }.first }
+    let user = maps.lazy.compactMap { map in
+      settings.userKeys.lazy.compactMap { OutsideText.identifier(map[$0]) }.first
+    }.first
+    var distinct: [String] = []
+    for price in prices.prefix(Self.pricesMax).compactMap(OutsideText.identifier)
+    where !distinct.contains(price) { distinct.append(price) }
+    return PurchaseReport(
+      key: key, observations: observations, customerID: OutsideText.identifier(object.customer?.id),
+      contextID: value("ply_context_id"), context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
+      metadataUser: user, prices: distinct, happenedAt: happenedAt)
+  }
+}
