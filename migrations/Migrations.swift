@@ -1,1 +1,12 @@
-public enum Migrations {}
+// The schema's history, compiled into the programs. A new version is a file here, its line in Package.swift, and its line
+// below; what has been released is never changed.
+
+/// Every migration, oldest first. The n-th brings a database to schema version n.
+public enum Migrations {
+  public static let all: [String] = [text(PackageResources.v0001_initial_sql)]
+
+  /// The schema version that this program speaks.
+  public static var currentVersion: Int { all.count }
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

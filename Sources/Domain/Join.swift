@@ -22,12 +22,12 @@ public enum Join {
     let since = purchase.boughtAt ?? now
     func deadline(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: milliseconds) }
 
-    guard let user = purchase.userID else {
+    guard purchase.userID != nil else {
       let until = deadline(policy.waitForUserMilliseconds)
       return now < until ? .waiting(.user, until: until) : .failed(.user)
     }
     let takeAnyPriceAt = deadline(policy.waitForStripePriceMilliseconds)
-    guard let price = price(of: purchase, takeAny: now >= takeAnyPriceAt) else {
+    guard price(of: purchase, takeAny: now >= takeAnyPriceAt) != nil else {
       let hasMerchantPrice = purchase.context?.priceID != nil
       let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPriceMilliseconds)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
@@ -40,9 +40,26 @@ public enum Join {
         if now < until { return .waiting(.context, until: until) }
       }
     }
+    switch content(of: purchase) {
+    case .success(let ready): return .ready(ready.content, priceMismatch: ready.priceMismatch)
+    case .failure(let lack): return .failed(lack.reason)
+    }
+  }
+
+  /// What a purchase lacks that no receipt can go without.
+  public struct Lack: Error, Equatable {
+    public let reason: Reason
+  }
+
+  /// The receipt of a purchase as it is known now, whether or not something more is worth waiting for.
+  public static func content(
+    of purchase: Purchase
+  ) -> Result<(content: ReceiptContent, priceMismatch: Bool), Lack> {
+    guard let user = purchase.userID else { return .failure(Lack(reason: .user)) }
+    guard let price = price(of: purchase, takeAny: true) else { return .failure(Lack(reason: .price)) }
     let content = ReceiptContent(
       userID: user, key: purchase.key, priceID: price, context: purchase.context?.text)
-    return .ready(content, priceMismatch: hasMismatch(purchase, reporting: price))
+    return .success((content, hasMismatch(purchase, reporting: price)))
   }
 
   private static func awaitPayment(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {

@@ -1,0 +1,124 @@
+// What came of one try to deliver.
+
+public import Domain
+public import SQLite
+
+/// One try, as it goes into the log.
+public struct AttemptReport: Sendable, Equatable {
+  public var startedAt: Timestamp
+  public var durationMilliseconds: Int64
+  public var status: Int64?
+  /// Why there is no whole answer; one word.
+  public var error: String?
+  /// Whether it was sent and not answered: it may have arrived.
+  public var isAmbiguous: Bool
+  /// The beginning of the answer.
+  public var response: [UInt8]
+
+  public init(
+    startedAt: Timestamp, durationMilliseconds: Int64, status: Int64?, error: String?, isAmbiguous: Bool,
+    response: [UInt8]
+  ) {
+    self.startedAt = startedAt
+    self.durationMilliseconds = durationMilliseconds
+    self.status = status
+    self.error = error
+    self.isAmbiguous = isAmbiguous
+    self.response = response
+  }
+}
+
+/// Logs a try, moves its receipt on, and keeps the app's breaker, all at once.
+public struct RecordAttempt: StoreCommand {
+  public var row: Int64
+  public var app: String
+  public var report: AttemptReport
+  public var decision: Delivery.Decision
+  public var breaker: Breaker
+
+  public init(
+    row: Int64, app: String, report: AttemptReport, decision: Delivery.Decision, breaker: Breaker
+  ) {
+    self.row = row
+    self.app = app
+    self.report = report
+    self.decision = decision
+    self.breaker = breaker
+  }
+
+  /// The state that the receipt is left in; nil when there is no such receipt any more.
+  public func apply(to store: StoreSession) throws(SQLiteError) -> ReceiptState? {
+    try store.breakers.save(breaker, app: app)
+    guard let record = try store.purchases.find(row: row), var receipt = record.receipt else { return nil }
+    try store.attempts.insert(report, row: row)
+    receipt.lastStatus = report.status ?? receipt.lastStatus
+    switch decision {
+    case .delivered(let importID):
+      // Also when an operator cancelled it meanwhile: it has been taken in, and must not be sent again (R3).
+      receipt.attempts += 1
+      receipt.state = .delivered
+      receipt.reason = nil
+      receipt.importID = importID
+      receipt.deliveredAt = store.now
+      receipt.nextAttemptAt = nil
+    case .retry(let at, let spent):
+      if spent {
+        receipt.attempts += 1
+        receipt.spentTries += 1
+      }
+      if receipt.state == .pending { receipt.nextAttemptAt = at }
+    case .failed(let reason):
+      receipt.attempts += 1
+      guard receipt.state == .pending else { break }
+      receipt.state = .failed
+      receipt.reason = reason
+      receipt.nextAttemptAt = nil
+    }
+    var updated = record
+    updated.receipt = receipt
+    updated.updatedAt = store.now
+    try store.purchases.update(updated)
+    store.changes.note(updated)
+    return receipt.state
+  }
+}
+
+/// Fails the receipts of an app whose time to try is used up while its destination is known to be down: they get no turn
+/// of their own in which that would be noticed.
+public struct GiveUp: StoreCommand {
+  public var app: String
+  public var rows: [Int64]
+
+  public init(app: String, rows: [Int64]) {
+    self.app = app
+    self.rows = rows
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
+    var count = 0
+    for row in rows {
+      guard var record = try store.purchases.find(row: row), record.receipt?.state == .pending else { continue }
+      record.receipt?.state = .failed
+      record.receipt?.reason = .gaveUp
+      record.receipt?.nextAttemptAt = nil
+      record.updatedAt = store.now
+      try store.purchases.update(record)
+      store.changes.note(record)
+      count += 1
+    }
+    return count
+  }
+}
+
+/// Keeps an app's breaker.
+public struct SaveBreaker: StoreCommand {
+  public var app: String
+  public var breaker: Breaker
+
+  public init(app: String, breaker: Breaker) {
+    self.app = app
+    self.breaker = breaker
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) { try store.breakers.save(breaker, app: app) }
+}

@@ -1,0 +1,45 @@
+// Retention: what is older than the configuration says goes, a slice at a time.
+
+public import Domain
+public import SQLite
+
+/// Deletes one slice of one table.
+public struct Retain: StoreCommand {
+  public var table: RetentionTable
+  /// What is older may go.
+  public var cutoff: Timestamp
+  /// Where the last slice ended; 0 for the first.
+  public var afterRow: Int64
+
+  public init(table: RetentionTable, cutoff: Timestamp, afterRow: Int64) {
+    self.table = table
+    self.cutoff = cutoff
+    self.afterRow = afterRow
+  }
+
+  public struct Outcome: Sendable, Equatable {
+    public var deleted: Int
+    /// Where the next slice begins; nil when nothing older is left.
+    public var nextRow: Int64?
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    let candidates = try store.retention.scan(table, after: afterRow)
+    var deleted = 0
+    for candidate in candidates where candidate.mayGo && candidate.at < cutoff {
+      try store.retention.delete(candidate.row, from: table)
+      deleted += 1
+    }
+    let isLast = candidates.count < RetentionRows.slice || candidates.allSatisfy { $0.at >= cutoff }
+    return Outcome(deleted: deleted, nextRow: isLast ? nil : candidates.last?.row)
+  }
+}
+
+/// Deletes a slice of the purchases that never got a receipt; they are kept as long as events are.
+public struct RetainNoted: StoreCommand {
+  public var cutoff: Timestamp
+
+  public init(cutoff: Timestamp) { self.cutoff = cutoff }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) { try store.retention.deleteNoted(before: cutoff) }
+}

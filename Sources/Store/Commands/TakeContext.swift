@@ -1,0 +1,59 @@
+// The app posted a context.
+
+public import Domain
+public import SQLite
+
+/// Keeps a context and gives it to a purchase of the same user that waits for one.
+public struct TakeContext: StoreCommand {
+  public var app: String
+  public var userID: String
+  public var blob: ContextBlob
+  /// SHA-256 of the blob.
+  public var digest: [UInt8]
+  /// The identifier it gets, unless it is a repeat.
+  public var id: String
+
+  public init(app: String, userID: String, blob: ContextBlob, digest: [UInt8], id: String) {
+    self.app = app
+    self.userID = userID
+    self.blob = blob
+    self.digest = digest
+    self.id = id
+  }
+
+  public struct Outcome: Sendable, Equatable {
+    public var id: String
+    public var receivedAt: Timestamp
+    public var expiresAt: Timestamp
+    /// Whether the same user posted the same blob before and it is unused still.
+    public var isRepeat: Bool
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    let window = store.rules(of: app)?.join.windowMilliseconds ?? 0
+    let expiresAt = store.now.advanced(byMilliseconds: window)
+    if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
+      try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
+      return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
+    }
+    let record = ContextRecord(
+      id: id, userID: userID, blob: blob, receivedAt: store.now, expiresAt: expiresAt, purchaseRow: nil)
+    try store.contexts.insert(app: app, record, digest: digest)
+    try release(in: store)
+    return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
+  }
+
+  /// Of several purchases that could take it, the one with its price, else the one that has waited longest.
+  private func release(in store: StoreSession) throws(SQLiteError) {
+    let waiting = try store.purchases.lackingContext(app: app, user: userID)
+      .filter { $0.purchase.context == nil && $0.receipt?.isOpenToJoin ?? false }
+    let chosen = waiting.min { left, right in
+      let key = { (record: PurchaseRecord) in
+        (blob.priceID.map(record.purchase.prices.contains) ?? false ? 0 : 1, record.rowID)
+      }
+      return key(left) < key(right)
+    }
+    guard var record = chosen else { return }
+    try store.settle(&record, before: chosen)
+  }
+}

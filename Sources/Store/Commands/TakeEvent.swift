@@ -1,0 +1,52 @@
+// A processor reported something, rightly signed.
+
+public import Domain
+public import SQLite
+
+/// Keeps an event and lets its purchase take in what it says.
+public struct TakeEvent: StoreCommand {
+  /// What the event says.
+  public enum Content: Sendable {
+    /// - keep: whether it may serve a purchase that is yet to come.
+    case report(PurchaseReport, keep: Bool)
+    case nothing(EventOutcome)
+  }
+
+  public var app: String
+  public var processor: String
+  public var eventID: String
+  public var type: String
+  /// The raw bytes.
+  public var body: [UInt8]
+  public var content: Content
+
+  public init(
+    app: String, processor: String, eventID: String, type: String, body: [UInt8], content: Content
+  ) {
+    self.app = app
+    self.processor = processor
+    self.eventID = eventID
+    self.type = type
+    self.body = body
+    self.content = content
+  }
+
+  public enum Outcome: Sendable, Equatable {
+    case stored(EventOutcome)
+    /// The same event is there already; nothing changed.
+    case repeated
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
+    switch content {
+    case .nothing(let outcome):
+      try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
+      return .stored(outcome)
+    case .report(let report, let keep):
+      let taken = try store.take(report, app: app, keep: keep)
+      try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
+      return .stored(taken.outcome)
+    }
+  }
+}

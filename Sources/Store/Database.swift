@@ -1,0 +1,77 @@
+// Opening the database: settings that are read back, the schema's version, and who may change it (R1, R10).
+
+internal import Migrations
+public import SQLite
+
+/// How a program opens the database.
+public enum DatabaseRole: Sendable {
+  /// receiptd: makes the database, migrates it, writes.
+  case owner
+  /// receiptctl: writes to a database whose schema is its own, and never changes the schema.
+  case guest
+  /// Reads only.
+  case reader
+}
+
+/// Opens databases of this project.
+public enum Database {
+  /// "RRly": marks the file as one of ours (https://www.sqlite.org/pragma.html#pragma_application_id).
+  static let applicationID: Int64 = 0x5252_6C79
+  /// How long a writer waits for another process's short transaction.
+  static let busyTimeoutMilliseconds: Int32 = 10_000
+
+  /// - Returns: a connection with every setting in force and the schema at this program's version.
+  public static func open(path: String, role: DatabaseRole) throws(StoreError) -> Connection {
+    let opened: Result<Connection, StoreError>
+    do throws(SQLiteError) {
+      opened = try prepare(path: path, role: role)
+    } catch {
+      throw error.kind == .cannotOpen && role != .owner ? .missing : .sqlite(error)
+    }
+    return try opened.get()
+  }
+
+  private static func prepare(
+    path: String, role: DatabaseRole
+  ) throws(SQLiteError) -> Result<Connection, StoreError> {
+    let mode: Connection.Mode =
+      switch role {
+      case .owner: .readWriteCreate
+      case .guest: .readWrite
+      case .reader: .readOnly
+      }
+    let connection = try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    let found = try connection.integer("PRAGMA application_id") ?? 0
+    let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
+    let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+    if let fault = check(role, found: found, version: version, isEmpty: isEmpty) { return .failure(fault) }
+    if let fault = try configure(connection, role: role) { return .failure(fault) }
+    if role == .owner { try Migrator.migrate(connection, from: version, to: Migrations.all) }
+    return .success(connection)
+  }
+
+  private static func check(_ role: DatabaseRole, found: Int64, version: Int, isEmpty: Bool) -> StoreError? {
+    let known = Migrations.currentVersion
+    if isEmpty { return role == .owner ? nil : .missing }
+    if found != applicationID { return .foreign }
+    if version > known { return .newerSchema(found: version, known: known) }
+    if version < known, role != .owner { return .olderSchema(found: version, known: known) }
+    return nil
+  }
+
+  /// Sets what durability and consistency rest on, and reads it back: SQLite ignores what it does not know.
+  private static func configure(_ connection: Connection, role: DatabaseRole) throws(SQLiteError) -> StoreError? {
+    try connection.execute("PRAGMA foreign_keys = ON")
+    guard try connection.integer("PRAGMA foreign_keys") == 1 else { return .unsafeSetting("foreign_keys") }
+    // A page cache of 8 MiB: negative numbers are KiB.
+    try connection.execute("PRAGMA cache_size = -8192")
+    guard role != .reader else { return nil }
+    guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else { return .unsafeSetting("journal_mode") }
+    // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
+    try connection.execute("PRAGMA synchronous = FULL")
+    guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
+    // After a checkpoint the log is cut back to this size.
+    try connection.execute("PRAGMA journal_size_limit = 67108864")
+    return nil
+  }
+}

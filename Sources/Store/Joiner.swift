@@ -1,0 +1,182 @@
+// The join inside the committing transaction: finds the row that a report is about, hands what was read to the rules of
+// `Domain.Join`, and writes down what they decide. One consistent state is seen and there is one writer, so two reports of
+// one purchase cannot race (R2, R5). The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+extension StoreSession {
+  /// Takes in what an event says.
+  /// - Parameter keep: whether it is worth a row of its own when nothing is known of the purchase yet.
+  /// - Returns: what became of the event, and the purchase it belongs to.
+  func take(
+    _ report: PurchaseReport, app: String, keep: Bool
+  ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
+    let found = try findAndMerge(report, app: app)
+    guard found != nil || keep else { return (.ignored, nil) }
+    var record =
+      found
+      ?? PurchaseRecord(
+        rowID: 0, app: app, purchase: Purchase(report, now: now), receipt: nil, updatedAt: now)
+    let before = record
+    if found != nil { record.purchase.absorb(report) } else { record.rowID = try purchases.insert(record) }
+    if let named = report.namedContextID { try claimNamed(named, for: &record) }
+    try settle(&record, before: before)
+    try shareUser(of: record, before: found)
+    if record.receipt != nil { return (.receipt, record.rowID) }
+    return (keep ? .noted : .ignored, record.rowID)
+  }
+
+  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that made a row of
+  /// its own meanwhile, turn out to be one purchase as soon as one event names both.
+  private func findAndMerge(_ report: PurchaseReport, app: String) throws(SQLiteError) -> PurchaseRecord? {
+    var known = try purchases.find(app: app, key: report.key)
+    guard let sessionID = report.sessionID else { return known }
+    if known == nil { known = try purchases.find(app: app, session: sessionID) }
+    guard report.key.type == .subscription else { return known }
+    let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
+    guard let placeholder = try purchases.find(app: app, key: sessionKey) else { return known }
+    guard let survivor = known else { return placeholder }
+    return try merge(placeholder, into: survivor)
+  }
+
+  private func merge(
+    _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
+  ) throws(SQLiteError) -> PurchaseRecord {
+    var merged = survivor
+    let mayTakeContext = survivor.receipt?.isOpenToJoin ?? true
+    var other = placeholder.purchase
+    if !mayTakeContext { other.context = nil }
+    merged.purchase.absorb(other)
+    let outcome: EventOutcome = (survivor.receipt ?? placeholder.receipt) == nil ? .noted : .receipt
+    try events.reassign(from: placeholder.rowID, to: survivor.rowID, outcome: outcome)
+    if let contextID = placeholder.purchase.contextID {
+      try contexts.move(id: contextID, from: placeholder.rowID, to: survivor.rowID)
+      changes.contextIDs.insert(contextID)
+    }
+    try purchases.delete(row: placeholder.rowID)
+    // Nothing of the placeholder was ever sent, so its receipt may go on under the subscription's row.
+    if merged.receipt == nil { merged.receipt = placeholder.receipt }
+    try purchases.update(merged)
+    return merged
+  }
+
+  /// A context that an event names by its id names the user, too; and it is claimed if it is free.
+  private func claimNamed(_ id: String, for record: inout PurchaseRecord) throws(SQLiteError) {
+    guard let context = try contexts.find(app: record.app, id: id) else { return }
+    record.purchase.learnUser(context.userID, from: .context)
+    let isFree = context.purchaseRow == nil || context.purchaseRow == record.rowID
+    let mayTake = record.receipt?.isOpenToJoin ?? true
+    guard isFree, mayTake, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
+    // A blob inside the event goes before a context that it only names.
+    if record.purchase.context != nil && record.purchase.contextID == nil { return }
+    if let other = record.purchase.contextID { try contexts.release(id: other) }
+    try claim(id, context.blob, for: &record)
+  }
+
+  private func claim(
+    _ id: String, _ blob: ContextBlob, for record: inout PurchaseRecord
+  ) throws(SQLiteError) {
+    try contexts.claim(id: id, for: record.rowID)
+    record.purchase.contextID = id
+    record.purchase.context = blob
+    changes.contextIDs.insert(id)
+  }
+
+  /// Completes what can be completed, decides, and writes the row if it changed.
+  func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+    guard let rules = rules(of: record.app) else { return try save(&record, before: before) }
+    if record.receipt?.isOpenToJoin ?? true {
+      try completeUser(&record, before: before)
+      try completeContext(&record, policy: rules.join)
+      if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
+      apply(Join.resolve(record.purchase, policy: rules.join, now: now), rules, to: &record)
+    }
+    try save(&record, before: before)
+  }
+
+  private func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+    guard record != before else { return }
+    record.updatedAt = now
+    try purchases.update(record)
+    changes.note(record)
+    if record.receipt != nil, before?.receipt == nil {
+      try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
+    }
+  }
+
+  private func completeUser(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+    if record.purchase.userID == nil, let customer = record.purchase.customerID,
+      let user = try purchases.user(app: record.app, ofCustomer: customer)
+    {
+      record.purchase.learnUser(user, from: .customer)
+    }
+    // A more certain source named another user: a context that was found for the old one is not this purchase's (R5).
+    if let contextID = record.purchase.contextID, let old = before?.purchase, old.contextID == contextID,
+      old.userID != nil, old.userID != record.purchase.userID
+    {
+      try contexts.release(id: contextID)
+      record.purchase.contextID = nil
+      record.purchase.context = nil
+    }
+  }
+
+  private func completeContext(_ record: inout PurchaseRecord, policy: JoinPolicy) throws(SQLiteError) {
+    let purchase = record.purchase
+    guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
+    if let blob = purchase.context {
+      // The event carried the blob itself; if the app posted it too, that post is served by this purchase.
+      guard let id = try contexts.unused(app: record.app, user: user, blob: blob.text) else { return }
+      return try claim(id, blob, for: &record)
+    }
+    let since = Join.windowStart(happenedAt: purchase.happenedAt, now: now, policy: policy)
+    let candidates = try contexts.candidates(app: record.app, user: user, since: since)
+    guard let chosen = Join.choose(from: candidates, for: purchase, policy: policy, now: now) else { return }
+    try claim(chosen.id, chosen.blob, for: &record)
+  }
+
+  private func apply(_ resolution: Join.Resolution, _ rules: AppRules, to record: inout PurchaseRecord) {
+    func receipt(_ state: ReceiptState, _ reason: Reason?, until: Timestamp? = nil) -> Receipt {
+      var receipt =
+        record.receipt
+        ?? Receipt(id: identifier(prefix: Identifier.receiptPrefix), state: state, reason: reason, createdAt: now)
+      receipt.state = state
+      receipt.reason = reason
+      receipt.waitUntil = until
+      return receipt
+    }
+    switch resolution {
+    case .none: break
+    case .waiting(let reason, let until): record.receipt = receipt(.waiting, reason, until: until)
+    case .failed(let reason): record.receipt = receipt(.failed, reason)
+    case .cancelled(let reason): record.receipt = receipt(.cancelled, reason)
+    case .ready(let content, let mismatch):
+      var ready = receipt(.pending, nil)
+      ready.priceID = content.priceID
+      ready.priceMismatch = mismatch
+      ready.body = rules.compose(content)
+      ready.readyAt = now
+      restartBudget(of: &ready, app: record.app, at: now)
+      record.receipt = ready
+    }
+  }
+
+  /// The receipt is due at that moment, with its whole retry budget.
+  func restartBudget(of receipt: inout Receipt, app: String, at moment: Timestamp) {
+    receipt.spentTries = 0
+    receipt.retrySince = now
+    receipt.pausedBaseMilliseconds = breakers.pausedMilliseconds(app: app, now: now)
+    receipt.nextAttemptAt = moment
+  }
+
+  /// A user that becomes known for a customer is the user of the customer's other purchases that lack one.
+  private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+    guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
+    if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
+    for other in try purchases.lackingUser(app: record.app, customer: customer) where other.rowID != record.rowID {
+      var completed = other
+      completed.purchase.learnUser(user, from: .customer)
+      try settle(&completed, before: other)
+    }
+  }
+}

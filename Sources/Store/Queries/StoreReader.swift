@@ -1,0 +1,148 @@
+// Reading without writing: a connection of its own, so that no question waits for the writer. One thread at a time; put it
+// behind a lock to share it.
+
+public import Domain
+public import SQLite
+
+/// The reading side of the store.
+public final class StoreReader {
+  let connection: Connection
+  private let due: Statement
+  private let nextDue: Statement
+  private let givenUp: Statement
+  private let status: Statement
+  private let countsByState: Statement
+  private let oldestPending: Statement
+
+  /// - Parameter role: `reader` beside a running daemon; `guest` where the log may have to be recovered first.
+  public init(path: String, role: DatabaseRole = .reader) throws(StoreError) {
+    connection = try Database.open(path: path, role: role)
+    do throws(SQLiteError) {
+      due = try connection.prepare(
+        """
+        SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
+        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3
+        """)
+      nextDue = try connection.prepare(
+        "SELECT min(next_attempt_at) FROM purchases WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2")
+      givenUp = try connection.prepare(
+        """
+        SELECT row_id, retry_since, paused_base_ms FROM purchases
+        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 AND attempts > 0 AND retry_since <= ?3
+        ORDER BY next_attempt_at LIMIT ?4
+        """)
+      status = try connection.prepare(
+        """
+        SELECT c.purchase_row, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
+        FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
+        """)
+      countsByState = try connection.prepare("SELECT app, state, count FROM receipt_counts ORDER BY app, state")
+      oldestPending = try connection.prepare(
+        "SELECT min(ready_at) FROM purchases WHERE app = ?1 AND state = 'pending'")
+    } catch {
+      throw .sqlite(error)
+    }
+  }
+
+  /// A receipt that is due, with what its delivery needs.
+  public struct DueReceipt: Sendable, Equatable {
+    public var row: Int64
+    public var id: String
+    public var body: [UInt8]
+    public var spentTries: Int64
+    public var retrySince: Timestamp
+    public var pausedBaseMilliseconds: Int64
+  }
+
+  /// Receipts of an app that are due, the longest overdue first.
+  public func due(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [DueReceipt] {
+    try due.all([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      DueReceipt(
+        row: row.integer(0), id: try row.text(1), body: row.blob(2), spentTries: row.integer(3),
+        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBaseMilliseconds: row.integer(5))
+    }
+  }
+
+  /// When the next receipt of an app comes due after a moment.
+  public func nextDue(app: String, after now: Timestamp) throws(SQLiteError) -> Timestamp? {
+    try nextDue.first([.text(app), .time(now)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  }
+
+  /// Due receipts of an app that were tried before, whose budget began before `cutoff`.
+  public func overdue(
+    app: String, now: Timestamp, cutoff: Timestamp, limit: Int
+  ) throws(SQLiteError) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
+    try givenUp.all([.text(app), .time(now), .time(cutoff), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
+    }
+  }
+
+  /// Every app's breaker.
+  public func breakers() throws(SQLiteError) -> [String: Breaker] { try BreakerRows.all(connection) }
+
+  /// Receipts by app and state.
+  public func counts() throws(SQLiteError) -> [(app: String, state: ReceiptState, count: Int64)] {
+    try countsByState.all { row throws(SQLiteError) in
+      (try row.text(0), ReceiptState(rawValue: try row.text(1)) ?? .failed, row.integer(2))
+    }
+  }
+
+  /// Since when the oldest pending receipt of an app has been ready.
+  public func oldestPending(app: String) throws(SQLiteError) -> Timestamp? {
+    try oldestPending.first([.text(app)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  }
+
+  /// What became of a checkout.
+  public func status(app: String, contextID: String, now: Timestamp) throws(SQLiteError) -> CheckoutStatus? {
+    try status.first([.text(contextID), .text(app)]) { row throws(SQLiteError) in
+      let isClaimed = !row.isNull(0)
+      let receiptState = try row.optionalText(4).flatMap(ReceiptState.init)
+      let reason = try row.optionalText(5).map(Reason.init)
+      let isExpired = row.integer(2) <= now.unixMilliseconds
+      return CheckoutStatus(
+        state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
+        receiptID: try row.optionalText(3),
+        updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)))
+    }
+  }
+
+  /// The database's own check of itself.
+  /// - Returns: the faults it found; none when all is well.
+  public func integrityFaults() throws(SQLiteError) -> [String] {
+    let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
+    let orphans = try connection.prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
+      "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
+    }
+    return faults.filter { $0 != "ok" } + orphans
+  }
+
+  /// Writes a copy of the database, as it is at one moment, into a new file.
+  public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
+}
+
+/// What became of a checkout, as the app sees it.
+public struct CheckoutStatus: Sendable, Equatable {
+  /// The words of the contract (status of a checkout).
+  public enum State: String, Sendable, CaseIterable {
+    case open, paid, delivered, failed, cancelled, expired
+
+    public var isFinal: Bool { self != .open && self != .paid }
+
+    init(isClaimed: Bool, isExpired: Bool, _ receipt: ReceiptState?, _ reason: Reason?) {
+      self =
+        switch receipt {
+        case .delivered: .delivered
+        case .failed: .failed
+        case .cancelled: .cancelled
+        case .pending: .paid
+        // The checkout is complete, and the money is not there yet.
+        case .waiting: reason == .payment ? .open : .paid
+        case nil: isClaimed || !isExpired ? .open : .expired
+        }
+    }
+  }
+
+  public var state: State
+  public var receiptID: String?
+  public var updatedAt: Timestamp
+}

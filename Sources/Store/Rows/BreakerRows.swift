@@ -1,0 +1,52 @@
+// The statements on `breakers`, and the breakers as the writer knows them. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class BreakerRows {
+  private let saving: Statement
+  /// Every app's breaker. The database has one writer of them, so what it wrote is what stands there.
+  private(set) var byApp: [String: Breaker] = [:]
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    saving = try connection.prepare(
+      """
+      INSERT INTO breakers (app, state, failures, probe_at, rest_until, since, cause, paused_ms)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      ON CONFLICT (app) DO UPDATE SET state = ?2, failures = ?3, probe_at = ?4, rest_until = ?5, since = ?6,
+        cause = ?7, paused_ms = ?8
+      """)
+    byApp = try Self.all(connection)
+  }
+
+  static func all(_ connection: Connection) throws(SQLiteError) -> [String: Breaker] {
+    var breakers: [String: Breaker] = [:]
+    let reading = try connection.prepare(
+      "SELECT app, state, failures, probe_at, rest_until, since, cause, paused_ms FROM breakers")
+    try reading.forEach { row throws(SQLiteError) in
+      breakers[try row.text(0)] = Breaker(
+        state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
+        probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
+        cause: try row.optionalText(6).map(Reason.init), pausedMilliseconds: row.integer(7))
+    }
+    return breakers
+  }
+
+  func save(_ breaker: Breaker, app: String) throws(SQLiteError) {
+    guard byApp[app] != breaker else { return }
+    try saving.run([
+      .text(app), .text(breaker.state.rawValue), .integer(Int64(breaker.failures)), .time(breaker.probeAt),
+      .time(breaker.restUntil), .time(breaker.since), .optional(breaker.cause?.text),
+      .integer(breaker.pausedMilliseconds),
+    ])
+    byApp[app] = breaker
+  }
+
+  /// How long the app's configuration has been wrong in all.
+  func pausedMilliseconds(app: String, now: Timestamp) -> Int64 {
+    byApp[app]?.pausedMilliseconds(now: now) ?? 0
+  }
+
+  /// After a rolled back transaction what is remembered here may be more than what stands there.
+  func reload(_ connection: Connection) throws(SQLiteError) { byApp = try Self.all(connection) }
+}

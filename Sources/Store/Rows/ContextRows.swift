@@ -1,0 +1,118 @@
+// The statements on `contexts` that the writer uses. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+/// A context as it is kept.
+struct ContextRecord {
+  var id: String
+  var userID: String
+  var blob: ContextBlob
+  var receivedAt: Timestamp
+  var expiresAt: Timestamp
+  /// The purchase that claimed it.
+  var purchaseRow: Int64?
+}
+
+final class ContextRows {
+  /// How many of a user's unused contexts, newest first, are looked at.
+  static let candidatesMax: Int64 = 200
+
+  private let byID: Statement
+  private let repeated: Statement
+  private let candidates: Statement
+  private let sameBlob: Statement
+  private let inserting: Statement
+  private let posting: Statement
+  private let claiming: Statement
+  private let releasing: Statement
+  private let moving: Statement
+  private let ofPurchase: Statement
+
+  private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    let select = "SELECT \(Self.columns) FROM contexts"
+    byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
+    repeated = try connection.prepare(
+      "\(select) WHERE app = ?1 AND user_id = ?2 AND digest = ?3 AND purchase_row IS NULL")
+    candidates = try connection.prepare(
+      """
+      SELECT id, ply_context, price_id, posted_at FROM contexts
+      WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
+      ORDER BY posted_at DESC LIMIT ?4
+      """)
+    sameBlob = try connection.prepare(
+      """
+      SELECT id FROM contexts WHERE app = ?1 AND user_id = ?2 AND ply_context = ?3 AND purchase_row IS NULL
+      ORDER BY posted_at DESC LIMIT 1
+      """)
+    inserting = try connection.prepare(
+      """
+      INSERT INTO contexts (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+      """)
+    posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
+    claiming = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1")
+    // The user may have posted the same blob again meanwhile; then that one serves, and this one stays claimed.
+    releasing = try connection.prepare("UPDATE OR IGNORE contexts SET purchase_row = NULL WHERE id = ?1")
+    moving = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
+    ofPurchase = try connection.prepare("DELETE FROM contexts WHERE id = ?1 AND purchase_row = ?2")
+  }
+
+  private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
+    ContextRecord(
+      id: try row.text(0), userID: try row.text(1),
+      blob: ContextBlob(text: try row.text(2), priceID: try row.optionalText(3)),
+      receivedAt: Timestamp(unixMilliseconds: row.integer(4)),
+      expiresAt: Timestamp(unixMilliseconds: row.integer(5)), purchaseRow: row.optionalInteger(6))
+  }
+
+  func find(app: String, id: String) throws(SQLiteError) -> ContextRecord? {
+    try byID.first([.text(id), .text(app)], Self.record)
+  }
+
+  /// The user's unused context with this blob.
+  func unused(app: String, user: String, digest: [UInt8]) throws(SQLiteError) -> ContextRecord? {
+    try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
+  }
+
+  /// The user's unused context with the blob that an event carried.
+  func unused(app: String, user: String, blob: String) throws(SQLiteError) -> String? {
+    try sameBlob.first([.text(app), .text(user), .text(blob)]) { row throws(SQLiteError) in try row.text(0) }
+  }
+
+  /// The user's unused contexts, newest first.
+  func candidates(app: String, user: String, since: Timestamp) throws(SQLiteError) -> [Join.Candidate] {
+    try candidates.all([.text(app), .text(user), .time(since), .integer(Self.candidatesMax)]) {
+      row throws(SQLiteError) in
+      Join.Candidate(
+        id: try row.text(0), blob: ContextBlob(text: try row.text(1), priceID: try row.optionalText(2)),
+        receivedAt: Timestamp(unixMilliseconds: row.integer(3)))
+    }
+  }
+
+  func insert(app: String, _ record: ContextRecord, digest: [UInt8]) throws(SQLiteError) {
+    try inserting.run([
+      .text(record.id), .text(app), .text(record.userID), .text(record.blob.text), .blob(digest),
+      .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt),
+    ])
+  }
+
+  /// The same blob came again: it is as fresh as a new one.
+  func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(SQLiteError) {
+    try posting.run([.text(id), .time(now), .time(expiresAt)])
+  }
+
+  func claim(id: String, for row: Int64) throws(SQLiteError) { try claiming.run([.text(id), .integer(row)]) }
+
+  func release(id: String) throws(SQLiteError) { try releasing.run([.text(id)]) }
+
+  func move(id: String, from old: Int64, to new: Int64) throws(SQLiteError) {
+    try moving.run([.text(id), .integer(new), .integer(old)])
+  }
+
+  func delete(id: String, claimedBy row: Int64) throws(SQLiteError) {
+    try ofPurchase.run([.text(id), .integer(row)])
+  }
+}

@@ -1,0 +1,61 @@
+// The statements on `events` and `attempts` that the writer uses. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class EventRows {
+  private let existing: Statement
+  private let inserting: Statement
+  private let moving: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    existing = try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
+    inserting = try connection.prepare(
+      """
+      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      """)
+    moving = try connection.prepare("UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
+  }
+
+  func contains(id: String, app: String, processor: String) throws(SQLiteError) -> Bool {
+    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(SQLiteError) in true } ?? false
+  }
+
+  func insert(
+    _ event: TakeEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
+  ) throws(SQLiteError) {
+    try inserting.run([
+      .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type), .text(outcome.rawValue),
+      .time(now), .optional(purchaseRow), .blob(event.body),
+    ])
+  }
+
+  /// Two rows turned out to be one purchase, or a purchase got its receipt: its events say so.
+  func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(SQLiteError) {
+    try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
+  }
+}
+
+final class AttemptRows {
+  /// How much of an answer is kept for the operator.
+  static let responseBytesMax = 4096
+
+  private let inserting: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    inserting = try connection.prepare(
+      """
+      INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response)
+      SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM attempts WHERE purchase_row = ?1
+      """)
+  }
+
+  func insert(_ attempt: AttemptReport, row: Int64) throws(SQLiteError) {
+    try inserting.run([
+      .integer(row), .time(attempt.startedAt), .integer(attempt.durationMilliseconds),
+      .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),
+      .blob(Array(attempt.response.prefix(Self.responseBytesMax))),
+    ])
+  }
+}

@@ -1,0 +1,103 @@
+// How a `PurchaseRecord` stands in its columns: one list of names, one reader, one writer, in the same order.
+
+internal import Domain
+internal import SQLite
+
+enum PurchaseRow {
+  /// `row_id` first; `record(from:)` and `values(of:)` follow this order.
+  static let columns = [
+    "row_id", "app", "object_type", "object_id", "session_id", "observations", "customer_id", "user_id",
+    "user_source", "prices", "prices_of_checkout", "context_id", "ply_context", "context_price_id", "happened_at",
+    "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
+    "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
+    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note",
+  ]
+  static let columnList = columns.joined(separator: ", ")
+
+  static let insertSQL: String = {
+    let places = columns.indices.dropFirst().map { "?\($0)" }.joined(separator: ", ")
+    return "INSERT INTO purchases (\(columns.dropFirst().joined(separator: ", "))) VALUES (\(places))"
+  }()
+
+  static let updateSQL: String = {
+    let settings = columns.enumerated().dropFirst().map { "\($1) = ?\($0)" }.joined(separator: ", ")
+    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(columns.count)"
+  }()
+
+  static func record(from row: Row) throws(SQLiteError) -> PurchaseRecord {
+    let purchase = try purchase(from: row)
+    return PurchaseRecord(
+      rowID: row.integer(0), app: try row.text(1), purchase: purchase, receipt: try receipt(from: row),
+      updatedAt: Timestamp(unixMilliseconds: row.integer(17)))
+  }
+
+  private static func purchase(from row: Row) throws(SQLiteError) -> Purchase {
+    guard let type = PurchaseKey.ObjectType(rawValue: try row.text(2)) else { throw Self.unknownWord }
+    let blob = try row.optionalText(12)
+    let blobPrice = try row.optionalText(13)
+    return Purchase(
+      key: PurchaseKey(type: type, id: try row.text(3)), sessionID: try row.optionalText(4),
+      observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
+      userID: try row.optionalText(7), userSource: row.optionalInteger(8).flatMap(Purchase.UserSource.init),
+      prices: try row.text(9).split(separator: "\n").map(String.init), pricesAreOfCheckout: row.flag(10),
+      contextID: try row.optionalText(11), context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
+      happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
+      createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
+  }
+
+  private static func receipt(from row: Row) throws(SQLiteError) -> Receipt? {
+    guard let id = try row.optionalText(18) else { return nil }
+    guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
+    var receipt = Receipt(
+      id: id, state: state, reason: try row.optionalText(20).map(Reason.init),
+      createdAt: Timestamp(unixMilliseconds: row.integer(29)))
+    receipt.waitUntil = row.timestamp(21)
+    receipt.priceID = try row.optionalText(22)
+    receipt.priceMismatch = row.flag(23)
+    receipt.body = row.optionalBlob(24)
+    receipt.attempts = row.integer(25)
+    receipt.spentTries = row.integer(26)
+    receipt.lastStatus = row.optionalInteger(27)
+    receipt.importID = try row.optionalText(28)
+    receipt.readyAt = row.timestamp(30)
+    receipt.retrySince = row.timestamp(31)
+    receipt.pausedBaseMilliseconds = row.integer(32)
+    receipt.nextAttemptAt = row.timestamp(33)
+    receipt.deliveredAt = row.timestamp(34)
+    receipt.note = try row.optionalText(35)
+    return receipt
+  }
+
+  /// Everything but `row_id`.
+  static func values(of record: PurchaseRecord) -> [Value] {
+    let purchase = record.purchase
+    let receipt = record.receipt
+    return [
+      .text(record.app), .text(purchase.key.type.rawValue), .text(purchase.key.id), .optional(purchase.sessionID),
+      .integer(purchase.observations.rawValue), .optional(purchase.customerID), .optional(purchase.userID),
+      .optional(purchase.userSource?.rawValue), .text(purchase.prices.joined(separator: "\n")),
+      .flag(purchase.pricesAreOfCheckout), .optional(purchase.contextID), .optional(purchase.context?.text),
+      .optional(purchase.context?.priceID), .time(purchase.happenedAt), .time(purchase.createdAt),
+      .time(purchase.boughtAt), .time(record.updatedAt), .optional(receipt?.id),
+      .optional(receipt?.state.rawValue), .optional(receipt?.reason?.text), .time(receipt?.waitUntil),
+      .optional(receipt?.priceID), .flag(receipt?.priceMismatch ?? false), .optional(receipt?.body),
+      .integer(receipt?.attempts ?? 0), .integer(receipt?.spentTries ?? 0), .optional(receipt?.lastStatus),
+      .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt), .time(receipt?.retrySince),
+      .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt), .time(receipt?.deliveredAt),
+      .optional(receipt?.note),
+    ]
+  }
+
+  /// A word in a column that this version does not know: the CHECKs of the schema and this program disagree.
+  private static let unknownWord = SQLiteError(kind: .corrupt, code: 11, operation: "read a purchase")
+}
+
+extension Value {
+  static func time(_ timestamp: Timestamp?) -> Value { .optional(timestamp?.unixMilliseconds) }
+}
+
+extension Row {
+  func timestamp(_ column: Int32) -> Timestamp? {
+    optionalInteger(column).map(Timestamp.init(unixMilliseconds:))
+  }
+}

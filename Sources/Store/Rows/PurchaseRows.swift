@@ -1,0 +1,111 @@
+// The statements on `purchases` that the writer uses. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class PurchaseRows {
+  /// How many rows one look-up by user or customer takes in at most.
+  static let relatedMax: Int64 = 200
+
+  private let connection: Connection
+  private let byRow: Statement
+  private let byReceipt: Statement
+  private let byObject: Statement
+  private let bySession: Statement
+  private let ofUser: Statement
+  private let ofCustomer: Statement
+  private let userOfCustomer: Statement
+  private let overdue: Statement
+  private let earliestWait: Statement
+  private let inserting: Statement
+  private let updating: Statement
+  private let deleting: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    self.connection = connection
+    let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
+    byRow = try connection.prepare("\(select) WHERE row_id = ?1")
+    byReceipt = try connection.prepare("\(select) WHERE receipt_id = ?1")
+    byObject = try connection.prepare("\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3")
+    bySession = try connection.prepare(
+      "\(select) WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription' LIMIT 1")
+    ofUser = try connection.prepare(
+      """
+      \(select) WHERE user_id = ?1 AND app = ?2 AND state IN ('waiting', 'failed') AND ply_context IS NULL
+      ORDER BY row_id DESC LIMIT ?3
+      """)
+    ofCustomer = try connection.prepare(
+      """
+      \(select) WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL
+      ORDER BY row_id DESC LIMIT ?3
+      """)
+    userOfCustomer = try connection.prepare(
+      """
+      SELECT user_id FROM purchases WHERE customer_id = ?1 AND app = ?2 AND user_id IS NOT NULL
+      ORDER BY row_id DESC LIMIT 1
+      """)
+    overdue = try connection.prepare(
+      "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
+    earliestWait = try connection.prepare(
+      "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
+    inserting = try connection.prepare(PurchaseRow.insertSQL)
+    updating = try connection.prepare(PurchaseRow.updateSQL)
+    deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
+  }
+
+  func find(row: Int64) throws(SQLiteError) -> PurchaseRecord? {
+    try byRow.first([.integer(row)], PurchaseRow.record)
+  }
+
+  func find(receipt id: String) throws(SQLiteError) -> PurchaseRecord? {
+    try byReceipt.first([.text(id)], PurchaseRow.record)
+  }
+
+  func find(app: String, key: PurchaseKey) throws(SQLiteError) -> PurchaseRecord? {
+    try byObject.first([.text(key.id), .text(app), .text(key.type.rawValue)], PurchaseRow.record)
+  }
+
+  /// The subscription that a checkout session sold.
+  func find(app: String, session id: String) throws(SQLiteError) -> PurchaseRecord? {
+    try bySession.first([.text(id), .text(app)], PurchaseRow.record)
+  }
+
+  /// A user's purchases that lack a context and may still take one.
+  func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
+    try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
+  }
+
+  /// A customer's purchases whose user is not known.
+  func lackingUser(app: String, customer: String) throws(SQLiteError) -> [PurchaseRecord] {
+    try ofCustomer.all([.text(customer), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
+  }
+
+  /// The user last seen with a customer.
+  func user(app: String, ofCustomer customer: String) throws(SQLiteError) -> String? {
+    try userOfCustomer.first([.text(customer), .text(app)]) { row throws(SQLiteError) in try row.text(0) }
+  }
+
+  /// Waiting ones whose wait has run out, the longest overdue first.
+  func overdue(now: Timestamp, limit: Int64) throws(SQLiteError) -> [PurchaseRecord] {
+    try overdue.all([.time(now), .integer(limit)], PurchaseRow.record)
+  }
+
+  /// When the next wait runs out.
+  func nextWait() throws(SQLiteError) -> Timestamp? {
+    try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  }
+
+  /// - Returns: the new row's id.
+  func insert(_ record: PurchaseRecord) throws(SQLiteError) -> Int64 {
+    try inserting.run(PurchaseRow.values(of: record))
+    return connection.lastInsertedRowID
+  }
+
+  func update(_ record: PurchaseRecord) throws(SQLiteError) {
+    try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+  }
+
+  func delete(row: Int64) throws(SQLiteError) {
+    try deleting.run([.integer(row)])
+  }
+}

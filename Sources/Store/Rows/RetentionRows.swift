@@ -1,0 +1,73 @@
+// What is old enough to go, in small slices, so that no transaction takes long. Rows come and are read in the order of
+// their row ids, which is the order of time; a slice goes on where the last one ended. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class RetentionRows {
+  static let slice: Int64 = 500
+
+  /// A row that a slice looked at.
+  struct Candidate {
+    var row: Int64
+    var at: Timestamp
+    var mayGo: Bool
+  }
+
+  private let scanning: [RetentionTable: Statement]
+  private let deleting: [RetentionTable: Statement]
+  private let noted: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    var scanning: [RetentionTable: Statement] = [:]
+    var deleting: [RetentionTable: Statement] = [:]
+    for table in RetentionTable.allCases {
+      scanning[table] = try connection.prepare(
+        "SELECT row_id, \(table.scan) FROM \(table.rawValue) WHERE row_id > ?1 ORDER BY row_id LIMIT ?2")
+      deleting[table] = try connection.prepare("DELETE FROM \(table.rawValue) WHERE row_id = ?1")
+    }
+    self.scanning = scanning
+    self.deleting = deleting
+    noted = try connection.prepare(
+      """
+      DELETE FROM purchases WHERE row_id IN
+        (SELECT row_id FROM purchases WHERE state IS NULL AND updated_at < ?1 ORDER BY updated_at LIMIT ?2)
+      """)
+  }
+
+  func scan(_ table: RetentionTable, after row: Int64) throws(SQLiteError) -> [Candidate] {
+    try scanning[table]?.all([.integer(row), .integer(Self.slice)]) { row throws(SQLiteError) in
+      Candidate(row: row.integer(0), at: Timestamp(unixMilliseconds: row.integer(1)), mayGo: row.flag(2))
+    } ?? []
+  }
+
+  func delete(_ row: Int64, from table: RetentionTable) throws(SQLiteError) {
+    try deleting[table]?.run([.integer(row)])
+  }
+
+  /// Purchases that never got a receipt and of which nothing was heard for long.
+  func deleteNoted(before cutoff: Timestamp) throws(SQLiteError) {
+    try noted.run([.time(cutoff), .integer(Self.slice)])
+  }
+}
+
+/// The tables that grow.
+public enum RetentionTable: String, Sendable, CaseIterable {
+  case attempts, events, contexts
+  case receipts = "purchases"
+
+  /// The row's time, and whether it may go once that is long enough ago. A receipt that still has a way to go stays, however
+  /// old (R4), and so does its context.
+  var scan: String {
+    switch self {
+    case .attempts: "at, 1"
+    case .events: "received_at, 1"
+    case .contexts:
+      """
+      posted_at, coalesce((SELECT state IN ('delivered', 'cancelled', 'failed') FROM purchases
+                           WHERE row_id = contexts.purchase_row), 1)
+      """
+    case .receipts: "updated_at, coalesce(state IN ('delivered', 'cancelled', 'failed'), 0)"
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// The one writer: applies batches of commands, each batch in one synced transaction, and answers after it (R1). One thread
+// at a time; its owner sees to that.
+
+public import Domain
+public import SQLite
+
+/// The writing side of the store.
+public final class StoreWriter {
+  private let connection: Connection
+  private let session: StoreSession
+
+  /// - Parameters:
+  ///   - role: `owner` for receiptd, `guest` for receiptctl.
+  ///   - rules: what each configured app's configuration means for the store.
+  public init(
+    path: String, role: DatabaseRole, rules: [String: AppRules],
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) throws(StoreError) {
+    connection = try Database.open(path: path, role: role)
+    do throws(SQLiteError) {
+      session = try StoreSession(connection, rules: rules, random: random)
+    } catch {
+      throw .sqlite(error)
+    }
+  }
+
+  /// New rules, from the next batch on.
+  public func use(rules: [String: AppRules]) { session.rules = rules }
+
+  /// Applies a batch: one transaction, one sync, then every answer.
+  ///
+  /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no other with
+  /// it. When the commit itself fails, nothing of the batch is on disk and all are told so.
+  /// - Returns: what changed; nothing when the batch failed.
+  public func apply(_ batch: [Submission], now: Timestamp) -> StoreChanges {
+    switch commit(batch, now: now) {
+    case .success(let changes): return changes
+    case .failure(let error) where batch.count > 1 && error.kind != .syncFailed:
+      var changes = StoreChanges()
+      for submission in batch {
+        switch commit([submission], now: now) {
+        case .success(let more): changes.formUnion(more)
+        case .failure(let error): submission.fail(error)
+        }
+      }
+      return changes
+    case .failure(let error):
+      for submission in batch { submission.fail(error) }
+      return StoreChanges()
+    }
+  }
+
+  /// Applies one command and waits for the disk.
+  public func apply<Command: StoreCommand>(
+    _ command: Command, now: Timestamp
+  ) throws(SQLiteError) -> Command.Outcome {
+    session.now = now
+    session.changes = StoreChanges()
+    do throws(SQLiteError) {
+      return try connection.transaction { () throws(SQLiteError) in try command.apply(to: session) }
+    } catch {
+      try session.breakers.reload(connection)
+      throw error
+    }
+  }
+
+  private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, SQLiteError> {
+    session.now = now
+    session.changes = StoreChanges()
+    do throws(SQLiteError) {
+      let answers = try connection.transaction { () throws(SQLiteError) in
+        var answers: [@Sendable () -> Void] = []
+        answers.reserveCapacity(batch.count)
+        for submission in batch { answers.append(try submission.apply(session)) }
+        return answers
+      }
+      for answer in answers { answer() }
+      return .success(session.changes)
+    } catch {
+      // If even reading fails, the next batch will say so.
+      try? session.breakers.reload(connection)
+      return .failure(error)
+    }
+  }
+
+  /// Moves the log into the database file and cuts it, at a clean stop.
+  public func checkpoint() throws(SQLiteError) {
+    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+}
+
+extension StoreChanges {
+  mutating func formUnion(_ other: StoreChanges) {
+    dueAt.merge(other.dueAt) { min($0, $1) }
+    contextIDs.formUnion(other.contextIDs)
+    if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
+  }
+}
