@@ -1,0 +1,49 @@
+// Bytes as pairs of hexadecimal digits (RFC 4648 §8, in lower case). Pure.
+
+/// Hexadecimal text in lower case.
+public enum Hex {
+  /// Two lower-case digits for each byte.
+  public static func encode(_ bytes: [UInt8]) -> String {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      digits.append(digit(byte >> 4))
+      digits.append(digit(byte & 0xf))
+    }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
+  /// The bytes that `text` stands for.
+  /// - Returns: nil when anything but pairs of `0-9a-f` is in it. No text gives no bytes.
+  public static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
+    decodeLowercase(text.utf8)
+  }
+
+  /// The bytes that ASCII `digits` stand for, by the same rule.
+  public static func decodeLowercase(_ digits: some Collection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for digit in digits {
+      guard let value = value(digit) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return high == nil ? bytes : nil
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// SHA-256 and the comparison that takes the same time whatever it compares, by OpenSSL's libcrypto. Any thread.
+
+internal import CCrypto
+
+/// SHA-256 (FIPS 180-4).
+public enum SHA256 {
+  /// Bytes in a digest.
+  public static let digestSize = 32
+
+  /// The digest of `bytes`.
+  ///
+  /// Ends the process when libcrypto gets no memory, as Swift does when it gets none.
+  /// - Returns: 32 bytes.
+  public static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: digestSize)
+    var written: UInt32 = 0
+    let succeeded = unsafe EVP_Digest(bytes, bytes.count, &digest, &written, EVP_sha256(), nil) == 1
+    guard succeeded, written == digestSize else { fatalError("libcrypto failed to hash") }
+    return digest
+  }
+}
+
+/// Whether two secrets are equal, in a time that tells nothing about where they differ (CRYPTO_memcmp(3)).
+///
+/// Different lengths are told apart at once: a length is no secret here. Where it is, compare digests.
+public func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+  guard a.count == b.count else { return false }
+  return unsafe CRYPTO_memcmp(a, b, a.count) == 0
+}

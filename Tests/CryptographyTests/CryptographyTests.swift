@@ -1,0 +1,109 @@
+// The published vectors of FIPS 180-4 and RFC 4231, and the edges of the wrapper.
+
+import Cryptography
+import Testing
+
+private func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+@Suite("Cryptography")
+struct CryptographyTests {
+  @Test(
+    "SHA-256 gives the digests that FIPS 180-4 publishes",
+    arguments: [
+      (bytes(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+      (bytes("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+      (
+        bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+      ),
+    ])
+  func digests(message: [UInt8], digest: String) {
+    #expect(Hex.encode(SHA256.digest(message)) == digest)
+  }
+
+  @Test("SHA-256 of a million times \"a\" is what FIPS 180-4 publishes")
+  func longDigest() {
+    let digest = Hex.encode(SHA256.digest(repeated(UInt8(ascii: "a"), 1_000_000)))
+    #expect(digest == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
+  }
+
+  @Test(
+    "HMAC-SHA256 gives the codes that RFC 4231 publishes",
+    arguments: [
+      (
+        repeated(0x0b, 20), bytes("Hi There"),
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+      ),
+      (
+        bytes("Jefe"), bytes("what do ya want for nothing?"),
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+      ),
+      (
+        repeated(0xaa, 20), repeated(0xdd, 50),
+        "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
+      ),
+      (
+        Array(1...25), repeated(0xcd, 50),
+        "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
+      ),
+      (
+        repeated(0xaa, 131), bytes("Test Using Larger Than Block-Size Key - Hash Key First"),
+        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+      ),
+      (
+        repeated(0xaa, 131),
+        bytes(
+          "This is a test using a larger than block-size key and a larger than block-size data. "
+            + "The key needs to be hashed before being used by the HMAC algorithm."),
+        "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
+      ),
+    ])
+  func codes(key: [UInt8], message: [UInt8], code: String) throws {
+    let hmac = try HMACSHA256(key: key)
+    #expect(Hex.encode(hmac.authenticationCode(for: message)) == code)
+    #expect(Hex.encode(hmac.authenticationCode(for: message)) == code, "and again")
+  }
+
+  @Test("A message in parts has the code of the whole")
+  func parts() throws {
+    let hmac = try HMACSHA256(key: bytes("secret"))
+    let whole = hmac.authenticationCode(for: bytes("1533204620.{}"))
+    #expect(hmac.authenticationCode(for: bytes("1533204620"), bytes("."), [], bytes("{}")) == whole)
+  }
+
+  @Test("An empty key and an empty message have the code that RFC 2104 defines")
+  func empty() throws {
+    let code = "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"
+    #expect(try Hex.encode(HMACSHA256(key: []).authenticationCode(for: [])) == code)
+    #expect(try Hex.encode(HMACSHA256(key: []).authenticationCode()) == code)
+  }
+
+  @Test("Equal secrets compare equal; another byte or length does not")
+  func comparison() {
+    #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
+    #expect(constantTimeEqual([], []))
+    #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))
+    #expect(!constantTimeEqual([1, 2, 3], [1, 2]))
+    #expect(!constantTimeEqual([], [0]))
+  }
+
+  @Test("Every byte survives hexadecimal and back")
+  func roundTrip() {
+    let all = Array(UInt8.min...UInt8.max)
+    let text = Hex.encode(all)
+    #expect(text.hasPrefix("000102") && text.hasSuffix("fdfeff"))
+    #expect(Hex.decodeLowercase(text) == all)
+    #expect(Hex.decodeLowercase("x=00ff".dropFirst(2)) == [0x00, 0xff])
+    #expect(Hex.decodeLowercase(bytes("00ff")[2...]) == [0xff])
+    #expect(Hex.decodeLowercase("") == [])
+  }
+
+  @Test(
+    "Anything but pairs of lower-case digits is refused",
+    arguments: ["0", "0A", "AA", "0g", " 00", "00 ", "0x00", "00\n", "０0", "é", "-1", "`0", ":0", "/0"])
+  func refusals(text: String) {
+    #expect(Hex.decodeLowercase(text) == nil)
+  }
+}
