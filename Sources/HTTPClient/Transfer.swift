@@ -61,10 +61,12 @@ internal import Platform
     }
     return TransferResult(
       status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
-      requestWasSent: requestWasSent, durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
+      requestWasSent: requestWasSent,
+      durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
   }
 
-  /// Forgets the transfer; the handle must not be in a multi handle. Resetting first makes libcurl drop its pointers.
+  /// Forgets the transfer; the handle must not be in a multi handle. The reset comes first, so that libcurl drops
+  /// its pointers before they lead nowhere.
   func release() {
     unsafe curl_easy_reset(easy)
     url = nil

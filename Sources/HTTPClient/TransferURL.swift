@@ -35,6 +35,9 @@ internal import CCurl
       let scheme = unsafe part(CURLUPART_SCHEME, handle)?.lowercased(),
       let host = unsafe part(CURLUPART_HOST, handle)?.lowercased()
     else { return nil }
+    // libcurl forgives one slash or three, and then takes the path's first word for the host.
+    let rest = text.dropFirst(scheme.utf8.count)
+    guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else { return nil }
     let isLoopback = isLoopback(host: host)
     return scheme == "https" || scheme == "http" && isLoopback ? (scheme, isLoopback) : nil
   }
