@@ -43,7 +43,7 @@ let package = Package(
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),
-    library("HTTPClient", ["CCurl"]),
+    library("HTTPClient", ["CCurl", "Platform"]),
 
     // The job itself.
     library("Domain"),
@@ -71,7 +71,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform"]),
     tests("DomainTests", ["Domain"]),
     tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
