@@ -87,11 +87,12 @@ final class ObjectReader {
 extension ObjectReader {
   /// Reads a value that may be left out: converts it, or reports what it must be and goes on with the default.
   private func optional<Value>(
-    _ key: String, default fallback: Value, mustBe expected: String, _ convert: (JSONValue) -> Value?
+    _ key: String, default fallback: Value, mustBe expected: String, isText: Bool = false,
+    _ convert: (JSONValue) -> Value?
   ) -> Value {
     guard let value = value(key) else { return fallback }
     if let converted = convert(value) { return converted }
-    collector.fault(path(of: key), "must be \(expected), but is \(value.kind)")
+    collector.fault(path(of: key), "must be \(expected), but is \(isText ? value.otherKind : value.kind)")
     return fallback
   }
 
@@ -134,7 +135,7 @@ extension ObjectReader {
   }
 
   func duration(_ key: String, default fallback: Int64, in range: ClosedRange<Int64>) -> Int64 {
-    optional(key, default: fallback, mustBe: Self.durationExpectation(range)) { Self.duration($0, in: range) }
+    optional(key, default: fallback, mustBe: Self.durationExpectation(range), isText: true) { Self.duration($0, in: range) }
   }
 
   /// A list of durations.
@@ -144,14 +145,14 @@ extension ObjectReader {
     guard let entries = list(value(key), path: path(of: key), count: count, of: "durations") else { return fallback }
     return entries.compactMap { value, path in
       let duration = Self.duration(value, in: range)
-      if duration == nil { collector.fault(path, "must be \(Self.durationExpectation(range)), but is \(value.kind)") }
+      if duration == nil { collector.fault(path, "must be \(Self.durationExpectation(range)), but is \(value.otherKind)") }
       return duration
     }
   }
 
   func size(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
     let bounds = "from \(SizeText.text(bytes: range.lowerBound)) to \(SizeText.text(bytes: range.upperBound))"
-    return optional(key, default: fallback, mustBe: "a size such as \"64KiB\" or \"1MiB\", \(bounds)") {
+    return optional(key, default: fallback, mustBe: "a size such as \"64KiB\" or \"1MiB\", \(bounds)", isText: true) {
       guard case .string(let text) = $0, let bytes = SizeText.bytes(parsing: text), range.contains(bytes) else {
         return nil
       }
@@ -213,9 +214,12 @@ extension JSONValue {
     case .bool(let flag): "\(flag)"
     case .integer(let number): "\(number)"
     case .number(let number): "\(number)"
-    case .string: "another text"
+    case .string: "a text"
     case .array: "a list"
     case .object: "an object"
     }
   }
+
+  /// The same where a text of another form is expected.
+  fileprivate var otherKind: String { stringValue == nil ? kind : "another text" }
 }
