@@ -1,7 +1,7 @@
 #pragma once
 #include <curl/curl.h>
 
-/* curl_easy_setopt(3) and curl_multi_setopt(3) are variadic: here is one function for each C type that an option takes. */
+/* curl_easy_setopt(3) and curl_multi_setopt(3) are variadic: one function for each C type of an option. */
 
 static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);

@@ -1,9 +1,10 @@
-// Puts an answer together from what libcurl's callbacks hand over, within limits. The pool's thread; no C in here.
+// Puts an answer together from what libcurl's callbacks hand over, within limits. The pool's thread; no C in
+// here.
 
 /// The state machine over status lines, header fields and body of one transfer.
 ///
-/// A request may be answered by several interim answers before the final one (RFC 9110 §15.2); each begins with a
-/// status line, and only the final one counts.
+/// A request may be answered by several interim answers before the final one (RFC 9110 §15.2); each begins
+/// with a status line, and only the final one counts.
 struct AnswerCollector {
   private(set) var status: Int?
   private(set) var headers: [TransferHeader] = []
@@ -75,7 +76,8 @@ struct AnswerCollector {
     }
   }
 
-  /// Keeps one field. A line that is no field, is folded (obsolete, RFC 9112 §5.2) or is no UTF-8 is left out.
+  /// Keeps one field. A line that is no field, is folded (obsolete, RFC 9112 §5.2) or is no UTF-8 is left
+  /// out.
   private mutating func takeField(_ line: [UInt8]) -> Bool {
     guard headers.count < TransferLimits.headersMax else { return refuse(.answerTooLarge) }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,

@@ -1,15 +1,16 @@
-// One request on its way: an easy handle, what libcurl reads from us during the transfer, and the callbacks it calls.
-// The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl back.
+// One request on its way: an easy handle, what libcurl reads from us during the transfer, and the callbacks
+// it calls. The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl
+// back.
 
 internal import CCurl
 internal import Platform
 
 /// A slot for transfers, used again and again.
 ///
-/// Owns the easy handle, freed with it, and per transfer the URL, the header list and a copy of the body, which
-/// libcurl reads without copying (CURLOPT_CURLU(3), CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)): they are freed by
-/// `release`, after the handle has left the multi handle and forgotten them. libcurl's callbacks hold the transfer
-/// unretained; the pool keeps it alive until then.
+/// Owns the easy handle, freed with it, and per transfer the URL, the header list and a copy of the body,
+/// which libcurl reads without copying (CURLOPT_CURLU(3), CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)):
+/// they are freed by `release`, after the handle has left the multi handle and forgotten them. libcurl's
+/// callbacks hold the transfer unretained; the pool keeps it alive until then.
 @safe final class Transfer {
   let easy: UnsafeMutableRawPointer
   /// The easy handle's address, as a key that is not followed.
@@ -65,8 +66,8 @@ internal import Platform
       durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
   }
 
-  /// Forgets the transfer; the handle must not be in a multi handle. The reset comes first, so that libcurl drops
-  /// its pointers before they lead nowhere.
+  /// Forgets the transfer; the handle must not be in a multi handle. The reset comes first, so that libcurl
+  /// drops its pointers before they lead nowhere.
   func release() {
     unsafe curl_easy_reset(easy)
     url = nil
@@ -89,7 +90,8 @@ extension Transfer {
   private func setDestination(_ url: TransferURL, certificateAuthorityFile: String?) throws(TransferFailure) {
     try unsafe check(ccurl_set_url(easy, CURLOPT_CURLU, url.handle))
     try set(CURLOPT_PROTOCOLS_STR, url.scheme)
-    // Elsewhere a proxy in the environment is the operator's wish; none has any business between us and ourselves.
+    // Elsewhere a proxy in the environment is the operator's wish; none has any business between us and
+    // ourselves.
     if url.isLoopback { try set(CURLOPT_PROXY, "") }
     // The answer to a proxy's CONNECT is not the server's.
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -112,7 +114,8 @@ extension Transfer {
       let isEmpty = header.value.allSatisfy(\.isWhitespace)
       lines.append(isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
-    // A name without a value takes back what libcurl would send by itself: the wait for a 100, and a wrong type.
+    // A name without a value takes back what libcurl would send by itself: the wait for a 100, and a wrong
+    // type.
     lines.append("Expect:")
     let hasType = request.headers.contains { $0.name.lowercased() == "content-type" }
     if !hasType { lines.append("Content-Type:") }
@@ -196,8 +199,9 @@ private let receiveBody: curl_write_callback = { bytes, size, count, context in
   return unsafe Transfer.from(context).take(body: piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// Called when there is a connection, TLS included, and before the first byte of a request; also before libcurl repeats
-/// a request on a fresh connection after a kept one turned out dead (CURLOPT_PREREQFUNCTION(3)).
+/// Called when there is a connection, TLS included, and before the first byte of a request; also before
+/// libcurl repeats a request on a fresh connection after a kept one turned out dead
+/// (CURLOPT_PREREQFUNCTION(3)).
 private let noteRequest: curl_prereq_callback = { context, _, _, _, _ in
   guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
   unsafe Transfer.from(context).noteThatRequestLeaves()

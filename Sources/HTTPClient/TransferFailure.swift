@@ -1,4 +1,5 @@
-// What can go wrong with a transfer: a closed set, told apart once, here. It says nothing of URLs, headers and bodies.
+// What can go wrong with a transfer: a closed set, told apart once, here. It says nothing of URLs, headers
+// and bodies.
 
 internal import CCurl
 
@@ -22,7 +23,7 @@ public enum TransferFailure: String, Sendable, Error, CaseIterable {
   case malformedAnswer = "malformed_answer"
   /// The answer went over a limit of `TransferLimits` after its status.
   case answerTooLarge = "answer_too_large"
-  /// The URL is malformed, has a user or a password in it, or is neither https nor http to a loopback address.
+  /// The URL is malformed, holds a user or a password, or is neither https nor http to a loopback address.
   case refusedURL = "refused_url"
   /// A header field that cannot be sent, or that is not the caller's to set.
   case refusedHeader = "refused_header"
@@ -38,8 +39,9 @@ public enum TransferFailure: String, Sendable, Error, CaseIterable {
 extension TransferFailure {
   /// What an error of libcurl means here (libcurl-errors(3)).
   ///
-  /// Some codes mean one thing before the request left and another after: a "receive error" before it comes from a
-  /// proxy's CONNECT, and "out of memory" after it is what libcurl 7.88 says of a header line over 100 KiB.
+  /// Some codes mean one thing before the request left and another after: a "receive error" before it comes
+  /// from a proxy's CONNECT, and "out of memory" after it is what libcurl 7.88 says of a header line over
+  /// 100 KiB.
   init(code: CURLcode, requestWasSent sent: Bool) {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .resolveFailed

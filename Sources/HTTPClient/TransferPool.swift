@@ -1,5 +1,5 @@
-// All transfers of one thread on one multi handle. Everything but `wake` belongs to the thread that owns the pool.
-// Must never block longer than `run` is told to.
+// All transfers of one thread on one multi handle. Everything but `wake` belongs to the thread that owns the
+// pool. Must never block longer than `run` is told to.
 
 internal import CCurl
 internal import Platform
@@ -7,13 +7,14 @@ internal import Synchronization
 
 /// Runs many HTTP requests at once, over connections that are kept and reused.
 ///
-/// Owns the multi handle and all easy handles; freed with it, which cuts off what is still active. One thread creates
-/// it, starts transfers and calls `run`; `wake` alone may come from any. Requests go by HTTP/2 or HTTP/1.1 over TLS 1.2
-/// or later, with the certificate verified; http is for loopback only. Redirects are not followed; there are no
-/// cookies, no netrc and no decompression. The process must ignore SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
+/// Owns the multi handle and all easy handles; freed with it, which cuts off what is still active. One
+/// thread creates it, starts transfers and calls `run`; `wake` alone may come from any. Requests go by
+/// HTTP/2 or HTTP/1.1 over TLS 1.2 or later, with the certificate verified; http is for loopback only.
+/// Redirects are not followed; there are no cookies, no netrc and no decompression. The process must ignore
+/// SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
 ///
-/// On a kept connection that turns out dead before any byte of an answer, libcurl sends the request once more on a
-/// fresh one, within the same transfer and its time.
+/// On a kept connection that turns out dead before any byte of an answer, libcurl sends the request once
+/// more on a fresh one, within the same transfer and its time.
 @safe public final class TransferPool: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let connectionsMax: Int
@@ -21,16 +22,18 @@ internal import Synchronization
   private var idle: [Transfer] = []
   private let woken = Atomic<Bool>(false)
 
-  /// libcurl's process-wide set-up, done once (curl_global_init(3)); never undone, as others may use the library.
+  /// libcurl's process-wide set-up, done once (curl_global_init(3)); never undone, as others may use the
+  /// library.
   private static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-  /// - Parameter connectionsMax: the most transfers at a time, and so the most connections, kept ones included.
+  /// - Parameter connectionsMax: the most transfers at a time, and so the most connections, kept ones
+  ///   included.
   public init(connectionsMax: Int) throws(TransferFailure) {
     guard TransferPool.libraryIsReady else { throw .internalFault }
     guard let multi = unsafe curl_multi_init() else { throw .outOfMemory }
     let limit = min(max(connectionsMax, 1), Int(Int32.max))
-    // `start` keeps the number of transfers within the limit, so none ever queues for a connection inside of libcurl,
-    // where waiting would eat its time and one slow server could hold up the others (R11).
+    // `start` keeps the number of transfers within the limit, so none ever queues for a connection inside of
+    // libcurl, where waiting would eat its time and one slow server could hold up the others (R11).
     guard unsafe ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limit) == CURLM_OK,
       unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, limit) == CURLM_OK
     else {

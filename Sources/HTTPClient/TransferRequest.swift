@@ -25,8 +25,8 @@ public struct TransferRequest: Sendable, Equatable {
   public var headers: [TransferHeader]
   /// Sent with `post` only.
   public var body: [UInt8]
-  /// From `start` to the last byte of the answer, in milliseconds; 1 to `TransferLimits.timeoutMillisecondsMax`,
-  /// other values are moved into that range.
+  /// From `start` to the last byte of the answer, in milliseconds; 1 to
+  /// `TransferLimits.timeoutMillisecondsMax`, other values are moved into that range.
   public var timeoutMilliseconds: Int
   /// For name look-up, TCP and TLS together, in milliseconds; the same range.
   public var connectTimeoutMilliseconds: Int
@@ -52,8 +52,8 @@ extension TransferHeader {
   /// What frames the message is libcurl's to say; two voices there are request smuggling (RFC 9112 §11.2).
   private static let framingNames: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
-  /// Whether the field can be sent as it stands: the name is a token, the value has no line break or other control
-  /// character (RFC 9110 §5.5, §5.6.2), and it does not speak about the framing.
+  /// Whether the field can be sent as it stands: the name is a token, the value has no line break or other
+  /// control character (RFC 9110 §5.5, §5.6.2), and it does not speak about the framing.
   var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(TransferHeader.isTokenByte)
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }

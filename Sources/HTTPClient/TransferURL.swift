@@ -1,5 +1,5 @@
-// The one gate for URLs: https anywhere, http to this machine only, no credentials. What was looked at is handed to
-// libcurl as the same parsed handle, so that two readings of one text cannot disagree.
+// The one gate for URLs: https anywhere, http to this machine only, no credentials. What was looked at is
+// handed to libcurl as the same parsed handle, so that two readings of one text cannot disagree.
 
 internal import CCurl
 
@@ -49,8 +49,9 @@ internal import CCurl
     return unsafe String(validatingCString: text)
   }
 
-  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), ::1 (RFC 4291 §2.5.3), and "localhost", which libcurl itself resolves to those
-  /// without asking anyone (RFC 6761 §6.3). libcurl writes other spellings of an IPv4 address as four numbers.
+  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), ::1 (RFC 4291 §2.5.3), and "localhost", which libcurl itself resolves
+  /// to those without asking anyone (RFC 6761 §6.3). libcurl writes other spellings of an IPv4 address as
+  /// four numbers.
   private static func isLoopback(host: String) -> Bool {
     if host == "localhost" || host == "[::1]" { return true }
     let octets = host.split(separator: ".", omittingEmptySubsequences: false)

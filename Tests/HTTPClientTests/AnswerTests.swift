@@ -72,6 +72,16 @@ struct AnswerTests {
     #expect(result.status == nil && result.failure == .malformedAnswer)
   }
 
+  @Test("A header field without end is malformed, and a status before it stands", arguments: [102, 200])
+  func endlessField(status: Int) throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 \(status) X\r\nX-Long: ")
+      while connection.send(String(repeating: "x", count: 4_096)) {}
+    }) { try perform($0.request()) }
+    #expect(result.status == (status == 200 ? 200 : nil) && result.failure == .malformedAnswer)
+  }
+
   @Test("A redirect is an answer and is not followed")
   func redirect() throws {
     try withServer({ connection in

@@ -25,8 +25,8 @@ struct PoolTests {
   func unresolved() throws {
     let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeoutMilliseconds: 2_000)
     let result = try perform(request)
-    // A machine whose name server does not answer sees the time run out instead.
-    #expect(result.failure == .resolveFailed || result.failure == .timeout)
+    // Where the name server does not answer, the time runs out; behind a proxy, that one does not connect.
+    #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
     #expect(!result.requestWasSent && result.durationMilliseconds < 8_000)
   }
 

@@ -1,10 +1,11 @@
-// A server on a raw socket that does what a test tells it to, also what no decent server does. Each connection has a
-// thread of its own; stopping ends all of them.
+// A server on a raw socket that does what a test tells it to, also what no decent server does. Each
+// connection has a thread of its own; stopping ends all of them.
 
 import Glibc
 import Platform
 
-/// Listens on 127.0.0.1 and runs a script for every connection. `stop` must be called; it joins every thread.
+/// Listens on 127.0.0.1 and runs a script for every connection. `stop` must be called; it joins every
+/// thread.
 final class ScriptedServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -32,7 +33,8 @@ final class ScriptedServer: Sendable {
         state.update { state in
           state.accepted += 1
           state.connections.append(connection)
-          // Without a thread the client sees a connection that hangs, and its test fails by its own deadline.
+          // Without a thread the client sees a connection that hangs, and its test fails by its own
+          // deadline.
           if let thread { state.threads.append(thread) }
         }
       }

@@ -36,8 +36,8 @@ final class SelfSignedCertificate {
   }
 }
 
-/// `openssl s_server` on a free port of 127.0.0.1, ended with it. Without `-www` it prints what it decrypts and sends
-/// what it is fed.
+/// `openssl s_server` on a free port of 127.0.0.1, ended with it. Without `-www` it prints what it decrypts
+/// and sends what it is fed.
 final class TLSServer {
   let port: UInt16
   let process: ChildProcess
@@ -60,7 +60,8 @@ final class TLSServer {
   }
 }
 
-/// A child with pipes to its input and output. Owns both, and the process, which is killed and reaped at the end.
+/// A child with pipes to its input and output. Owns both, and the process, which is killed and reaped at the
+/// end.
 final class ChildProcess {
   private let identifier: pid_t
   private let input: Int32

@@ -91,8 +91,8 @@ struct TLSTests {
       #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
       _ = server.process.readSome(withinMilliseconds: 0)
     }
-    // RFC 9113 §4.1: length (3), type, flags, stream (4). Header blocks by RFC 7541: 0x88 is ":status: 200"; 0x08 0x03
-    // is a ":status" of three letters.
+    // RFC 9113 §4.1: length (3), type, flags, stream (4). Header blocks by RFC 7541: 0x88 is ":status: 200";
+    // 0x08 0x03 is a ":status" of three letters.
     server.process.feed(
       [0, 0, 0, 4, 0, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
         + [0, 0, 5, 1, 4, 0, 0, 0, 1, 0x08, 0x03] + Array("103".utf8)
