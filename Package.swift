@@ -77,7 +77,7 @@ let package = Package(
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
     tests("RelayTests", ["Relay", "Domain", "JSON", "Platform"]),
-    tests("TerminalTests", ["Terminal", "JSON"]),
+    tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],
   swiftLanguageModes: [.v6]

@@ -3,7 +3,7 @@
 internal import Cryptography
 public import Destinations
 public import Domain
-public import Processors
+internal import Processors
 public import Store
 
 /// One configured app, ready to serve.
