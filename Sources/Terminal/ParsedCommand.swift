@@ -1,6 +1,7 @@
 // What a command line said, checked against the table. Pure; any thread.
 
-/// A command line that the program does not understand: what is wrong and what to do. Ends with `ExitCode.usage`.
+/// A command line that the program does not understand: what is wrong and what to do. Ends with
+/// `ExitCode.usage`.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong, with a suggestion where there is one.
   public let message: String

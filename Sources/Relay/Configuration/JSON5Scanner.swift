@@ -1,6 +1,7 @@
-// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the decoder does not
-// tell: where the first syntax error is, and which keys stand twice in one object. The decoder stays the judge of what
-// a text means. Pure; any thread. Bounded by the text's length and by `depthMax`.
+// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the
+// decoder does not tell: where the first syntax error is, and which keys stand twice in one object. The
+// decoder stays the judge of what a text means. Pure; any thread. Bounded by the text's length and by
+// `depthMax`.
 
 /// Scans one text.
 struct JSON5Scanner {
@@ -38,7 +39,9 @@ struct JSON5Scanner {
     try skipBlanks()
     try value(path: "")
     try skipBlanks()
-    if position < scalars.count { throw fault("something follows after the end; was a brace closed too early?") }
+    if position < scalars.count {
+      throw fault("something follows after the end; was a brace closed too early?")
+    }
   }
 
   private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
@@ -206,7 +209,9 @@ struct JSON5Scanner {
     let unsigned = text.first == "-" || text.first == "+" ? String(text.dropFirst()) : text
     if ["true", "false", "null", "Infinity", "NaN"].contains(unsigned) { return }
     if let first = unsigned.unicodeScalars.first, ("0"..."9").contains(first) || first == "." {
-      guard Self.isNumber(unsigned) else { throw fault("not a number; durations and sizes need quotes", at: start) }
+      guard Self.isNumber(unsigned) else {
+        throw fault("not a number; durations and sizes need quotes", at: start)
+      }
       return
     }
     throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)
