@@ -58,3 +58,8 @@ public enum StandardStream: Sendable {
   /// Makes a write to a reader that is gone an error instead of the end of the program (signal(7), SIGPIPE).
   public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }
+
+extension SystemError {
+  /// Whether the reader of what was written is gone.
+  public var isBrokenPipe: Bool { code == EPIPE }
+}

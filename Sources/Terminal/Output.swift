@@ -11,9 +11,6 @@ public final class OutputChannel: Sendable {
     var failure: SystemError?
   }
 
-  /// EPIPE, which <errno.h> gives the same number on every Linux (errno(3)).
-  private static let brokenPipe: Int32 = 32
-
   public let isTerminal: Bool
   private let state = Monitor(State())
   private let columnsNow: @Sendable () -> Int?
@@ -46,7 +43,7 @@ public final class OutputChannel: Sendable {
 
   /// Why a write failed (a full disk, say); nil also when only the reader went away.
   public var failure: SystemError? {
-    state.withLock { $0.failure.flatMap { $0.code == Self.brokenPipe ? nil : $0 } }
+    state.withLock { $0.failure.flatMap { $0.isBrokenPipe ? nil : $0 } }
   }
 
   /// Writes, unless a write failed before.

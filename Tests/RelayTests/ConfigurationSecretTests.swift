@@ -86,7 +86,7 @@ import Testing
     let faults = Samples.faults(
       Samples.text(
         root:
-          "listen: { port: 'hush' }, log: { level: 'hush' }, limits: { queue: 'hush', context_body: 'hush' },",
+          "listen: { port: 'hush' }, log: { level: 'hush' }, limits: { queue: 'hush', context_body: 'hush'},",
         client: "client: 'hush',",
         stripe: "tolerance: 'hush', connect: 'hush', api_base: 'https://hush@x', api_key: ' hush',",
         webhookSecrets: "'hush'", purchasely: "url: 'hush',"))

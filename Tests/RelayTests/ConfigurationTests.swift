@@ -35,7 +35,8 @@ import Testing
           """,
         client: "client: 'open',",
         stripe: """
-          tolerance: "1m", livemode: "live", api_key: "sk_1", api_base: "http://127.0.0.1:9/", user_keys: ["uid"],
+          tolerance: "1m", livemode: "live", api_key: "sk_1", api_base: "http://127.0.0.1:9/",
+          user_keys: ["uid"],
           connect: ["acct_1", "acct_2"],
           """,
         purchasely: "url: 'https://example.com/receipts?x=1',",
@@ -155,5 +156,14 @@ import Testing
     #expect(app?["stripe"]?["api_key"] == "(set in place)")
     #expect(app?["join"]?["wait_for_payment"] == "14d")
     #expect(loaded.configuration.redacted["limits"]?["webhook_body"] == "4MiB")
+  }
+}
+
+@Suite struct EnvironmentTests {
+  @Test func theProcessHasItsOwnVariables() {
+    #expect(Environment.process["PATH"]?.isEmpty == false)
+    #expect(Environment.process["NO_SUCH_VARIABLE_ANYWHERE"] == nil)
+    #expect(Environment.process[""] == nil)
+    #expect(Environment.process["A=B"] == nil)
   }
 }

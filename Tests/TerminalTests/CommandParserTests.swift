@@ -95,7 +95,8 @@ import Testing
     ("receipts list -n", "-n needs a value: -n N"),
     (
       "receipts list --state faled",
-      "--state must be one of waiting, pending, delivered, failed, cancelled, not 'faled'; did you mean 'failed'?"
+      "--state must be one of waiting, pending, delivered, failed, cancelled, not 'faled'"
+        + "; did you mean 'failed'?"
     ),
     ("receipts list --limit 1 -n 2", "--limit is given twice"),
     ("receipts list --json=yes", "--json takes no value"),
@@ -123,6 +124,11 @@ import Testing
     #expect(try good.integer("limit", in: 1...10) == nil)
     let rate = try Samples.run("receipts replay --rate 2.5")
     #expect(try rate.number("rate", in: 0...10) == 2.5)
+    #expect(try rate.ratePerSecond("rate", in: 0...10) == 2.5)
+    #expect(try Samples.run("receipts replay --rate 20/s").ratePerSecond("rate", in: 1...100) == 20)
+    #expect(throws: UsageError.self) {
+      try Samples.run("receipts replay --rate 0/s").ratePerSecond("rate", in: 1...100)
+    }
     #expect(throws: UsageError.self) { try rate.number("rate", in: 0...1) }
     #expect(throws: UsageError.self) {
       try Samples.run("receipts replay --rate nan").number("rate", in: 0...1)

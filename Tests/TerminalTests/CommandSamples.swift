@@ -36,7 +36,9 @@ enum CommandSamples {
           OptionSpec("rate", placeholder: "N", help: "Spread them"),
           OptionSpec("why", placeholder: "TEXT", help: "Why"),
         ],
-        examples: [ExampleSpec("relayctl receipts replay --state failed --yes", "Try all failed ones again")]),
+        examples: [
+          ExampleSpec("relayctl receipts replay --state failed --yes", "Try all failed ones again")
+        ]),
       CommandSpec(
         ["receipts", "show"], summary: "Show one receipt",
         arguments: [ArgumentSpec("ID", help: "the receipt")],

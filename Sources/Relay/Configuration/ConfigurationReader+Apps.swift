@@ -9,11 +9,10 @@ extension ConfigurationReader {
       "apps", "configure at least one app: apps: { my-app: { client: …, stripe: …, … } }")
     guard let value else { return [] }
     let reader = ObjectReader(value, path: "apps", collector: collector)
-    if case .object = value, !ConfigurationLimits.apps.contains(reader.names.count) {
-      collector.fault(
-        "apps",
-        "must have from \(ConfigurationLimits.apps.lowerBound) to \(ConfigurationLimits.apps.upperBound) apps, "
-          + "but has \(reader.names.count)")
+    let range = ConfigurationLimits.apps
+    if case .object = value, !range.contains(reader.names.count) {
+      let bounds = "from \(range.lowerBound) to \(range.upperBound) apps"
+      collector.fault("apps", "must have \(bounds), but has \(reader.names.count)")
     }
     return reader.names.compactMap { slug in
       guard AppConfiguration.isSlug(slug) else {

@@ -57,7 +57,7 @@ public enum ConfigurationTemplate {
         //receipts: "400d",
       },
 
-      // One entry for each app. Its name stands in every URL: POST /v1/ios/contexts, POST /v1/ios/webhooks/stripe.
+      // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
       apps: {
         ios: {
@@ -71,7 +71,8 @@ public enum ConfigurationTemplate {
             //tolerance: "5m",
             // any, live or test: events of the other kind are kept but make no receipt.
             //livemode: "any",
-            // A restricted key that may read, to look up what an event leaves out. Nothing is looked up without it.
+            // A restricted key that may read, to look up what an event leaves out. Without it nothing is
+            // looked up.
             // api_key: "env:STRIPE_API_KEY",
             //api_base: "https://api.stripe.com",
             // Metadata keys that may carry your user id, in order.

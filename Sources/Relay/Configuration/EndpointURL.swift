@@ -24,9 +24,8 @@ enum EndpointURL {
       return "has no usable host and port, such as host or host:8443"
     }
     guard scheme == "https" || isLoopback(host) else {
-      return
-        "must begin with https:// (http:// would show the key to the network; it is taken for 127.0.0.1, [::1] "
-        + "and localhost only)"
+      return "must begin with https:// (http:// would show the key to the network; it is taken for "
+        + "127.0.0.1, [::1] and localhost only)"
     }
     return nil
   }

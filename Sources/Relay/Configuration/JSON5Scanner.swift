@@ -28,11 +28,17 @@ struct JSON5Scanner {
   static let depthMax = 32
 
   private let scalars: [Unicode.Scalar]
+  /// Never empty.
+  private let lineStarts: [Int]
   private var position = 0
   private var depth = 0
   private(set) var duplicates: [Duplicate] = []
 
-  init(_ text: String) { scalars = Array(text.unicodeScalars) }
+  init(_ text: String) {
+    let scalars = Array(text.unicodeScalars)
+    self.scalars = scalars
+    lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
+  }
 
   /// Scans the whole text, which is one value.
   mutating func scan() throws(SyntaxFault) {
@@ -47,12 +53,13 @@ struct JSON5Scanner {
   private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
   private func place(of position: Int) -> Place {
-    var place = Place(line: 1, column: 1)
-    for scalar in scalars.prefix(position) {
-      place.column += 1
-      if scalar == "\n" { place = Place(line: place.line + 1, column: 1) }
+    // Bisection: a large file has as many keys to place as lines.
+    var (low, high) = (0, lineStarts.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= position { low = middle } else { high = middle }
     }
-    return place
+    return Place(line: low + 1, column: position - lineStarts[low] + 1)
   }
 
   private func fault(_ message: String, at position: Int? = nil) -> SyntaxFault {
