@@ -1,5 +1,5 @@
-// Durations as people write them in the configuration and on the command line: `250ms`, `30s`, `5m`, `72h`, `30d`.
-// Pure; any thread.
+// Durations as people write them in the configuration and on the command line: `250ms`, `30s`, `5m`, `72h`,
+// `30d`. Pure; any thread.
 
 /// Durations as text.
 public enum DurationText {
@@ -18,7 +18,8 @@ public enum DurationText {
     return tooLong ? nil : product
   }
 
-  /// The shortest text that says exactly this many milliseconds. 86 400 000 is `1d`, 90 000 is `90s`, 0 is `0s`.
+  /// The shortest text that says exactly this many milliseconds. 86 400 000 is `1d`, 90 000 is `90s`, 0 is
+  /// `0s`.
   /// - Parameter milliseconds: not negative.
   public static func text(milliseconds: Int64) -> String {
     guard milliseconds != 0 else { return "0s" }

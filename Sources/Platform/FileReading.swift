@@ -1,4 +1,5 @@
-// Reading a small file whole: configurations, secrets, certificates. Blocks; any thread, but none that serves requests.
+// Reading a small file whole: configurations, secrets, certificates. Blocks; any thread, but none that serves
+// requests.
 
 internal import Glibc
 

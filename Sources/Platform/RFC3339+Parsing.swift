@@ -1,8 +1,9 @@
 // Reading RFC 3339 timestamps (§5.6), the other way round than RFC3339.swift. Pure; any thread.
 
 extension RFC3339 {
-  /// Reads `2026-11-20T10:00:00Z`, with a fraction or an offset if it has one, or a date alone, which is its midnight in
-  /// UTC. Digits behind the millisecond are dropped; a leap second counts as the second before it.
+  /// Reads `2026-11-20T10:00:00Z`, with a fraction or an offset if it has one, or a date alone, which is its
+  /// midnight in UTC. Digits behind the millisecond are dropped; a leap second counts as the second before
+  /// it.
   /// - Returns: Unix milliseconds; nil when it is no such timestamp or no such date exists.
   public static func unixMilliseconds(parsing text: String) -> Int64? {
     var reader = Reader(rest: Array(text.utf8)[...])

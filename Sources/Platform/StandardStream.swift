@@ -1,5 +1,5 @@
-// The three streams of a program: whether they are a terminal, how wide it is, and bytes in and out. Any thread; a
-// write is whole or an error.
+// The three streams of a program: whether they are a terminal, how wide it is, and bytes in and out. Any
+// thread; a write is whole or an error.
 
 internal import Glibc
 
@@ -18,7 +18,8 @@ public enum StandardStream: Sendable {
   /// Whether a person sits at the other end (isatty(3)).
   public var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// How many columns the terminal has now; nil when this is none or it does not say (TIOCGWINSZ, ioctl_tty(2)).
+  /// How many columns the terminal has now; nil when this is none or it does not say (TIOCGWINSZ,
+  /// ioctl_tty(2)).
   public var columns: Int? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -56,4 +57,9 @@ public enum StandardStream: Sendable {
 
   /// Makes a write to a reader that is gone an error instead of the end of the program (signal(7), SIGPIPE).
   public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+}
+
+extension SystemError {
+  /// Whether the reader of what was written is gone.
+  public var isBrokenPipe: Bool { code == EPIPE }
 }

@@ -1,4 +1,5 @@
-// Help texts, made of the table. Lines fit 80 columns, so that they read the same everywhere. Pure; any thread.
+// Help texts, made of the table. Lines fit 80 columns, so that they read the same everywhere. Pure; any
+// thread.
 
 /// The help of a program at every level.
 public struct CommandHelp: Sendable {
@@ -58,7 +59,8 @@ public struct CommandHelp: Sendable {
 
   private func paragraph(_ text: String?) -> [String] {
     guard let text else { return [] }
-    return [""] + text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { Self.wrap($0, Self.columns) }
+    return [""]
+      + text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { Self.wrap($0, Self.columns) }
   }
 
   private func optionSection(_ title: String, _ options: [OptionSpec]) -> [String] {

@@ -1,4 +1,5 @@
-// One reading of a command line with one set of options: which words, which options, what does not fit. Pure; any thread.
+// One reading of a command line with one set of options: which words, which options, what does not fit. Pure;
+// any thread.
 
 extension CommandParser {
   /// The parts of a command line.
@@ -79,8 +80,8 @@ extension CommandParser {
       }
     }
 
-    /// The next argument, unless it is an option itself: `--why --help` asks for help. A value that begins with a
-    /// hyphen is written `--why=-…`.
+    /// The next argument, unless it is an option itself: `--why --help` asks for help. A value that begins
+    /// with a hyphen is written `--why=-…`.
     private mutating func valueBehind() -> String? {
       guard let next = rest.first, next != "--", !Self.looksLikeOption(next) else { return nil }
       return rest.popFirst()

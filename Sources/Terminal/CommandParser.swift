@@ -1,6 +1,6 @@
-// The one parser of command lines, for every program's table. Options may stand anywhere; `--` ends them; whether an
-// option takes a value is known only when the command is, so the line is read once for each command and the reading
-// that fits is taken. Pure; any thread.
+// The one parser of command lines, for every program's table. Options may stand anywhere; `--` ends them;
+// whether an option takes a value is known only when the command is, so the line is read once for each
+// command and the reading that fits is taken. Pure; any thread.
 
 internal import Platform
 
@@ -24,8 +24,8 @@ public struct CommandParser: Sendable {
     command.options + program.options + ProgramSpec.builtInOptions
   }
 
-  /// The command whose path the words begin with, each in its own reading: of several the one that knows every option,
-  /// then the longest.
+  /// The command whose path the words begin with, each in its own reading: of several the one that knows
+  /// every option, then the longest.
   private func command(for arguments: [String]) -> CommandSpec? {
     var best: CommandSpec?
     var bestRank = (0, 0)
@@ -41,7 +41,9 @@ public struct CommandParser: Sendable {
   private func checked(_ reading: Reading, _ command: CommandSpec) throws(UsageError) -> ParsedCommand {
     let helpCommand = helpCommand(command.path)
     func refuse(_ message: String) -> UsageError { UsageError(message, helpCommand: helpCommand) }
-    if let unknown = reading.unknown.first { throw refuse(unknownOption(unknown, known: options(of: command))) }
+    if let unknown = reading.unknown.first {
+      throw refuse(unknownOption(unknown, known: options(of: command)))
+    }
     if let problem = reading.problems.first { throw refuse(problem) }
     var values = OptionValues()
     for given in reading.given {
@@ -97,7 +99,9 @@ extension CommandParser {
     let asksForHelp = words.first == "help" || reading.asks(for: "help")
     if words.first == "help" { words.removeFirst() }
     if asksForHelp {
-      if let command = program.commands.first(where: { $0.path == words }) { return .show(help.text(of: command)) }
+      if let command = program.commands.first(where: { $0.path == words }) {
+        return .show(help.text(of: command))
+      }
       if words.isEmpty { return .show(help.text) }
       if let text = help.text(ofNoun: words[0]), words.count == 1 { return .show(text) }
       throw unknownCommand(words)
@@ -118,15 +122,19 @@ extension CommandParser {
     guard firstWords.contains(noun) else {
       let near = EditDistance.nearest(to: noun, among: Set(firstWords + ["help"]))
       let advice = near.map { "; did you mean '\($0)'?" } ?? ""
-      return UsageError("there is no command '\(DisplayText.clean(noun))'\(advice)", helpCommand: helpCommand([]))
+      return UsageError(
+        "there is no command '\(DisplayText.clean(noun))'\(advice)", helpCommand: helpCommand([]))
     }
     let verbs = program.commands(under: [noun]).compactMap { $0.path.dropFirst().first }
     guard words.count > 1 else {
-      return UsageError("say what to do with \(noun): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([noun]))
+      return UsageError(
+        "say what to do with \(noun): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([noun]))
     }
     let near = EditDistance.nearest(to: words[1], among: verbs)
-    let advice = near.map { "; did you mean '\(noun) \($0)'?" } ?? "; there is \(verbs.joined(separator: ", "))"
+    let advice =
+      near.map { "; did you mean '\(noun) \($0)'?" } ?? "; there is \(verbs.joined(separator: ", "))"
     return UsageError(
-      "there is no command '\(noun) \(DisplayText.clean(words[1]))'\(advice)", helpCommand: helpCommand([noun]))
+      "there is no command '\(noun) \(DisplayText.clean(words[1]))'\(advice)",
+      helpCommand: helpCommand([noun]))
   }
 }

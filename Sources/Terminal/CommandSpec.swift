@@ -1,5 +1,5 @@
-// A program's commands as one table: what the parser takes, what help says, what completions and manual pages will say.
-// Texts about a command stand here and nowhere else. Pure; any thread.
+// A program's commands as one table: what the parser takes, what help says, what completions and manual pages
+// will say. Texts about a command stand here and nowhere else. Pure; any thread.
 
 /// One option: a flag, or a name with a value.
 public struct OptionSpec: Sendable, Equatable {
@@ -78,8 +78,8 @@ public struct ExampleSpec: Sendable, Equatable {
 
 /// One command.
 public struct CommandSpec: Sendable, Equatable {
-  /// Noun and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a program that is
-  /// a single command.
+  /// Noun and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a program
+  /// that is a single command.
   public let path: [String]
   /// One line, without a full stop.
   public let summary: String
@@ -117,7 +117,8 @@ public struct NounSpec: Sendable, Equatable {
   }
 }
 
-/// A program: its commands and what all of them share. `--help`, `-h`, `--version` and `help` are always there.
+/// A program: its commands and what all of them share. `--help`, `-h`, `--version` and `help` are always
+/// there.
 public struct ProgramSpec: Sendable, Equatable {
   public let name: String
   public let version: String
@@ -152,10 +153,12 @@ public struct ProgramSpec: Sendable, Equatable {
   ]
 
   /// The commands whose path begins with these words.
-  public func commands(under words: [String]) -> [CommandSpec] { commands.filter { $0.path.starts(with: words) } }
+  public func commands(under words: [String]) -> [CommandSpec] {
+    commands.filter { $0.path.starts(with: words) }
+  }
 
-  /// What is wrong with the table itself: a command without an example, two of one name, an option that hides another.
-  /// Empty for a good one; a test of each program says so.
+  /// What is wrong with the table itself: a command without an example, two of one name, an option that hides
+  /// another. Empty for a good one; a test of each program says so.
   public var flaws: [String] {
     var flaws: [String] = []
     var paths: Set<[String]> = []
@@ -169,7 +172,9 @@ public struct ProgramSpec: Sendable, Equatable {
         flaws.append("\(command.name) has an argument behind one that takes all or none")
       }
       let all = command.options + options + Self.builtInOptions
-      if Set(all.map(\.name)).count < all.count || Set(all.compactMap(\.short)).count < all.compactMap(\.short).count {
+      if Set(all.map(\.name)).count < all.count
+        || Set(all.compactMap(\.short)).count < all.compactMap(\.short).count
+      {
         flaws.append("\(command.name) has an option twice")
       }
     }

@@ -1,11 +1,11 @@
-// Text from outside on its way to a terminal. An id may hold escape sequences that recolour, hide or type; none of them
-// may reach the terminal. Pure; any thread.
+// Text from outside on its way to a terminal. An id may hold escape sequences that recolour, hide or type;
+// none of them may reach the terminal. Pure; any thread.
 
 /// Text as a terminal shows it.
 public enum DisplayText {
-  /// The text on one line, with nothing in it that a terminal obeys: blanks of every kind become spaces, and control
-  /// characters (C0, DEL and C1, which xterm obeys too), directional overrides and other invisible formatting become
-  /// U+FFFD, so that two ids which differ still look different.
+  /// The text on one line, with nothing in it that a terminal obeys: blanks of every kind become spaces, and
+  /// control characters (C0, DEL and C1, which xterm obeys too), directional overrides and other invisible
+  /// formatting become U+FFFD, so that two ids which differ still look different.
   public static func clean(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { replacement(for: $0) != nil }) else { return text }
     var clean = String.UnicodeScalarView()
@@ -23,7 +23,8 @@ public enum DisplayText {
     }
   }
 
-  /// How many columns a text takes: one for each grapheme cluster, two for those of East Asia and for emoji (UAX #11).
+  /// How many columns a text takes: one for each grapheme cluster, two for those of East Asia and for emoji
+  /// (UAX #11).
   public static func width(of text: String) -> Int {
     // Printable ASCII is nearly everything that is ever shown.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }

@@ -1,5 +1,6 @@
-// Where a program's words go: results to stdout, everything about them to stderr. A reader that goes away (`| head`) is
-// no error: the rest is dropped quietly. Any thread, though lines of several threads may come in any order.
+// Where a program's words go: results to stdout, everything about them to stderr. A reader that goes away (`|
+// head`) is no error: the rest is dropped quietly. Any thread, though lines of several threads may come in
+// any order.
 
 public import JSON
 public import Platform
@@ -9,9 +10,6 @@ public final class OutputChannel: Sendable {
   private struct State {
     var failure: SystemError?
   }
-
-  /// EPIPE, which <errno.h> gives the same number on every Linux (errno(3)).
-  private static let brokenPipe: Int32 = 32
 
   public let isTerminal: Bool
   private let state = Monitor(State())
@@ -45,7 +43,7 @@ public final class OutputChannel: Sendable {
 
   /// Why a write failed (a full disk, say); nil also when only the reader went away.
   public var failure: SystemError? {
-    state.withLock { $0.failure.flatMap { $0.code == Self.brokenPipe ? nil : $0 } }
+    state.withLock { $0.failure.flatMap { $0.isBrokenPipe ? nil : $0 } }
   }
 
   /// Writes, unless a write failed before.
@@ -74,7 +72,8 @@ public struct Output: Sendable {
   ///   - program: stands before each error.
   ///   - answer: reads one line from whoever is asked.
   public init(
-    program: String, result: OutputChannel, notes: OutputChannel, environment: Environment, isInputTerminal: Bool,
+    program: String, result: OutputChannel, notes: OutputChannel, environment: Environment,
+    isInputTerminal: Bool,
     answer: @escaping @Sendable () -> String?
   ) {
     self.program = program
@@ -99,7 +98,8 @@ public struct Output: Sendable {
   }
 
   /// A line of the result.
-  /// - Parameter text: the program's own words; what comes from outside goes through `DisplayText.clean` first.
+  /// - Parameter text: the program's own words; what comes from outside goes through `DisplayText.clean`
+  ///   first.
   public func line(_ text: String = "") { result.write(text + "\n") }
 
   /// A text of the result as it is, such as help.

@@ -1,6 +1,7 @@
 // What a command line said, checked against the table. Pure; any thread.
 
-/// A command line that the program does not understand: what is wrong and what to do. Ends with `ExitCode.usage`.
+/// A command line that the program does not understand: what is wrong and what to do. Ends with
+/// `ExitCode.usage`.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong, with a suggestion where there is one.
   public let message: String
@@ -60,9 +61,7 @@ public struct ParsedCommand: Sendable, Equatable {
   public func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = options[name] else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      throw UsageError(
-        "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), not '\(DisplayText.clean(text))'",
-        helpCommand: helpCommand)
+      throw refusal(name, "a whole number from \(range.lowerBound) to \(range.upperBound)", text)
     }
     return number
   }
@@ -71,11 +70,18 @@ public struct ParsedCommand: Sendable, Equatable {
   public func number(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
     guard let text = options[name] else { return nil }
     guard let number = Double(text), range.contains(number) else {
-      throw UsageError(
-        "--\(name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(DisplayText.clean(text))'",
-        helpCommand: helpCommand)
+      throw refusal(name, "a number from \(range.lowerBound) to \(range.upperBound)", text)
     }
     return number
+  }
+
+  /// How often a second, as `5/s` or `5`; nil when the option was not given.
+  public func ratePerSecond(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
+    guard let text = options[name] else { return nil }
+    guard let rate = Double(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), range.contains(rate) else {
+      throw refusal(name, "a rate such as 5/s, from \(range.lowerBound)/s to \(range.upperBound)/s", text)
+    }
+    return rate
   }
 
   /// A point in time as `TimeArgument` reads it; nil when the option was not given.
@@ -84,9 +90,12 @@ public struct ParsedCommand: Sendable, Equatable {
   public func time(_ name: String, now: Int64) throws(UsageError) -> Int64? {
     guard let text = options[name] else { return nil }
     guard let time = TimeArgument.unixMilliseconds(parsing: text, now: now) else {
-      throw UsageError(
-        "--\(name) must be \(TimeArgument.forms), not '\(DisplayText.clean(text))'", helpCommand: helpCommand)
+      throw refusal(name, TimeArgument.forms, text)
     }
     return time
+  }
+
+  private func refusal(_ name: String, _ expected: String, _ text: String) -> UsageError {
+    UsageError("--\(name) must be \(expected), not '\(DisplayText.clean(text))'", helpCommand: helpCommand)
   }
 }

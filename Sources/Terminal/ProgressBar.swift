@@ -1,4 +1,5 @@
-// A bar that shows how far a long command is. On a terminal's stderr only, and at most ten times a second. One thread.
+// A bar that shows how far a long command is. On a terminal's stderr only, and at most ten times a second.
+// One thread.
 
 public import Platform
 
@@ -30,7 +31,9 @@ public struct ProgressBar {
   public mutating func update(done: Int) {
     self.done = min(max(0, done), total)
     let now = clock.monotonic
-    if let lastDrawn, now.milliseconds(since: lastDrawn) < Self.drawIntervalMilliseconds, self.done < total { return }
+    if let lastDrawn, now.milliseconds(since: lastDrawn) < Self.drawIntervalMilliseconds, self.done < total {
+      return
+    }
     lastDrawn = now
     draw(now)
   }
@@ -45,7 +48,8 @@ public struct ProgressBar {
   private func draw(_ now: MonotonicInstant) {
     guard channel.isTerminal else { return }
     let text = Self.text(
-      label, done: done, total: total, elapsedSeconds: now.seconds(since: start), columns: channel.columns ?? 80)
+      label, done: done, total: total, elapsedSeconds: now.seconds(since: start),
+      columns: channel.columns ?? 80)
     // Back to the first column, then clear what the last drawing left behind (ECMA-48 EL).
     channel.write("\r\(text)\u{1B}[K")
   }
@@ -61,7 +65,9 @@ public struct ProgressBar {
       text += "  \(rateText(rate))/s"
       let left = Double(total - done) / rate
       // A guess of years is no information.
-      if done < total, left < 1e8 { text += "  \(RelativeTime.span(seconds: UInt64(left.rounded(.up)))) left" }
+      if done < total, left < 1e8 {
+        text += "  \(RelativeTime.span(seconds: UInt64(left.rounded(.up)))) left"
+      }
     }
     // One column stays free: a full line would wrap on some terminals.
     return DisplayText.truncated(text, to: max(1, columns - 1))

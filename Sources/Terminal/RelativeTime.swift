@@ -4,7 +4,8 @@ internal import Platform
 
 /// A point in time as seen from now.
 public enum RelativeTime {
-  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounded down, so nothing looks older than it is.
+  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounded down, so nothing looks older
+  /// than it is.
   /// - Parameters:
   ///   - time: Unix milliseconds.
   ///   - now: Unix milliseconds.
@@ -31,7 +32,8 @@ public enum RelativeTime {
 /// The values of `--since` and `--until`.
 public enum TimeArgument {
   /// What they may be, for messages.
-  public static let forms = "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
+  public static let forms =
+    "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
 
   /// Reads an RFC 3339 timestamp, a date, or a duration before now.
   /// - Parameter now: Unix milliseconds.

@@ -26,7 +26,8 @@ public enum Style: Sendable, Equatable {
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }
 
-  /// Whether colour is wanted: on a terminal that is not dumb, unless NO_COLOR is set (no-color.org: set and not empty).
+  /// Whether colour is wanted: on a terminal that is not dumb, unless NO_COLOR is set (no-color.org: set and
+  /// not empty).
   public static func isColourWanted(isTerminal: Bool, environment: Environment) -> Bool {
     isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }

@@ -1,4 +1,5 @@
-// Tables of text, for people: the same in a pipe as on a terminal, there without colour and never cut. Pure; any thread.
+// Tables of text, for people: the same in a pipe as on a terminal, there without colour and never cut. Pure;
+// any thread.
 
 /// A table: columns, rows, and what is said instead when there is none.
 public struct Table: Sendable, Equatable {
@@ -99,5 +100,7 @@ public struct Table: Sendable, Equatable {
     }
   }
 
-  private func shrunkMin(_ index: Int) -> Int { max(Self.shrunkWidthMin, DisplayText.width(of: columns[index].title)) }
+  private func shrunkMin(_ index: Int) -> Int {
+    max(Self.shrunkWidthMin, DisplayText.width(of: columns[index].title))
+  }
 }

@@ -8,14 +8,16 @@ import Platform
 
 enum ConfigurationSamples {
   static let environment = Environment([
-    "CLIENT_KEY": "client-key", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two", "API_KEY": "ply-key",
+    "CLIENT_KEY": "client-key", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two",
+    "API_KEY": "ply-key",
     "EMPTY": "", "PADDED": "whsec_one ", "TWIN": "whsec_one",
   ])
 
   /// The keys that have no default, with more of each part where it is given.
   static func text(
     root: String = "", client: String = "client: { keys: ['env:CLIENT_KEY'] },", stripe: String = "",
-    webhookSecrets: String = "['env:WEBHOOK_SECRET']", purchasely: String = "", app: String = "", apps: String = ""
+    webhookSecrets: String = "['env:WEBHOOK_SECRET']", purchasely: String = "", app: String = "",
+    apps: String = ""
   ) -> String {
     """
     { database: "receiptd.db", \(root)

@@ -14,7 +14,8 @@ import Testing
   @Test func aSecretComesFromTheEnvironmentAFileOrTheConfiguration() throws {
     let folder = try TemporaryFolder()
     let file = try folder.file("secret", "whsec_file\n")
-    #expect(try webhookSecret("env:WEBHOOK_SECRET") == Secret("whsec_one", source: .environment("WEBHOOK_SECRET")))
+    #expect(
+      try webhookSecret("env:WEBHOOK_SECRET") == Secret("whsec_one", source: .environment("WEBHOOK_SECRET")))
     #expect(try webhookSecret("file:\(file)") == Secret("whsec_file", source: .file(file)))
     #expect(try webhookSecret("whsec_place").reveal() == "whsec_place")
   }
@@ -30,8 +31,10 @@ import Testing
     ("env:UNSET", "UNSET, which is not set"), ("env:EMPTY", "is empty (in the environment variable EMPTY)"),
     ("env:PADDED", "has spaces or line breaks around it"), ("env:", "names no environment variable"),
     ("env:A-B", "names no environment variable"), ("file:relative", "by the whole path"),
-    ("file:$CREDENTIALS_DIRECTORY/x", "variables are not expanded"), ("file:/nowhere/x", "cannot read /nowhere/x"),
-    ("file:/etc", "cannot read /etc"), ("", "is empty"), ("   ", "is empty"), (" x", "has spaces"), ("x\\ty", "control"),
+    ("file:$CREDENTIALS_DIRECTORY/x", "variables are not expanded"),
+    ("file:/nowhere/x", "cannot read /nowhere/x"),
+    ("file:/etc", "cannot read /etc"), ("", "is empty"), ("   ", "is empty"), (" x", "has spaces"),
+    ("x\\ty", "control"),
   ])
   func aSecretThatCannotBeUsedIsAFaultThatSaysWhatToDo(reference: String, message: String) {
     let faults = Samples.faults(Samples.text(webhookSecrets: "['\(reference)']"))
@@ -70,7 +73,8 @@ import Testing
       Secret("hush", source: .environment("NAME")), Secret("hush", source: .file("/f")), Secret("hush"),
     ]
     let configuration = AppConfiguration(
-      slug: "a", client: .keys(secrets), stripe: .init(webhookSecrets: secrets), purchasely: .init(apiKey: secrets[0]))
+      slug: "a", client: .keys(secrets), stripe: .init(webhookSecrets: secrets),
+      purchasely: .init(apiKey: secrets[0]))
     var text = "\(secrets) \(configuration) \(String(reflecting: configuration))"
     dump(configuration, to: &text)
     dump(secrets, to: &text)
@@ -81,7 +85,8 @@ import Testing
   @Test func noFaultRepeatsWhatStandsWhereASecretMayStand() {
     let faults = Samples.faults(
       Samples.text(
-        root: "listen: { port: 'hush' }, log: { level: 'hush' }, limits: { queue: 'hush', context_body: 'hush' },",
+        root:
+          "listen: { port: 'hush' }, log: { level: 'hush' }, limits: { queue: 'hush', context_body: 'hush'},",
         client: "client: 'hush',",
         stripe: "tolerance: 'hush', connect: 'hush', api_base: 'https://hush@x', api_key: ' hush',",
         webhookSecrets: "'hush'", purchasely: "url: 'hush',"))

@@ -11,15 +11,19 @@ import Testing
 
   private func redacted(_ text: String) throws -> JSONValue {
     let content = FileContent(bytes: Array(text.utf8), mode: 0o600)
-    return try ConfigurationLoader.read(content, path: "/r.json5", environment: Self.environment, secrets: .required)
-      .configuration.redacted
+    return try ConfigurationLoader.read(
+      content, path: "/r.json5", environment: Self.environment, secrets: .required
+    )
+    .configuration.redacted
   }
 
   /// The template with every stated default in force.
   private var stated: String {
     ConfigurationTemplate.text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let rest = line.drop { $0 == " " }
-      guard rest.hasPrefix("//"), let first = rest.dropFirst(2).first, first != " " else { return String(line) }
+      guard rest.hasPrefix("//"), let first = rest.dropFirst(2).first, first != " " else {
+        return String(line)
+      }
       return String(rest.dropFirst(2))
     }.joined(separator: "\n")
   }

@@ -35,7 +35,8 @@ import Testing
           """,
         client: "client: 'open',",
         stripe: """
-          tolerance: "1m", livemode: "live", api_key: "sk_1", api_base: "http://127.0.0.1:9/", user_keys: ["uid"],
+          tolerance: "1m", livemode: "live", api_key: "sk_1", api_base: "http://127.0.0.1:9/",
+          user_keys: ["uid"],
           connect: ["acct_1", "acct_2"],
           """,
         purchasely: "url: 'https://example.com/receipts?x=1',",
@@ -58,7 +59,8 @@ import Testing
     #expect(
       configuration.retention
         == .init(
-          contextsMilliseconds: 172_800_000, eventsMilliseconds: 172_800_000, attemptsMilliseconds: 259_200_000,
+          contextsMilliseconds: 172_800_000, eventsMilliseconds: 172_800_000,
+          attemptsMilliseconds: 259_200_000,
           receiptsMilliseconds: 345_600_000))
     let app = try #require(configuration.app("shop"))
     #expect(app.client == .open)
@@ -73,7 +75,8 @@ import Testing
       app.join
         == JoinPolicy(
           windowMilliseconds: 3_600_000, waitForContextMilliseconds: 0, withoutContext: .hold,
-          waitForUserMilliseconds: 60_000, waitForStripePriceMilliseconds: 120_000, waitForPriceMilliseconds: 180_000,
+          waitForUserMilliseconds: 60_000, waitForStripePriceMilliseconds: 120_000,
+          waitForPriceMilliseconds: 180_000,
           waitForPaymentMilliseconds: 240_000))
     #expect(
       app.delivery
@@ -85,7 +88,8 @@ import Testing
 
   @Test func appsAreSortedBySlug() throws {
     let other = "client: 'open', stripe: { webhook_secrets: ['a'] }, purchasely: { api_key: 'b' }"
-    let apps = try Samples.read(Samples.text(apps: "zoo: { \(other) }, '0-app': { \(other) }")).configuration.apps
+    let apps = try Samples.read(Samples.text(apps: "zoo: { \(other) }, '0-app': { \(other) }")).configuration
+      .apps
     #expect(apps.map(\.slug) == ["0-app", "shop", "zoo"])
   }
 
@@ -101,9 +105,11 @@ import Testing
     let set = Environment(["RECEIPTD_CONFIG": "/b"])
     #expect(ConfigurationLoader.path(option: "/a", environment: set) == "/a")
     #expect(ConfigurationLoader.path(option: nil, environment: set) == "/b")
-    #expect(ConfigurationLoader.path(option: nil, environment: Environment(["RECEIPTD_CONFIG": ""]))
-      == "/etc/receiptd/receiptd.json5")
-    #expect(ConfigurationLoader.path(option: nil, environment: Environment([:])) == "/etc/receiptd/receiptd.json5")
+    #expect(
+      ConfigurationLoader.path(option: nil, environment: Environment(["RECEIPTD_CONFIG": ""]))
+        == "/etc/receiptd/receiptd.json5")
+    #expect(
+      ConfigurationLoader.path(option: nil, environment: Environment([:])) == "/etc/receiptd/receiptd.json5")
   }
 
   @Test func aFileThatCannotBeReadIsAFaultThatSaysWhatToDo() {
@@ -118,11 +124,14 @@ import Testing
     let folder = try TemporaryFolder()
     let certificate = try folder.file("chain.pem", "-----BEGIN CERTIFICATE-----\n")
     let other = try folder.file("other.pem", "nothing\n")
-    let path = try folder.file("receiptd.json5", Samples.text(
-      root: "listen: { tls: { certificate: 'chain.pem', key: '\(certificate)' } },"))
+    let path = try folder.file(
+      "receiptd.json5",
+      Samples.text(
+        root: "listen: { tls: { certificate: 'chain.pem', key: '\(certificate)' } },"))
     let loaded = try ConfigurationLoader.load(path: path, environment: Samples.environment)
-    #expect(loaded.configuration.listen.tls
-      == .init(certificatePath: "\(folder.path)/chain.pem", keyPath: certificate))
+    #expect(
+      loaded.configuration.listen.tls
+        == .init(certificatePath: "\(folder.path)/chain.pem", keyPath: certificate))
     let faults = Samples.faults(Samples.text(root: "listen: { tls: { certificate: '\(other)' } },"))
     #expect(faults.map(\.path) == ["listen.tls.certificate", "listen.tls.key"])
     #expect(faults.first?.message.contains("is not a PEM file") == true)
@@ -147,5 +156,14 @@ import Testing
     #expect(app?["stripe"]?["api_key"] == "(set in place)")
     #expect(app?["join"]?["wait_for_payment"] == "14d")
     #expect(loaded.configuration.redacted["limits"]?["webhook_body"] == "4MiB")
+  }
+}
+
+@Suite struct EnvironmentTests {
+  @Test func theProcessHasItsOwnVariables() {
+    #expect(Environment.process["PATH"]?.isEmpty == false)
+    #expect(Environment.process["NO_SUCH_VARIABLE_ANYWHERE"] == nil)
+    #expect(Environment.process[""] == nil)
+    #expect(Environment.process["A=B"] == nil)
   }
 }

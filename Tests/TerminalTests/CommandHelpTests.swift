@@ -6,7 +6,9 @@ import Testing
   typealias Samples = CommandSamples
 
   private func shown(_ line: String, _ program: ProgramSpec = Samples.program) throws -> String {
-    guard case .show(let text) = try Samples.parse(line, program) else { throw UsageError("not help: \(line)") }
+    guard case .show(let text) = try Samples.parse(line, program) else {
+      throw UsageError("not help: \(line)")
+    }
     return text
   }
 
@@ -72,7 +74,9 @@ import Testing
         """)
   }
 
-  @Test(arguments: ["receipts replay --help", "receipts --help replay x", "help receipts replay", "receipts replay --why -h"])
+  @Test(arguments: [
+    "receipts replay --help", "receipts --help replay x", "help receipts replay", "receipts replay --why -h",
+  ])
   func aVerbsHelp(line: String) throws {
     #expect(
       try shown(line) == """

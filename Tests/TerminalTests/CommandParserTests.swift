@@ -12,17 +12,21 @@ import Testing
 
   @Test func aTableTellsItsFlaws() {
     let command = CommandSpec(
-      ["a", "b"], summary: "", arguments: [ArgumentSpec("X", help: "", isRepeatable: true), ArgumentSpec("Y", help: "")],
+      ["a", "b"], summary: "",
+      arguments: [ArgumentSpec("X", help: "", isRepeatable: true), ArgumentSpec("Y", help: "")],
       options: [OptionSpec(flag: "help", help: "")], examples: [])
-    let program = ProgramSpec(name: "p", version: "1", summary: "", commands: [command, command], examples: [])
+    let program = ProgramSpec(
+      name: "p", version: "1", summary: "", commands: [command, command], examples: [])
     for flaw in ["stands twice", "no example", "no noun", "takes all", "an option twice"] {
       #expect(program.flaws.contains { $0.contains(flaw) })
     }
   }
 
   @Test(arguments: [
-    "receipts list --state failed --config /c --limit 5", "--config /c receipts list --state failed --limit=5",
-    "receipts --state=failed list -n 5 -c /c", "--state failed --limit 5 -c/c receipts list", "receipts list -n5 --config=/c --state failed",
+    "receipts list --state failed --config /c --limit 5",
+    "--config /c receipts list --state failed --limit=5",
+    "receipts --state=failed list -n 5 -c /c", "--state failed --limit 5 -c/c receipts list",
+    "receipts list -n5 --config=/c --state failed",
   ])
   func optionsMayStandAnywhere(line: String) throws {
     let command = try Samples.run(line)
@@ -71,7 +75,8 @@ import Testing
     #expect(command.options["config"] == "/c")
     #expect(try Samples.run("", Samples.daemon).path == [])
     #expect(Samples.refusal("extra", Samples.daemon) == "'extra' is one argument too many for relayd")
-    #expect(Samples.refusal("--chekc", Samples.daemon) == "there is no option --chekc here; did you mean --check?")
+    #expect(
+      Samples.refusal("--chekc", Samples.daemon) == "there is no option --chekc here; did you mean --check?")
   }
 
   @Test(arguments: [
@@ -88,7 +93,11 @@ import Testing
     ("receipts list --state", "--state needs a value: --state STATE"),
     ("receipts list --state --json", "--state needs a value: --state STATE"),
     ("receipts list -n", "-n needs a value: -n N"),
-    ("receipts list --state faled", "--state must be one of waiting, pending, delivered, failed, cancelled, not 'faled'; did you mean 'failed'?"),
+    (
+      "receipts list --state faled",
+      "--state must be one of waiting, pending, delivered, failed, cancelled, not 'faled'"
+        + "; did you mean 'failed'?"
+    ),
     ("receipts list --limit 1 -n 2", "--limit is given twice"),
     ("receipts list --json=yes", "--json takes no value"),
     ("receipts list more", "'more' is one argument too many for receipts list"),
@@ -115,8 +124,15 @@ import Testing
     #expect(try good.integer("limit", in: 1...10) == nil)
     let rate = try Samples.run("receipts replay --rate 2.5")
     #expect(try rate.number("rate", in: 0...10) == 2.5)
+    #expect(try rate.ratePerSecond("rate", in: 0...10) == 2.5)
+    #expect(try Samples.run("receipts replay --rate 20/s").ratePerSecond("rate", in: 1...100) == 20)
+    #expect(throws: UsageError.self) {
+      try Samples.run("receipts replay --rate 0/s").ratePerSecond("rate", in: 1...100)
+    }
     #expect(throws: UsageError.self) { try rate.number("rate", in: 0...1) }
-    #expect(throws: UsageError.self) { try Samples.run("receipts replay --rate nan").number("rate", in: 0...1) }
+    #expect(throws: UsageError.self) {
+      try Samples.run("receipts replay --rate nan").number("rate", in: 0...1)
+    }
   }
 
   @Test(arguments: ["--version", "receipts --version", "receipts list --version"])

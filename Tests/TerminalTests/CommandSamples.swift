@@ -12,7 +12,9 @@ enum CommandSamples {
       OptionSpec("config", short: "c", placeholder: "PATH", help: "The configuration file"),
       OptionSpec(flag: "json", help: "One JSON object per line"),
     ],
-    nouns: [NounSpec("receipts", summary: "Messages to the destination"), NounSpec("events", summary: "Webhooks")],
+    nouns: [
+      NounSpec("receipts", summary: "Messages to the destination"), NounSpec("events", summary: "Webhooks"),
+    ],
     commands: [
       CommandSpec(
         ["receipts", "list"], summary: "List receipts, newest first",
@@ -25,15 +27,21 @@ enum CommandSamples {
         examples: [ExampleSpec("relayctl receipts list --state failed", "What needs attention")]),
       CommandSpec(
         ["receipts", "replay"], summary: "Deliver receipts again",
-        discussion: "Puts receipts back to pending, due now, with a fresh retry budget and their history kept.",
+        discussion:
+          "Puts receipts back to pending, due now, with a fresh retry budget and their history kept.",
         arguments: [ArgumentSpec("ID", help: "the receipts", isRequired: false, isRepeatable: true)],
         options: [
-          OptionSpec(flag: "yes", short: "y", help: "Do not ask"), OptionSpec(flag: "wait", short: "w", help: "Follow"),
-          OptionSpec("rate", placeholder: "N", help: "Spread them"), OptionSpec("why", placeholder: "TEXT", help: "Why"),
+          OptionSpec(flag: "yes", short: "y", help: "Do not ask"),
+          OptionSpec(flag: "wait", short: "w", help: "Follow"),
+          OptionSpec("rate", placeholder: "N", help: "Spread them"),
+          OptionSpec("why", placeholder: "TEXT", help: "Why"),
         ],
-        examples: [ExampleSpec("relayctl receipts replay --state failed --yes", "Try all failed ones again")]),
+        examples: [
+          ExampleSpec("relayctl receipts replay --state failed --yes", "Try all failed ones again")
+        ]),
       CommandSpec(
-        ["receipts", "show"], summary: "Show one receipt", arguments: [ArgumentSpec("ID", help: "the receipt")],
+        ["receipts", "show"], summary: "Show one receipt",
+        arguments: [ArgumentSpec("ID", help: "the receipt")],
         examples: [ExampleSpec("relayctl receipts show rcp_1", "Its story")]),
       CommandSpec(
         ["events", "list"], summary: "List events",
@@ -51,7 +59,8 @@ enum CommandSamples {
     options: [OptionSpec("config", placeholder: "PATH", help: "The configuration file")],
     commands: [
       CommandSpec(
-        [], summary: "Run the relay", options: [OptionSpec(flag: "check", help: "Check the configuration and end")],
+        [], summary: "Run the relay",
+        options: [OptionSpec(flag: "check", help: "Check the configuration and end")],
         examples: [ExampleSpec("relayd --check", "Is the configuration fine?")])
     ],
     examples: [ExampleSpec("relayd --check", "Is the configuration fine?")])

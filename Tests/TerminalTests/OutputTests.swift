@@ -1,3 +1,4 @@
+import JSON
 import Platform
 import Testing
 
@@ -18,7 +19,9 @@ import Testing
     func advance(_ more: Int64) { milliseconds.withLock { $0 += more } }
   }
 
-  private static func channel(_ record: Record, isTerminal: Bool = false, columns: Int? = nil) -> OutputChannel {
+  private static func channel(_ record: Record, isTerminal: Bool = false, columns: Int? = nil)
+    -> OutputChannel
+  {
     OutputChannel(isTerminal: isTerminal, columns: { columns }, sink: { record.add($0) })
   }
 
@@ -55,20 +58,26 @@ import Testing
     #expect(plain.text == "REASON\na reason that is qu…\n")
   }
 
-  @Test(arguments: [
-    (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false), (true, ["NO_COLOR": ""], true),
-    (true, ["TERM": "dumb"], false), (true, ["TERM": "xterm"], true),
-  ] as [(Bool, [String: String], Bool)])
-  func colourIsForTerminalsWhoseOwnerDoesNotMind(isTerminal: Bool, environment: [String: String], isWanted: Bool) {
+  @Test(
+    arguments: [
+      (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false),
+      (true, ["NO_COLOR": ""], true),
+      (true, ["TERM": "dumb"], false), (true, ["TERM": "xterm"], true),
+    ] as [(Bool, [String: String], Bool)])
+  func colourIsForTerminalsWhoseOwnerDoesNotMind(
+    isTerminal: Bool, environment: [String: String], isWanted: Bool
+  ) {
     #expect(Style.isColourWanted(isTerminal: isTerminal, environment: Environment(environment)) == isWanted)
   }
 
-  @Test(arguments: [
-    ("y", true), ("Yes", true), (" YES ", true), ("", false), ("n", false), ("yess", false), (nil, false),
-  ] as [(String?, Bool)])
+  @Test(
+    arguments: [
+      ("y", true), ("Yes", true), (" YES ", true), ("", false), ("n", false), ("yess", false), (nil, false),
+    ] as [(String?, Bool)])
   func onlyYesAgrees(answer: String?, agreed: Bool) {
     let notes = Record()
-    #expect(Self.output(notes: notes, isTerminal: true, answer: answer).confirm("Replay 3 receipts?") == agreed)
+    #expect(
+      Self.output(notes: notes, isTerminal: true, answer: answer).confirm("Replay 3 receipts?") == agreed)
     #expect(notes.text.hasPrefix("Replay 3 receipts? [y/N] "))
   }
 
@@ -99,13 +108,15 @@ import Testing
     #expect(
       ProgressBar.text("replaying", done: 0, total: 0, elapsedSeconds: 0, columns: 80)
         == "replaying [########################] 0/0")
-    #expect(ProgressBar.text("replaying", done: 50, total: 100, elapsedSeconds: 2, columns: 12) == "replaying …")
+    #expect(
+      ProgressBar.text("replaying", done: 50, total: 100, elapsedSeconds: 2, columns: 12) == "replaying …")
   }
 
   @Test func theBarIsDrawnOnATerminalOnlyAndNotTooOften() {
     let (terminal, pipe) = (Record(), Record())
     let clock = ManualClock()
-    var bar = ProgressBar("work", total: 10, on: Self.channel(terminal, isTerminal: true, columns: 60), clock: clock)
+    var bar = ProgressBar(
+      "work", total: 10, on: Self.channel(terminal, isTerminal: true, columns: 60), clock: clock)
     var silent = ProgressBar("work", total: 10, on: Self.channel(pipe), clock: clock)
     for done in 0...9 {
       bar.update(done: done)

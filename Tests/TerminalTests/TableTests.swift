@@ -42,7 +42,10 @@ import Testing
   @Test func idsAreNeverCutAndTheWidestColumnGivesWayFirst() {
     var table = Table(
       [.init("ID"), .init("A", canShrink: true), .init("B", canShrink: true)], emptyMessage: "")
-    table.add(["identifier", Table.Cell(String(repeating: "a", count: 40)), Table.Cell(String(repeating: "b", count: 12))])
+    table.add([
+      "identifier", Table.Cell(String(repeating: "a", count: 40)),
+      Table.Cell(String(repeating: "b", count: 12)),
+    ])
     let wide = table.text(terminalColumns: 50).split(separator: "\n")
     #expect(wide[1] == "identifier  \(String(repeating: "a", count: 23))…  bbbbbbbbbbbb")
     let narrow = table.text(terminalColumns: 5).split(separator: "\n")
@@ -68,7 +71,9 @@ import Testing
   ])
   func widthIsThatOfATerminal(text: String, width: Int) { #expect(DisplayText.width(of: text) == width) }
 
-  @Test(arguments: [("abcdef", 4, "abc…"), ("abcd", 4, "abcd"), ("日本語", 4, "日…"), ("abc", 0, ""), ("abc", 1, "…")])
+  @Test(arguments: [
+    ("abcdef", 4, "abc…"), ("abcd", 4, "abcd"), ("日本語", 4, "日…"), ("abc", 0, ""), ("abc", 1, "…"),
+  ])
   func aCutTextFits(text: String, width: Int, cut: String) {
     #expect(DisplayText.truncated(text, to: width) == cut)
     #expect(DisplayText.width(of: cut) <= width)

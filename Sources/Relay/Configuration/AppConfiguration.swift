@@ -21,7 +21,8 @@ public struct AppConfiguration: Sendable, Equatable {
   public var delivery: DeliveryPolicy
 
   public init(
-    slug: String, client: ClientAccess, stripe: Stripe, purchasely: Purchasely, join: JoinPolicy = JoinPolicy(),
+    slug: String, client: ClientAccess, stripe: Stripe, purchasely: Purchasely,
+    join: JoinPolicy = JoinPolicy(),
     delivery: DeliveryPolicy = DeliveryPolicy()
   ) {
     self.slug = slug
@@ -35,7 +36,8 @@ public struct AppConfiguration: Sendable, Equatable {
   /// Whether a text may be an app's slug.
   public static func isSlug(_ text: String) -> Bool {
     func isLetterOrDigit(_ byte: UInt8) -> Bool {
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
     guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 63 else { return false }
     return text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }

@@ -1,5 +1,5 @@
-// The configuration in force, as `receiptctl config show` prints it: every key with its value, secrets by their source
-// only (R7). The keys and the forms of values are those of the file. Pure; any thread.
+// The configuration in force, as `receiptctl config show` prints it: every key with its value, secrets by
+// their source only (R7). The keys and the forms of values are those of the file. Pure; any thread.
 
 internal import Domain
 public import JSON
@@ -8,9 +8,12 @@ internal import Platform
 extension Configuration {
   /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`.
   public var redacted: JSONValue {
-    var listen: JSONValue = ["address": .string(self.listen.address), "port": .integer(Int64(self.listen.port))]
+    var listen: JSONValue = [
+      "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
+    ]
     if let tls = self.listen.tls {
-      listen = listen.adding("tls", ["certificate": .string(tls.certificatePath), "key": .string(tls.keyPath)])
+      listen = listen.adding(
+        "tls", ["certificate": .string(tls.certificatePath), "key": .string(tls.keyPath)])
     }
     return [
       "listen": listen,
@@ -26,8 +29,10 @@ extension Configuration {
         "queue": .integer(Int64(limits.queue)),
       ],
       "retention": [
-        "contexts": .duration(retention.contextsMilliseconds), "events": .duration(retention.eventsMilliseconds),
-        "attempts": .duration(retention.attemptsMilliseconds), "receipts": .duration(retention.receiptsMilliseconds),
+        "contexts": .duration(retention.contextsMilliseconds),
+        "events": .duration(retention.eventsMilliseconds),
+        "attempts": .duration(retention.attemptsMilliseconds),
+        "receipts": .duration(retention.receiptsMilliseconds),
       ],
       "apps": .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }),
     ]
@@ -104,7 +109,9 @@ extension JSONValue {
     .string(DurationText.text(milliseconds: milliseconds))
   }
 
-  fileprivate static func sources(_ secrets: [Secret]) -> JSONValue { .array(secrets.map { .string($0.description) }) }
+  fileprivate static func sources(_ secrets: [Secret]) -> JSONValue {
+    .array(secrets.map { .string($0.description) })
+  }
 
   fileprivate func adding(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(let members) = self else { return self }

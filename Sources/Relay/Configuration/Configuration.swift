@@ -1,5 +1,5 @@
-// What the configuration file says, as values with their defaults: the one place where a default stands. Read by
-// ConfigurationLoader, immutable afterwards; a reload makes another one. Pure; any thread.
+// What the configuration file says, as values with their defaults: the one place where a default stands. Read
+// by ConfigurationLoader, immutable afterwards; a reload makes another one. Pure; any thread.
 
 public import Platform
 

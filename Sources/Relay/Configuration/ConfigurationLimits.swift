@@ -1,5 +1,5 @@
-// The range of every number, duration and list of the configuration. Wide: they keep out what cannot be meant or cannot
-// be held, not what is unwise. Pure; any thread.
+// The range of every number, duration and list of the configuration. Wide: they keep out what cannot be meant
+// or cannot be held, not what is unwise. Pure; any thread.
 
 /// The ranges that ConfigurationReader checks. Durations are milliseconds, sizes bytes.
 enum ConfigurationLimits {

@@ -1,5 +1,6 @@
-// From a path to a checked configuration: find the file, read it, read every key, find every fault. What `receiptd`,
-// `receiptd --check`, SIGHUP and `receiptctl config` all do. Blocks on files; any thread that may.
+// From a path to a checked configuration: find the file, read it, read every key, find every fault. What
+// `receiptd`, `receiptd --check`, SIGHUP and `receiptctl config` all do. Blocks on files; any thread that
+// may.
 
 internal import JSON
 public import Platform
@@ -54,7 +55,8 @@ public enum ConfigurationLoader {
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers, collector: collector),
+        environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
+        collector: collector),
       directory: directory(of: path))
     let configuration = reader.configuration(from: value)
     guard collector.faults.isEmpty else {
@@ -66,7 +68,9 @@ public enum ConfigurationLoader {
   private static func value(
     of bytes: [UInt8], path: String, collector: FaultCollector
   ) throws(ConfigurationFaults) -> JSONValue {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw refusal("\(path) is not UTF-8 text") }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw refusal("\(path) is not UTF-8 text")
+    }
     var scanner = JSON5Scanner(text)
     var located: JSON5Scanner.SyntaxFault?
     do {
@@ -76,7 +80,8 @@ public enum ConfigurationLoader {
     }
     for duplicate in scanner.duplicates {
       collector.fault(
-        duplicate.path, "stands twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
+        duplicate.path,
+        "stands twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
     }
     do {
       return try JSONValue(parsing: bytes, json5: true)

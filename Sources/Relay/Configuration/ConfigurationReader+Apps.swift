@@ -5,18 +5,20 @@ internal import JSON
 
 extension ConfigurationReader {
   func apps(in root: ObjectReader) -> [AppConfiguration] {
-    let value = root.required("apps", "configure at least one app: apps: { my-app: { client: …, stripe: …, … } }")
+    let value = root.required(
+      "apps", "configure at least one app: apps: { my-app: { client: …, stripe: …, … } }")
     guard let value else { return [] }
     let reader = ObjectReader(value, path: "apps", collector: collector)
-    if case .object = value, !ConfigurationLimits.apps.contains(reader.names.count) {
-      collector.fault(
-        "apps", "must have from \(ConfigurationLimits.apps.lowerBound) to \(ConfigurationLimits.apps.upperBound) apps, "
-          + "but has \(reader.names.count)")
+    let range = ConfigurationLimits.apps
+    if case .object = value, !range.contains(reader.names.count) {
+      let bounds = "from \(range.lowerBound) to \(range.upperBound) apps"
+      collector.fault("apps", "must have \(bounds), but has \(reader.names.count)")
     }
     return reader.names.compactMap { slug in
       guard AppConfiguration.isSlug(slug) else {
         collector.fault(
-          reader.path(of: slug), "is no name for an app; write 1 to 63 lower-case letters, digits and hyphens, not "
+          reader.path(of: slug),
+          "is no name for an app; write 1 to 63 lower-case letters, digits and hyphens, not "
             + "beginning with a hyphen")
         return nil
       }
@@ -74,7 +76,8 @@ extension ConfigurationReader {
   private func userKeys(_ reader: ObjectReader, default fallback: [String]) -> [String] {
     let path = reader.path(of: "user_keys")
     let range = ConfigurationLimits.userKeys
-    guard let entries = reader.list(reader.value("user_keys"), path: path, count: range, of: "metadata keys") else {
+    guard let entries = reader.list(reader.value("user_keys"), path: path, count: range, of: "metadata keys")
+    else {
       return fallback
     }
     var keys: [String] = []
@@ -125,7 +128,9 @@ extension ConfigurationReader {
 
   private func endpoint(_ reader: ObjectReader, _ key: String, default fallback: String) -> String {
     let path = reader.path(of: key)
-    guard let url = reader.text(reader.value(key), path: path, mustBe: "an address, https://…") else { return fallback }
+    guard let url = reader.text(reader.value(key), path: path, mustBe: "an address, https://…") else {
+      return fallback
+    }
     if let fault = EndpointURL.fault(in: url) { collector.fault(path, fault) }
     return url
   }
@@ -135,7 +140,8 @@ extension ConfigurationReader {
     _ reader: ObjectReader, _ key: String, count: ClosedRange<Int>, advice: String
   ) -> [Secret]? {
     let path = reader.path(of: key)
-    guard let entries = reader.list(reader.required(key, advice), path: path, count: count, of: "secrets") else {
+    guard let entries = reader.list(reader.required(key, advice), path: path, count: count, of: "secrets")
+    else {
       return nil
     }
     var found: [(secret: Secret, path: String)] = []

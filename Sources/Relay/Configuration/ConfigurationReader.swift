@@ -1,5 +1,6 @@
-// Makes a Configuration of the file's value, with every fault of it. Keys are read in the order of the manual, so faults
-// come in that order. Reads the files that the configuration names, so it blocks; one thread.
+// Makes a Configuration of the file's value, with every fault of it. Keys are read in the order of the
+// manual, so faults come in that order. Reads the files that the configuration names, so it blocks; one
+// thread.
 
 internal import Domain
 internal import JSON
@@ -19,11 +20,13 @@ struct ConfigurationReader {
     let admin = admin(root.object("admin"))
     reportSharedPort(listen, admin)
     let databasePath = filePath(
-      root.required("database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
+      root.required(
+        "database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
       path: "database", in: root)
     let configuration = Configuration(
       listen: listen, admin: admin, databasePath: databasePath ?? "", log: log(root.object("log")),
-      limits: limits(root.object("limits")), retention: retention(root.object("retention")), apps: apps(in: root))
+      limits: limits(root.object("limits")), retention: retention(root.object("retention")),
+      apps: apps(in: root))
     root.reportUnknownKeys()
     warnOfShortRetention(configuration)
     return configuration
@@ -49,7 +52,9 @@ struct ConfigurationReader {
   private func address(_ reader: ObjectReader, default fallback: String) -> String {
     let path = reader.path(of: "address")
     let expected = "a numeric address, such as \"127.0.0.1\", \"0.0.0.0\" or \"::1\""
-    guard let text = reader.text(reader.value("address"), path: path, mustBe: expected) else { return fallback }
+    guard let text = reader.text(reader.value("address"), path: path, mustBe: expected) else {
+      return fallback
+    }
     if IPAddress(text) == nil { collector.fault(path, "must be \(expected); names are not looked up") }
     return text
   }
@@ -58,14 +63,15 @@ struct ConfigurationReader {
     UInt16(clamping: reader.integer("port", default: Int(fallback), in: ConfigurationLimits.ports))
   }
 
-  /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is well. A
-  /// wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
+  /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is
+  /// well. A wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
   private func reportSharedPort(_ listen: Configuration.Listen, _ admin: Configuration.Admin) {
     guard listen.port == admin.port, listen.port != 0, let first = IPAddress(listen.address),
       let second = IPAddress(admin.address), first.isIPv6 == second.isIPv6,
       first == second || first.isWildcard || second.isWildcard
     else { return }
-    collector.fault("admin.port", "is the port of listen, on the same address; give admin another one, such as 8081")
+    collector.fault(
+      "admin.port", "is the port of listen, on the same address; give admin another one, such as 8081")
   }
 
   private func tls(_ reader: ObjectReader) -> Configuration.TLS? {
@@ -91,7 +97,8 @@ struct ConfigurationReader {
         collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")
       }
     } catch {
-      collector.fault(path, "cannot read \(file) (\(error.reason)); create it, or let the service's user read it")
+      collector.fault(
+        path, "cannot read \(file) (\(error.reason)); create it, or let the service's user read it")
     }
   }
 
@@ -109,7 +116,8 @@ struct ConfigurationReader {
     let defaults = Configuration.LogSettings()
     defer { reader.reportUnknownKeys() }
     return Configuration.LogSettings(
-      level: reader.choice("level", default: defaults.level), format: reader.choice("format", default: defaults.format))
+      level: reader.choice("level", default: defaults.level),
+      format: reader.choice("format", default: defaults.format))
   }
 
   private func limits(_ reader: ObjectReader) -> Configuration.Limits {
@@ -117,8 +125,10 @@ struct ConfigurationReader {
     let defaults = Configuration.Limits()
     defer { reader.reportUnknownKeys() }
     return Configuration.Limits(
-      contextBodyBytes: reader.size("context_body", default: defaults.contextBodyBytes, in: Range.contextBodyBytes),
-      webhookBodyBytes: reader.size("webhook_body", default: defaults.webhookBodyBytes, in: Range.webhookBodyBytes),
+      contextBodyBytes: reader.size(
+        "context_body", default: defaults.contextBodyBytes, in: Range.contextBodyBytes),
+      webhookBodyBytes: reader.size(
+        "webhook_body", default: defaults.webhookBodyBytes, in: Range.webhookBodyBytes),
       connections: reader.integer("connections", default: defaults.connections, in: Range.connections),
       connectionsPerAddress: reader.integer(
         "connections_per_address", default: defaults.connectionsPerAddress, in: Range.connections),
@@ -140,12 +150,14 @@ struct ConfigurationReader {
       receiptsMilliseconds: read("receipts", defaults.receiptsMilliseconds))
   }
 
-  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that purchase.
+  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
+  /// purchase.
   private func warnOfShortRetention(_ configuration: Configuration) {
     for app in configuration.apps
     where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {
       collector.warning(
-        "retention.contexts", "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
+        "retention.contexts",
+        "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
     }
   }
 }

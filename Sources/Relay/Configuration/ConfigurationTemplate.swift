@@ -1,17 +1,17 @@
-// The starter file that `receiptctl config init` writes, and the reference of every key. Pure; any thread. A test reads
-// the defaults that it states and compares them with the real ones.
+// The starter file that `receiptctl config init` writes, and the reference of every key. Pure; any thread. A
+// test reads the defaults that it states and compares them with the real ones.
 
 /// The commented starter file.
 public enum ConfigurationTemplate {
-  /// JSON5 that loads once the environment variables it names are set. A line that begins with `//` and no space behind
-  /// it states a default; every other comment explains.
+  /// JSON5 that loads once the environment variables it names are set. A line that begins with `//` and no
+  /// space behind it states a default; every other comment explains.
   public static let text = #"""
     // Configuration of receiptd (JSON5: comments and trailing commas are fine).
     //
     // A line that begins with two slashes and no space states a default; take the slashes away to change it.
-    // Durations: "250ms" "30s" "5m" "72h" "30d". Sizes: "512B" "64KiB" "1MiB".
-    // Secrets: "env:NAME" reads an environment variable, "file:/path" a file (the newline at its end is dropped).
-    // Check it with: receiptctl config check. Have a running receiptd read it again with: systemctl reload receiptd.
+    // Durations: "250ms" "30s" "5m" "72h" "30d". Sizes: "512B" "64KiB" "1MiB". Secrets: "env:NAME" reads an
+    // environment variable, "file:/path" a file (the newline at its end is dropped). Check it with:
+    // receiptctl config check. Have a running receiptd read it again with: systemctl reload receiptd.
     {
       // The public listener: apps post contexts to it, Stripe posts webhooks. Port 0 lets the system choose.
       listen: {
@@ -57,7 +57,7 @@ public enum ConfigurationTemplate {
         //receipts: "400d",
       },
 
-      // One entry for each app. Its name stands in every URL: POST /v1/ios/contexts, POST /v1/ios/webhooks/stripe.
+      // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
       apps: {
         ios: {
@@ -71,7 +71,8 @@ public enum ConfigurationTemplate {
             //tolerance: "5m",
             // any, live or test: events of the other kind are kept but make no receipt.
             //livemode: "any",
-            // A restricted key that may read, to look up what an event leaves out. Nothing is looked up without it.
+            // A restricted key that may read, to look up what an event leaves out. Without it nothing is
+            // looked up.
             // api_key: "env:STRIPE_API_KEY",
             //api_base: "https://api.stripe.com",
             // Metadata keys that may carry your user id, in order.

@@ -1,4 +1,5 @@
-// Which addresses the relay may send secrets to: https, or http to this machine (stand-ins and tests). Pure; any thread.
+// Which addresses the relay may send secrets to: https, or http to this machine (stand-ins and tests). Pure;
+// any thread.
 
 internal import Platform
 
@@ -19,10 +20,12 @@ enum EndpointURL {
     guard !authority.contains("@") else {
       return "has a user or password before the host; take it out, the key goes into api_key"
     }
-    guard let host = host(of: authority) else { return "has no usable host and port, such as host or host:8443" }
+    guard let host = host(of: authority) else {
+      return "has no usable host and port, such as host or host:8443"
+    }
     guard scheme == "https" || isLoopback(host) else {
-      return "must begin with https:// (http:// would show the key to the network; it is taken for 127.0.0.1, [::1] "
-        + "and localhost only)"
+      return "must begin with https:// (http:// would show the key to the network; it is taken for "
+        + "127.0.0.1, [::1] and localhost only)"
     }
     return nil
   }
@@ -45,7 +48,8 @@ enum EndpointURL {
       }
       let isName = host.utf8.allSatisfy {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+          || $0 == UInt8(ascii: ".")
       }
       guard isName, !host.isEmpty, host.utf8.count <= 253, host.first != "." else { return nil }
     }

@@ -1,5 +1,6 @@
-// What is wrong with a configuration, in words for the operator. A message says what, why and what to do, and repeats
-// nothing that the file says but names of keys: a secret may stand where it does not belong (R7). Pure; any thread.
+// What is wrong with a configuration, in words for the operator. A message says what, why and what to do, and
+// repeats nothing that the file says but names of keys: a secret may stand where it does not belong (R7).
+// Pure; any thread.
 
 /// One fault or warning and the key it is about.
 public struct Fault: Error, Sendable, Equatable, CustomStringConvertible {

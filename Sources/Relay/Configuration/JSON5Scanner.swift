@@ -1,6 +1,7 @@
-// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the decoder does not
-// tell: where the first syntax error is, and which keys stand twice in one object. The decoder stays the judge of what
-// a text means. Pure; any thread. Bounded by the text's length and by `depthMax`.
+// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the
+// decoder does not tell: where the first syntax error is, and which keys stand twice in one object. The
+// decoder stays the judge of what a text means. Pure; any thread. Bounded by the text's length and by
+// `depthMax`.
 
 /// Scans one text.
 struct JSON5Scanner {
@@ -27,29 +28,38 @@ struct JSON5Scanner {
   static let depthMax = 32
 
   private let scalars: [Unicode.Scalar]
+  /// Never empty.
+  private let lineStarts: [Int]
   private var position = 0
   private var depth = 0
   private(set) var duplicates: [Duplicate] = []
 
-  init(_ text: String) { scalars = Array(text.unicodeScalars) }
+  init(_ text: String) {
+    let scalars = Array(text.unicodeScalars)
+    self.scalars = scalars
+    lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
+  }
 
   /// Scans the whole text, which is one value.
   mutating func scan() throws(SyntaxFault) {
     try skipBlanks()
     try value(path: "")
     try skipBlanks()
-    if position < scalars.count { throw fault("something follows after the end; was a brace closed too early?") }
+    if position < scalars.count {
+      throw fault("something follows after the end; was a brace closed too early?")
+    }
   }
 
   private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
   private func place(of position: Int) -> Place {
-    var place = Place(line: 1, column: 1)
-    for scalar in scalars.prefix(position) {
-      place.column += 1
-      if scalar == "\n" { place = Place(line: place.line + 1, column: 1) }
+    // Bisection: a large file has as many keys to place as lines.
+    var (low, high) = (0, lineStarts.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= position { low = middle } else { high = middle }
     }
-    return place
+    return Place(line: low + 1, column: position - lineStarts[low] + 1)
   }
 
   private func fault(_ message: String, at position: Int? = nil) -> SyntaxFault {
@@ -206,7 +216,9 @@ struct JSON5Scanner {
     let unsigned = text.first == "-" || text.first == "+" ? String(text.dropFirst()) : text
     if ["true", "false", "null", "Infinity", "NaN"].contains(unsigned) { return }
     if let first = unsigned.unicodeScalars.first, ("0"..."9").contains(first) || first == "." {
-      guard Self.isNumber(unsigned) else { throw fault("not a number; durations and sizes need quotes", at: start) }
+      guard Self.isNumber(unsigned) else {
+        throw fault("not a number; durations and sizes need quotes", at: start)
+      }
       return
     }
     throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)

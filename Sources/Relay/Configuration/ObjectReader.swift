@@ -1,6 +1,7 @@
-// Reads the members of one object of the configuration, strictly: what is missing, of another kind, out of range or not
-// known becomes a fault, and reading goes on with a stand-in, so that an operator sees every fault at once. The known
-// keys are those that were asked for, so the list of suggestions cannot drift from the code. One thread.
+// Reads the members of one object of the configuration, strictly: what is missing, of another kind, out of
+// range or not known becomes a fault, and reading goes on with a stand-in, so that an operator sees every
+// fault at once. The known keys are those that were asked for, so the list of suggestions cannot drift from
+// the code. One thread.
 
 internal import JSON
 internal import Platform
@@ -19,7 +20,8 @@ final class ObjectReader {
   let path: String
   let collector: FaultCollector
   private let members: [JSONValue.Member]
-  /// Whether there is an object; where something else stands, its fault is enough and nothing in it is "missing".
+  /// Whether there is an object; where something else stands, its fault is enough and nothing in it is
+  /// "missing".
   private let isObject: Bool
   private var asked: [String] = []
 
@@ -43,7 +45,8 @@ final class ObjectReader {
 
   /// Keys that would be hard to read in a dotted path stand in brackets, quoted.
   static func path(_ parent: String, _ key: String) -> String {
-    let plain = !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
+    let plain =
+      !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
     guard plain else { return "\(parent)[\(JSONValue.string(key).text)]" }
     return parent.isEmpty ? key : "\(parent).\(key)"
   }
@@ -78,14 +81,16 @@ final class ObjectReader {
     for name in names where !asked.contains(name) {
       let known = Array(Set(asked)).sorted()
       let near = EditDistance.nearest(to: name, among: known)
-      let advice = near.map { "did you mean \"\($0)\"?" } ?? "the keys here are \(known.joined(separator: ", "))"
+      let advice =
+        near.map { "did you mean \"\($0)\"?" } ?? "the keys here are \(known.joined(separator: ", "))"
       collector.fault(path(of: name), "is not a known key; \(advice)")
     }
   }
 }
 
 extension ObjectReader {
-  /// Reads a value that may be left out: converts it, or reports what it must be and goes on with the default.
+  /// Reads a value that may be left out: converts it, or reports what it must be and goes on with the
+  /// default.
   private func optional<Value>(
     _ key: String, default fallback: Value, mustBe expected: String, isText: Bool = false,
     _ convert: (JSONValue) -> Value?
@@ -104,8 +109,11 @@ extension ObjectReader {
   }
 
   func integer(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-    optional(key, default: fallback, mustBe: "a whole number from \(range.lowerBound) to \(range.upperBound)") {
-      guard case .integer(let number) = $0, let number = Int(exactly: number), range.contains(number) else { return nil }
+    optional(key, default: fallback, mustBe: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+    {
+      guard case .integer(let number) = $0, let number = Int(exactly: number), range.contains(number) else {
+        return nil
+      }
       return number
     }
   }
@@ -121,7 +129,8 @@ extension ObjectReader {
   }
 
   /// One of the values of an enumeration, with the nearest one suggested.
-  func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, default fallback: Value) -> Value {
+  func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, default fallback: Value) -> Value
+  {
     let names = Value.allCases.map(\.rawValue)
     guard let value = value(key) else { return fallback }
     if case .string(let text) = value {
@@ -135,25 +144,34 @@ extension ObjectReader {
   }
 
   func duration(_ key: String, default fallback: Int64, in range: ClosedRange<Int64>) -> Int64 {
-    optional(key, default: fallback, mustBe: Self.durationExpectation(range), isText: true) { Self.duration($0, in: range) }
+    optional(key, default: fallback, mustBe: Self.durationExpectation(range), isText: true) {
+      Self.duration($0, in: range)
+    }
   }
 
   /// A list of durations.
   func durations(
     _ key: String, default fallback: [Int64], in range: ClosedRange<Int64>, count: ClosedRange<Int>
   ) -> [Int64] {
-    guard let entries = list(value(key), path: path(of: key), count: count, of: "durations") else { return fallback }
+    guard let entries = list(value(key), path: path(of: key), count: count, of: "durations") else {
+      return fallback
+    }
     return entries.compactMap { value, path in
       let duration = Self.duration(value, in: range)
-      if duration == nil { collector.fault(path, "must be \(Self.durationExpectation(range)), but is \(value.otherKind)") }
+      if duration == nil {
+        collector.fault(path, "must be \(Self.durationExpectation(range)), but is \(value.otherKind)")
+      }
       return duration
     }
   }
 
   func size(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
     let bounds = "from \(SizeText.text(bytes: range.lowerBound)) to \(SizeText.text(bytes: range.upperBound))"
-    return optional(key, default: fallback, mustBe: "a size such as \"64KiB\" or \"1MiB\", \(bounds)", isText: true) {
-      guard case .string(let text) = $0, let bytes = SizeText.bytes(parsing: text), range.contains(bytes) else {
+    return optional(
+      key, default: fallback, mustBe: "a size such as \"64KiB\" or \"1MiB\", \(bounds)", isText: true
+    ) {
+      guard case .string(let text) = $0, let bytes = SizeText.bytes(parsing: text), range.contains(bytes)
+      else {
         return nil
       }
       return bytes
@@ -161,13 +179,16 @@ extension ObjectReader {
   }
 
   private static func duration(_ value: JSONValue, in range: ClosedRange<Int64>) -> Int64? {
-    guard case .string(let text) = value, let duration = DurationText.milliseconds(parsing: text) else { return nil }
+    guard case .string(let text) = value, let duration = DurationText.milliseconds(parsing: text) else {
+      return nil
+    }
     return range.contains(duration) ? duration : nil
   }
 
   private static func durationExpectation(_ range: ClosedRange<Int64>) -> String {
     let bounds = [range.lowerBound, range.upperBound].map { DurationText.text(milliseconds: $0) }
-    return "a duration such as \"250ms\", \"30s\", \"5m\", \"72h\" or \"30d\", from \(bounds[0]) to \(bounds[1])"
+    return
+      "a duration such as \"250ms\", \"30s\", \"5m\", \"72h\" or \"30d\", from \(bounds[0]) to \(bounds[1])"
   }
 }
 
@@ -180,7 +201,8 @@ extension ObjectReader {
       return nil
     }
     let size = text.utf8.count
-    guard size > 0, size <= ConfigurationLimits.textBytesMax, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+    guard size > 0, size <= ConfigurationLimits.textBytesMax,
+      !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
     else {
       collector.fault(path, "must be \(expected), but is empty, too long or has a control character in it")
       return nil

@@ -1,5 +1,6 @@
-// A secret of the configuration that cannot be printed by accident (R7). Pure; any thread. It must never show its value
-// in a description, a dump, a log line or an error; only `reveal()` gives it, to what compares or sends it.
+// A secret of the configuration that cannot be printed by accident (R7). Pure; any thread. It must never show
+// its value in a description, a dump, a log line or an error; only `reveal()` gives it, to what compares or
+// sends it.
 
 /// A secret and where it came from.
 public struct Secret: Sendable, Equatable {
@@ -60,6 +61,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
   public var debugDescription: String { "Secret(\(description))" }
 
-  /// Without this, `dump` and `String(reflecting:)` of whatever holds a secret would show its stored properties.
+  /// Without this, `dump` and `String(reflecting:)` of whatever holds a secret would show its stored
+  /// properties.
   public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }

@@ -1,5 +1,5 @@
-// Finds the value behind `env:NAME`, `file:/path` or a secret in place. Nothing it reports repeats a value (R7). Reads
-// files, so it blocks; one thread.
+// Finds the value behind `env:NAME`, `file:/path` or a secret in place. Nothing it reports repeats a value
+// (R7). Reads files, so it blocks; one thread.
 
 internal import JSON
 internal import Platform
@@ -8,7 +8,8 @@ internal import Platform
 public enum SecretPolicy: Sendable {
   /// It is a fault: the daemon needs every one of them.
   case required
-  /// It is kept without its value: receiptctl is run by people who may not see the daemon's secrets and rarely needs one.
+  /// It is kept without its value: receiptctl is run by people who may not see the daemon's secrets and
+  /// rarely needs one.
   case whereAvailable
 }
 
@@ -51,11 +52,14 @@ struct SecretReader {
       return nil
     }
     guard let value = environment[name] else {
-      return unavailable(path, source, "needs the environment variable \(name), which is not set; set it where the "
-        + "service gets its environment, or write \"file:/path\"")
+      return unavailable(
+        path, source,
+        "needs the environment variable \(name), which is not set; set it where the "
+          + "service gets its environment, or write \"file:/path\"")
     }
     if let flaw = Self.flaw(in: value) {
-      return unavailable(path, source, "\(flaw) (in the environment variable \(name)); set it to the secret alone")
+      return unavailable(
+        path, source, "\(flaw) (in the environment variable \(name)); set it to the secret alone")
     }
     return Secret(value, source: source)
   }
@@ -63,7 +67,8 @@ struct SecretReader {
   private func file(_ file: String, path: String) -> Secret? {
     guard file.hasPrefix("/"), !file.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       // Nothing is expanded, systemd's $CREDENTIALS_DIRECTORY neither: what is read is what is written.
-      collector.fault(path, "must name its file by the whole path, \"file:/path\"; variables are not expanded in it")
+      collector.fault(
+        path, "must name its file by the whole path, \"file:/path\"; variables are not expanded in it")
       return nil
     }
     let source = Secret.Source.file(file)
@@ -71,8 +76,10 @@ struct SecretReader {
     do {
       bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.secretFileBytesMax).bytes
     } catch {
-      return unavailable(path, source, "cannot read \(file) (\(error.reason)); create it, or let the service's user "
-        + "read it")
+      return unavailable(
+        path, source,
+        "cannot read \(file) (\(error.reason)); create it, or let the service's user "
+          + "read it")
     }
     if bytes.last == UInt8(ascii: "\n") {
       bytes.removeLast()
@@ -93,8 +100,8 @@ struct SecretReader {
     return Secret(unavailable: fault, source: source)
   }
 
-  /// A padded secret is a slip of copying that would make every signature wrong; one with a line break would break
-  /// out of the header that it is sent in.
+  /// A padded secret is a slip of copying that would make every signature wrong; one with a line break would
+  /// break out of the header that it is sent in.
   private static func flaw(in value: String) -> String? {
     let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
     if value.allSatisfy(isBlank) { return "is empty" }
@@ -106,7 +113,9 @@ struct SecretReader {
   }
 
   private static func isVariableName(_ name: String) -> Bool {
-    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
+      return false
+    }
     return name.utf8.allSatisfy {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
         || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
