@@ -62,13 +62,16 @@ enum Callbacks {
   private static func target(
     _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
   ) -> UnsafeMutableRawPointer? {
-    guard let handle = unsafe handle, let opaque = unsafe CMicroHTTPD_socketContext(handle) else { return nil }
+    guard let handle = unsafe handle, let opaque = unsafe CMicroHTTPD_socketContext(handle) else {
+      return nil
+    }
     unsafe connection(opaque)?.begin(target: unsafe target.flatMap { unsafe String(validatingCString: $0) })
     return unsafe opaque
   }
 
   private static func request(
-    _ handle: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
+    _ handle: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?,
     _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> MHD_Result {
     guard let handle = unsafe handle, let size = unsafe size, let requestContext = unsafe requestContext,

@@ -26,7 +26,10 @@ final class Core: Sendable {
   private let stopping = Atomic<Bool>(false)
   private let draining = Atomic<Bool>(false)
 
-  init(_ configuration: ServerConfiguration, _ handler: any RequestHandler, log: @escaping @Sendable (String) -> Void) {
+  init(
+    _ configuration: ServerConfiguration, _ handler: any RequestHandler,
+    log: @escaping @Sendable (String) -> Void
+  ) {
     limits = configuration
     self.handler = handler
     self.log = log
@@ -47,7 +50,9 @@ final class Core: Sendable {
   // MARK: Deadlines
 
   /// When a request that begins now must be complete.
-  func requestDeadline() -> MonotonicInstant { .now().advanced(byMilliseconds: limits.requestTimeoutMilliseconds) }
+  func requestDeadline() -> MonotonicInstant {
+    .now().advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+  }
 
   /// When a connection that has no request now must have one, or must have read its answer. libmicrohttpd closes the
   /// silent ones after the idle time; one that is still there after this sends, or reads, a byte at a time.

@@ -40,7 +40,9 @@ public struct Response: Sendable {
 
   /// Why a header field may not be sent, or nil.
   static func fault(name: String, value: String) -> String? {
-    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return "a response header without a valid name" }
+    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+      return "a response header without a valid name"
+    }
     guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       return "the response header \(name): empty, or with a control character"
     }

@@ -89,7 +89,8 @@ final class TestClient {
       throw .notHTTP(String(decoding: received, as: UTF8.self))
     }
     let headers = lines.dropFirst().map { String($0) }
-    let length = Reply(status: status, headers: headers, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
+    let length =
+      Reply(status: status, headers: headers, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
     let total = headEnd.upperBound + (isHead ? 0 : length)
     while received.count < total {
       guard try receive() else { throw .closed }
