@@ -1,5 +1,5 @@
-// The header fields of one request as they came: one block of bytes and where each field ends in it. Text is made and
-// validated only for the fields that someone asks for. A value; any thread.
+// The header fields of one request as they came: one block of bytes and where each field ends in it. Text is
+// made and validated only for the fields that someone asks for. A value; any thread.
 
 /// Header fields in the order of the request.
 struct HeaderFields: Sendable {

@@ -1,5 +1,5 @@
-// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which call
-// failed and why.
+// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which
+// call failed and why.
 
 internal import Glibc
 internal import Platform

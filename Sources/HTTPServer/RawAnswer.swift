@@ -1,5 +1,5 @@
-// An answer as bytes, for the one case in which libmicrohttpd cannot send it: in the middle of a body. Pure but for
-// the time.
+// An answer as bytes, for the one case in which libmicrohttpd cannot send it: in the middle of a body. Pure
+// but for the time.
 
 internal import CMicroHTTPD
 internal import Glibc

@@ -6,7 +6,8 @@ public struct RequestHead: Sendable {
   public let method: String
   /// The request target as it came: nothing is decoded, so `%2F` and `%00` are still visible.
   public let target: String
-  /// The target without its query; for the absolute form also without scheme and authority (RFC 9112 §3.2.2). Raw.
+  /// The target without its query; for the absolute form also without scheme and authority (RFC 9112 §3.2.2).
+  /// Raw.
   public let path: String
   /// What follows the first `?`. Raw.
   public let query: String?

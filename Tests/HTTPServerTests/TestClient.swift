@@ -63,7 +63,8 @@ final class TestClient {
     }
   }
 
-  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or closes.
+  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or
+  /// closes.
   func drip(_ start: String, everyMilliseconds: Int64) throws(TestClientError) {
     try send(start)
     let end = MonotonicInstant.now().advanced(byMilliseconds: Self.patienceMilliseconds)

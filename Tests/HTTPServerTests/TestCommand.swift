@@ -1,4 +1,5 @@
-// Runs a command and gives what it printed. Without Foundation, whose Process would be the only reason for it.
+// Runs a command and gives what it printed. Without Foundation, whose Process would be the only reason for
+// it.
 
 import Glibc
 import Platform
@@ -18,7 +19,7 @@ enum TestCommand {
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+    defer { unsafe arguments.forEach { unsafe free($0) } }
     var process = pid_t()
     let code = unsafe posix_spawnp(&process, words[0], &actions, nil, &arguments, environ)
     close(ends[1])
