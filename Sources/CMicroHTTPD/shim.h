@@ -34,8 +34,8 @@ static void CMicroHTTPD_log(void *options, const char *format, va_list arguments
 }
 
 static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o) {
-  // The logger comes first, or messages about the other options would go to stderr. What is optional takes the
-  // place of an end mark.
+  // The logger comes first, or messages about the other options would go to stderr. What is optional takes
+  // the place of an end mark.
   struct MHD_OptionItem items[] = {
     {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)CMicroHTTPD_log, o},
     {MHD_OPTION_LISTEN_SOCKET, (intptr_t)o->listener, NULL},
