@@ -34,8 +34,8 @@ static void CMicroHTTPD_log(void *options, const char *format, va_list arguments
 }
 
 static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o) {
-  // The logger comes first, or messages about the other options would go to stderr. Entries that are not wanted
-  // are replaced by the end mark, so those come last.
+  // The logger comes first, or messages about the other options would go to stderr. What is optional takes
+  // the place of an end mark.
   struct MHD_OptionItem items[] = {
     {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)CMicroHTTPD_log, o},
     {MHD_OPTION_LISTEN_SOCKET, (intptr_t)o->listener, NULL},
@@ -53,7 +53,9 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_END, 0, NULL},
   };
   struct MHD_OptionItem *next = items + 10;
-  if (o->threads > 1) *next++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
+  if (o->threads > 1) {
+    *next++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
+  }
   if (o->certificate && o->key) {
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, o->certificate};
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, o->key};
@@ -64,18 +66,21 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
 
 /// The connection's file descriptor, or -1.
 static inline MHD_socket CMicroHTTPD_socket(struct MHD_Connection *connection) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
 }
 
 /// Who connected, or null. Valid as long as the connection.
 static inline const struct sockaddr *CMicroHTTPD_clientAddress(struct MHD_Connection *connection) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info ? info->client_addr : NULL;
 }
 
 /// What the callback for connections left in `socket_context`, or null.
 static inline void *CMicroHTTPD_socketContext(struct MHD_Connection *connection) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
 }

@@ -1,5 +1,6 @@
-// What libmicrohttpd calls. Its threads; everything here returns soon and lets no pointer of the library escape. The
-// context of each callback is the server's `Core`, borrowed: the server keeps it until the daemon has stopped.
+// What libmicrohttpd calls. Its threads; everything here returns soon and lets no pointer of the library
+// escape. The context of each callback is the server's `Core`, borrowed: the server keeps it until the daemon
+// has stopped.
 
 internal import CMicroHTTPD
 internal import Platform
@@ -33,8 +34,8 @@ enum Callbacks {
     core.log(message)
   }
 
-  /// A connection has started or is about to be closed. `socketContext` owns one reference in between; libmicrohttpd
-  /// calls once each, in this order, also when it fails to start the connection or stops.
+  /// A connection has started or is about to be closed. `socketContext` owns one reference in between;
+  /// libmicrohttpd calls once each, in this order, also when it fails to start the connection or stops.
   private static func connection(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
     _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
@@ -56,19 +57,23 @@ enum Callbacks {
     }
   }
 
-  /// A request line has come; `target` is as the client wrote it, unlike the URL that the request callback gets, in
-  /// which libmicrohttpd has decoded the escapes.
-  /// - Returns: the request's context: the connection, borrowed, since the request ends before the connection.
+  /// A request line has come; `target` is as the client wrote it, unlike the URL that the request callback
+  /// gets, in which libmicrohttpd has decoded the escapes.
+  /// - Returns: the request's context: the connection, borrowed, since the request ends before the
+  ///   connection.
   private static func target(
     _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
   ) -> UnsafeMutableRawPointer? {
-    guard let handle = unsafe handle, let opaque = unsafe CMicroHTTPD_socketContext(handle) else { return nil }
+    guard let handle = unsafe handle, let opaque = unsafe CMicroHTTPD_socketContext(handle) else {
+      return nil
+    }
     unsafe connection(opaque)?.begin(target: unsafe target.flatMap { unsafe String(validatingCString: $0) })
     return unsafe opaque
   }
 
   private static func request(
-    _ handle: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
+    _ handle: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?,
     _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> MHD_Result {
     guard let handle = unsafe handle, let size = unsafe size, let requestContext = unsafe requestContext,

@@ -1,5 +1,6 @@
-// How a request goes through the server: libmicrohttpd calls once for the header fields, once per piece of the body,
-// once at its end, and once more after a suspended connection was resumed. The thread that serves the connection.
+// How a request goes through the server: libmicrohttpd calls once for the header fields, once per piece of
+// the body, once at its end, and once more after a suspended connection was resumed. The thread that serves
+// the connection.
 
 internal import CMicroHTTPD
 internal import Platform
@@ -54,8 +55,8 @@ extension Connection {
     }
   }
 
-  /// Answers a request whose body nobody wants. A short body is read all the same, and the connection goes on; a
-  /// client that waits for leave to send (RFC 9110 §10.1.1) is answered before it does.
+  /// Answers a request whose body nobody wants. A short body is read all the same, and the connection goes
+  /// on; a client that waits for leave to send (RFC 9110 §10.1.1) is answered before it does.
   private func answerUnread(_ response: Response, _ head: RequestHead) -> Step {
     let isShort = !head.isChunked && (head.contentLength ?? 0) <= core.limits.discardedBodyBytesMax
     if head.hasBody && (!isShort || head.header("Expect") != nil) { return answerEarly(response.closing()) }
@@ -143,8 +144,9 @@ extension Connection {
     case draining
   }
 
-  /// Takes the answer if there is one already, which costs no detour; otherwise suspends, unless the server drains.
-  /// Both under the lock, so that an answer from another thread comes either before the look or after the suspension.
+  /// Takes the answer if there is one already, which costs no detour; otherwise suspends, unless the server
+  /// drains. Both under the lock, so that an answer from another thread comes either before the look or after
+  /// the suspension.
   private func settle() -> Settlement {
     let deadline = core.idleDeadline()
     return state.withLock { state in

@@ -1,6 +1,6 @@
-// One client connection: what libmicrohttpd's callbacks, the application's answers and the watcher share. Each comes
-// from a thread of its own, so everything that changes is in one state under one lock, and the application is never
-// called while it is held.
+// One client connection: what libmicrohttpd's callbacks, the application's answers and the watcher share.
+// Each comes from a thread of its own, so everything that changes is in one state under one lock, and the
+// application is never called while it is held.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -8,9 +8,10 @@ internal import Platform
 
 /// One client connection.
 ///
-/// Owned by libmicrohttpd's `socket_context` from the notification that it started to the one that it closed, and by
-/// each responder that is still held. The `MHD_Connection` is libmicrohttpd's; it is used by the thread that serves
-/// the connection, and by another thread only to resume it while it is suspended, because it cannot go away then.
+/// Owned by libmicrohttpd's `socket_context` from the notification that it started to the one that it closed,
+/// and by each responder that is still held. The `MHD_Connection` is libmicrohttpd's; it is used by the
+/// thread that serves the connection, and by another thread only to resume it while it is suspended, because
+/// it cannot go away then.
 @safe final class Connection: @unchecked Sendable {
   let core: Core
   let remoteAddress: String
@@ -38,8 +39,9 @@ internal import Platform
       case .suspended:
         state.answer = response
         state.phase = .answered
-        // Under the lock: when `abort` has seen this connection, it is resumed, and the daemon may be stopped.
-        // libmicrohttpd calls nothing back from here; it only marks the connection and wakes its thread.
+        // Under the lock: when `abort` has seen this connection, it is resumed, and the daemon may be
+        // stopped. libmicrohttpd calls nothing back from here; it only marks the connection and wakes its
+        // thread.
         unsafe MHD_resume_connection(handle)
       case .idle, .head, .body, .discarding, .answered, .answering, .cut, .closed:
         break
@@ -56,8 +58,8 @@ internal import Platform
 
   // MARK: The stopping thread's side
 
-  /// Answers in the application's place, if the application has the request. After `core.isDraining` is set, no
-  /// connection that this has seen is suspended, or will be.
+  /// Answers in the application's place, if the application has the request. After `core.isDraining` is set,
+  /// no connection that this has seen is suspended, or will be.
   func abort() {
     let pending = state.withLock { state -> (serial: UInt64, head: RequestHead)? in
       guard state.phase == .suspended, let head = state.head else { return nil }
@@ -87,22 +89,23 @@ internal import Platform
     return nil
   }
 
-  /// Ends the connection past libmicrohttpd, which can queue no answer while it reads a body: writes the answer and
-  /// shuts the socket down, whereupon libmicrohttpd finds it closed and cleans up. Only in a phase in which
-  /// libmicrohttpd has nothing to send; from here on it gets nothing either. Under TLS there is no way past the
-  /// library, and the client sees the connection end.
+  /// Ends the connection past libmicrohttpd, which can queue no answer while it reads a body: writes the
+  /// answer and shuts the socket down, whereupon libmicrohttpd finds it closed and cleans up. Only in a phase
+  /// in which libmicrohttpd has nothing to send; from here on it gets nothing either. Under TLS there is no
+  /// way past the library, and the client sees the connection end.
   func cut(_ state: inout ConnectionState, _ answer: Response?) {
     state.phase = .cut
     state.deadline = nil
     state.answer = nil
     state.body = []
     state.leavesUnread = true
-    // The descriptor is forgotten under this lock before libmicrohttpd closes it (see `closed`), so it cannot be
-    // another connection's by now.
+    // The descriptor is forgotten under this lock before libmicrohttpd closes it (see `closed`), so it cannot
+    // be another connection's by now.
     guard state.descriptor >= 0 else { return }
     if let answer, !core.isEncrypted {
       let bytes = RawAnswer.bytes(answer, isHead: state.head?.method == "HEAD")
-      // Nothing is waiting in the socket's buffer before a request is answered, so this fits or the client is gone.
+      // Nothing is waiting in the socket's buffer before a request is answered, so this fits or the client is
+      // gone.
       _ = unsafe bytes.withUnsafeBytes {
         unsafe send(state.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
       }
@@ -125,8 +128,8 @@ internal import Platform
     core.noteProgress()
   }
 
-  /// libmicrohttpd is about to close the descriptor: it notifies before it does (MHD_cleanup_connections), so from
-  /// here on nobody may use it.
+  /// libmicrohttpd is about to close the descriptor: it notifies before it does (MHD_cleanup_connections), so
+  /// from here on nobody may use it.
   func closed() {
     state.withLock { state in
       if state.leavesUnread { Self.drain(state.descriptor) }
@@ -136,8 +139,8 @@ internal import Platform
     }
   }
 
-  /// Throws away what the client has sent already: closing a socket with unread bytes makes the kernel send a reset,
-  /// which may overtake the answer (RFC 9112 §9.6).
+  /// Throws away what the client has sent already: closing a socket with unread bytes makes the kernel send a
+  /// reset, which may overtake the answer (RFC 9112 §9.6).
   private static func drain(_ descriptor: Int32) {
     guard descriptor >= 0 else { return }
     let flags = Int32(MSG_DONTWAIT | MSG_TRUNC)

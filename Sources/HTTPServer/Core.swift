@@ -1,12 +1,13 @@
-// What all connections of a server share: the application, the limits, and the list of who is connected. Any thread.
+// What all connections of a server share: the application, the limits, and the list of who is connected. Any
+// thread.
 
 internal import Platform
 internal import Synchronization
 
 /// The part of a server that libmicrohttpd's callbacks reach.
 ///
-/// Owned by `Server` and by every connection. The lock of the list is a leaf: nothing else is locked, and nobody
-/// called, while it is held; libmicrohttpd may hold locks of its own when it notifies of a connection.
+/// Owned by `Server` and by every connection. The lock of the list is a leaf: nothing else is locked, and
+/// nobody called, while it is held; libmicrohttpd may hold locks of its own when it notifies of a connection.
 final class Core: Sendable {
   let handler: any RequestHandler
   let limits: ServerConfiguration
@@ -26,7 +27,10 @@ final class Core: Sendable {
   private let stopping = Atomic<Bool>(false)
   private let draining = Atomic<Bool>(false)
 
-  init(_ configuration: ServerConfiguration, _ handler: any RequestHandler, log: @escaping @Sendable (String) -> Void) {
+  init(
+    _ configuration: ServerConfiguration, _ handler: any RequestHandler,
+    log: @escaping @Sendable (String) -> Void
+  ) {
     limits = configuration
     self.handler = handler
     self.log = log
@@ -47,10 +51,13 @@ final class Core: Sendable {
   // MARK: Deadlines
 
   /// When a request that begins now must be complete.
-  func requestDeadline() -> MonotonicInstant { .now().advanced(byMilliseconds: limits.requestTimeoutMilliseconds) }
+  func requestDeadline() -> MonotonicInstant {
+    .now().advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+  }
 
-  /// When a connection that has no request now must have one, or must have read its answer. libmicrohttpd closes the
-  /// silent ones after the idle time; one that is still there after this sends, or reads, a byte at a time.
+  /// When a connection that has no request now must have one, or must have read its answer. libmicrohttpd
+  /// closes the silent ones after the idle time; one that is still there after this sends, or reads, a byte
+  /// at a time.
   func idleDeadline() -> MonotonicInstant { .now().advanced(byMilliseconds: idleMilliseconds) }
 
   private var idleMilliseconds: Int64 {
@@ -75,8 +82,8 @@ final class Core: Sendable {
     noteProgress()
   }
 
-  /// Wakes the stopping thread, if there is one. Called after the state of a connection has changed under its lock,
-  /// so either `isStopping` is seen here or the stopping thread sees the change.
+  /// Wakes the stopping thread, if there is one. Called after the state of a connection has changed under its
+  /// lock, so either `isStopping` is seen here or the stopping thread sees the change.
   func noteProgress() {
     if isStopping { registry.update { $0.progress &+= 1 } }
   }
@@ -98,8 +105,8 @@ final class Core: Sendable {
 
   /// Cuts the connections whose time is up, until `stopWatching`.
   ///
-  /// It wakes at the next deadline, or after the shortest time in which a new one could pass: whatever is set after
-  /// this look lies at least that far ahead, so nobody has to wake the watcher for it.
+  /// It wakes at the next deadline, or after the shortest time in which a new one could pass: whatever is set
+  /// after this look lies at least that far ahead, so nobody has to wake the watcher for it.
   func watch() {
     var next: MonotonicInstant?
     while true {

@@ -6,9 +6,10 @@ internal import Platform
 
 /// An `MHD_Daemon` and what it needs as long as it runs.
 ///
-/// Owns the daemon, its options with copies of the certificate and the key, and one descriptor of the listening
-/// socket; the daemon owns and closes another one of the same socket, so that neither is closed twice, whatever way it
-/// ends. `stop` must be called once, and frees all. Used by the threads that start and stop the server.
+/// Owns the daemon, its options with copies of the certificate and the key, and one descriptor of the
+/// listening socket; the daemon owns and closes another one of the same socket, so that neither is closed
+/// twice, whatever way it ends. `stop` must be called once, and frees all. Used by the threads that start and
+/// stop the server.
 @safe final class Daemon: @unchecked Sendable {
   let port: UInt16
   private let core: Core
@@ -40,7 +41,8 @@ internal import Platform
     close(listener)
   }
 
-  /// Closes all connections, waits for the daemon's threads and frees everything. No connection may be suspended.
+  /// Closes all connections, waits for the daemon's threads and frees everything. No connection may be
+  /// suspended.
   func stop() {
     unsafe MHD_stop_daemon(daemon)
     unsafe Self.free(options)

@@ -1,5 +1,5 @@
-// The header fields of one request as they came: one block of bytes and where each field ends in it. Text is made and
-// validated only for the fields that someone asks for. A value; any thread.
+// The header fields of one request as they came: one block of bytes and where each field ends in it. Text is
+// made and validated only for the fields that someone asks for. A value; any thread.
 
 /// Header fields in the order of the request.
 struct HeaderFields: Sendable {
@@ -44,13 +44,24 @@ struct HeaderFields: Sendable {
     return found
   }
 
+  func count(_ name: String) -> Int {
+    var count = 0
+    forEachValue(name) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// Stops when `body` returns false.
   private func forEachValue(_ name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
     let wanted = name.utf8
     var start = 0
     for field in fields {
       defer { start = field.valueEnd }
       guard field.nameEnd - start == wanted.count else { continue }
-      guard zip(bytes[start..<field.nameEnd], wanted).allSatisfy({ Self.lowered($0) == Self.lowered($1) }) else {
+      guard zip(bytes[start..<field.nameEnd], wanted).allSatisfy({ Self.lowered($0) == Self.lowered($1) })
+      else {
         continue
       }
       guard body(bytes[field.nameEnd..<field.valueEnd]) else { return }

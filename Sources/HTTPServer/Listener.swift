@@ -1,5 +1,5 @@
-// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which call
-// failed and why.
+// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which
+// call failed and why.
 
 internal import Glibc
 internal import Platform
@@ -30,7 +30,9 @@ enum Listener {
     var storage = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let code = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) { unsafe getsockname(descriptor, $0.baseAddress, &length) }
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe getsockname(descriptor, $0.baseAddress, &length)
+      }
     }
     guard code == 0 else { throw .system(.last("getsockname")) }
     // sin_port and sin6_port stand at the same place.

@@ -5,8 +5,8 @@ internal import Glibc
 
 /// Numeric addresses.
 enum PeerAddress {
-  /// The address without its port; IPv4 behind a dual-stack socket (RFC 4291 §2.5.5.2) is written as IPv4. Empty for
-  /// anything but IPv4 and IPv6.
+  /// The address without its port; IPv4 behind a dual-stack socket (RFC 4291 §2.5.5.2) is written as IPv4.
+  /// Empty for anything but IPv4 and IPv6.
   static func text(_ address: UnsafePointer<sockaddr>?) -> String {
     guard let address = unsafe address else { return "" }
     let raw = unsafe UnsafeRawPointer(address)

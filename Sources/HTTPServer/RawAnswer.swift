@@ -1,5 +1,5 @@
-// An answer as bytes, for the one case in which libmicrohttpd cannot send it: in the middle of a body. Pure but for
-// the time.
+// An answer as bytes, for the one case in which libmicrohttpd cannot send it: in the middle of a body. Pure
+// but for the time.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -19,7 +19,8 @@ enum RawAnswer {
   }
 
   private static func reason(_ status: Int) -> String {
-    unsafe MHD_get_reason_phrase_for(UInt32(status)).flatMap { unsafe String(validatingCString: $0) } ?? "Unknown"
+    unsafe MHD_get_reason_phrase_for(UInt32(status)).flatMap { unsafe String(validatingCString: $0) }
+      ?? "Unknown"
   }
 
   /// Now, as IMF-fixdate (RFC 9110 §5.6.7). Not strftime(3), which follows the locale.

@@ -6,7 +6,8 @@ public struct RequestHead: Sendable {
   public let method: String
   /// The request target as it came: nothing is decoded, so `%2F` and `%00` are still visible.
   public let target: String
-  /// The target without its query; for the absolute form also without scheme and authority (RFC 9112 §3.2.2). Raw.
+  /// The target without its query; for the absolute form also without scheme and authority (RFC 9112 §3.2.2).
+  /// Raw.
   public let path: String
   /// What follows the first `?`. Raw.
   public let query: String?
@@ -54,12 +55,10 @@ public struct RequestHead: Sendable {
   /// Whether two readers of the request could differ on where its body ends (RFC 9112 §6.3, §11.2: request
   /// smuggling). libmicrohttpd takes the first length, and lets the transfer coding win, without a word.
   var hasAmbiguousLength: Bool {
-    let lengths = fields.values("Content-Length")
-    let codings = fields.values("Transfer-Encoding")
-    if let length = lengths.first, lengths.count > 1 || Self.length(length) == nil { return true }
-    guard let coding = codings.first else { return false }
-    return codings.count > 1 || !lengths.isEmpty
-      || String(validating: coding, as: UTF8.self)?.lowercased() != "chunked"
+    let lengths = fields.count("Content-Length")
+    guard isChunked else { return lengths > 1 || (lengths == 1 && contentLength == nil) }
+    return lengths > 0 || fields.count("Transfer-Encoding") > 1
+      || header("Transfer-Encoding")?.lowercased() != "chunked"
   }
 
   private static func originForm(_ target: Substring) -> String {
@@ -71,9 +70,17 @@ public struct RequestHead: Sendable {
     return String(target)
   }
 
+  /// RFC 9110 §8.6: digits and nothing else.
   private static func length(_ digits: ArraySlice<UInt8>) -> Int64? {
-    guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
-    return String(validating: digits, as: UTF8.self).flatMap { Int64($0) }
+    var length: Int64 = 0
+    for digit in digits {
+      let value = digit &- UInt8(ascii: "0")
+      let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
+      let (sum, isTooLarge) = tens.addingReportingOverflow(Int64(value))
+      guard value < 10, !isTooLong, !isTooLarge else { return nil }
+      length = sum
+    }
+    return digits.isEmpty ? nil : length
   }
 }
 

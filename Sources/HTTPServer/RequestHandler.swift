@@ -27,7 +27,8 @@ public protocol RequestHandler: Sendable {
   /// Called after the header fields, before any byte of the body. Must not block.
   func admit(_ head: RequestHead) -> Admission
 
-  /// Called once the request is complete. Must not block: what takes time keeps the responder and answers later.
+  /// Called once the request is complete. Must not block: what takes time keeps the responder and answers
+  /// later.
   func handle(_ request: Request, _ responder: Responder)
 
   /// The answer to a request that the server turns away.

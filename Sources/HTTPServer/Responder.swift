@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Answers one request, once, from any thread, at any time.
 ///
-/// If it is dropped without an answer, the request is answered as `Rejection.abandoned`: none can hang for ever.
+/// If it is dropped without an answer, the request is answered as `Rejection.abandoned`: none can hang for
+/// ever.
 public final class Responder: Sendable {
   private let connection: Connection
   private let serial: UInt64

@@ -4,8 +4,8 @@
 public struct Response: Sendable {
   /// 200 to 599; anything else is sent as 500.
   public var status: Int
-  /// Fields that cannot be sent (RFC 9110 §5.5: line breaks, an empty name or value) are dropped and logged, and so
-  /// are `Connection`, `Content-Length`, `Date` and `Transfer-Encoding`, which are the server's own.
+  /// Fields that cannot be sent (RFC 9110 §5.5: line breaks, an empty name or value) are dropped and logged,
+  /// and so are `Connection`, `Content-Length`, `Date` and `Transfer-Encoding`, which are the server's own.
   public var headers: [(name: String, value: String)]
   /// Not sent for HEAD, 204 and 304.
   public var body: [UInt8]
@@ -40,7 +40,9 @@ public struct Response: Sendable {
 
   /// Why a header field may not be sent, or nil.
   static func fault(name: String, value: String) -> String? {
-    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return "a response header without a valid name" }
+    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+      return "a response header without a valid name"
+    }
     guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       return "the response header \(name): empty, or with a control character"
     }
@@ -48,7 +50,8 @@ public struct Response: Sendable {
     return nil
   }
 
-  /// The fields that describe the connection or the message itself. Lengths first: they tell nearly all others apart.
+  /// The fields that describe the connection or the message itself. Lengths first: they tell nearly all
+  /// others apart.
   private static func isReserved(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name.lowercased() == "date"

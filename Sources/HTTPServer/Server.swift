@@ -1,5 +1,5 @@
-// An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The daemon's threads call `Callbacks`; a watcher
-// keeps the deadlines that libmicrohttpd does not know. Nothing here is on the way of a request.
+// An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The daemon's threads call `Callbacks`; a
+// watcher keeps the deadlines that libmicrohttpd does not know. Nothing here is on the way of a request.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -7,9 +7,9 @@ internal import Platform
 
 /// A running HTTP server.
 ///
-/// Owns the listening socket, the daemon and the watcher's thread; `stop` frees them, and `deinit` does when nobody
-/// stopped it. Any thread may use it but the server's own: `stop` waits for those, so a `RequestHandler` must neither
-/// call it nor hold the last reference.
+/// Owns the listening socket, the daemon and the watcher's thread; `stop` frees them, and `deinit` does when
+/// nobody stopped it. Any thread may use it but the server's own: `stop` waits for those, so a
+/// `RequestHandler` must neither call it nor hold the last reference.
 @safe public final class Server: @unchecked Sendable {
   /// The port it listens on, also when the configuration left the choice to the system.
   public let port: UInt16
@@ -46,10 +46,10 @@ internal import Platform
 
   deinit { stop(graceMilliseconds: 0) }
 
-  /// Takes no new connections, lets the requests in flight end, answers those that the application does not answer
-  /// within the grace as `Rejection.stopping`, closes everything and returns when no thread is left. A request that
-  /// comes on an open connection meanwhile is still served; every answer now closes its connection. Calling it again
-  /// waits for the first call.
+  /// Takes no new connections, lets the requests in flight end, answers those that the application does not
+  /// answer within the grace as `Rejection.stopping`, closes everything and returns when no thread is left. A
+  /// request that comes on an open connection meanwhile is still served; every answer now closes its
+  /// connection. Calling it again waits for the first call.
   public func stop(graceMilliseconds: Int64) {
     let isFirst = phase.withLock { phase in
       defer { if phase == .running { phase = .stopping } }

@@ -29,11 +29,14 @@ public struct ServerConfiguration: Sendable {
   public var connectionsPerAddress = 200
   /// From the request line to the whole body. After it: 408.
   public var requestTimeoutMilliseconds: Int64 = 10_000
-  /// How long a connection may be silent between requests; libmicrohttpd counts whole seconds, so it is rounded up.
+  /// How long a connection may be silent between requests; libmicrohttpd counts whole seconds, so it is
+  /// rounded up.
   public var idleTimeoutMilliseconds: Int64 = 60_000
-  /// A request line and its header fields, in bytes. libmicrohttpd answers 431 (or 414) by itself when there are more.
+  /// A request line and its header fields, in bytes. libmicrohttpd answers 431 (or 414) by itself when there
+  /// are more.
   public var headerBytesMax = 32 * 1024
-  /// A body that was refused is still read, so that the connection can go on, when it is announced to be this short.
+  /// A body that was refused is still read, so that the connection can go on, when it is announced to be this
+  /// short.
   public var discardedBodyBytesMax: Int64 = 64 * 1024
   /// The length of the kernel's queue of connections not accepted yet (listen(2)).
   public var backlog: Int32 = 1024

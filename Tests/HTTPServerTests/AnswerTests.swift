@@ -25,7 +25,9 @@ import Testing
     for turn in 1...3 {
       try client.send("GET /\(turn) HTTP/1.1\r\nHost: x\r\n\r\n")
       let responder = try application.nextResponder()
-      let thread = try WorkerThread(name: "answer") { responder.respond(Response(status: 202, text: "\(turn)")) }
+      let thread = try WorkerThread(name: "answer") {
+        responder.respond(Response(status: 202, text: "\(turn)"))
+      }
       let reply = try client.response()
       thread.join()
       #expect(reply.status == 202)
@@ -87,7 +89,8 @@ import Testing
 
   @Test("HEAD gets the header fields of GET and no body")
   func head() throws {
-    let application = TestApplication { _, responder in responder.respond(Response(status: 200, text: "body")) }
+    let application = TestApplication { _, responder in responder.respond(Response(status: 200, text: "body"))
+    }
     let server = try application.serve()
     let client = try TestClient(server)
     for method in ["HEAD", "GET"] {
@@ -104,7 +107,8 @@ import Testing
   func unsendable() throws {
     let application = TestApplication { _, responder in
       let fields = [
-        ("X-Good", "yes"), ("X-Split", "a\r\nX-Evil: 1"), ("X Space", "1"), ("X-Nul", "a\0b"), ("Content-Length", "9"),
+        ("X-Good", "yes"), ("X-Split", "a\r\nX-Evil: 1"), ("X Space", "1"), ("X-Nul", "a\0b"),
+        ("Content-Length", "9"),
         ("Transfer-Encoding", "chunked"), ("X-Empty", ""),
       ]
       responder.respond(Response(status: 99, headers: fields, body: []))
@@ -121,7 +125,8 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  @Test("An answer before the body reads a short body and goes on, and closes the connection before a long one")
+  @Test(
+    "An answer before the body reads a short body and goes on, and closes the connection before a long one")
   func answerWithoutBody() throws {
     let application = TestApplication(admit: { _ in .answer(Response(status: 404, text: "no")) }, handle: nil)
     let server = try application.serve { $0.discardedBodyBytesMax = 10 }

@@ -44,7 +44,8 @@ import Testing
     try client.send(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n")
     #expect(try client.response().body == "POST / 0123456789")
-    try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
+    try client.send(
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
     #expect(try client.response().status == 413)
     server.stop(graceMilliseconds: 1000)
   }
@@ -146,7 +147,8 @@ import Testing
     var isServed = false
     while !isServed && MonotonicInstant.now() < end {
       let client = try TestClient(server)
-      isServed = (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil && (try? client.response()) != nil
+      isServed =
+        (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil && (try? client.response()) != nil
     }
     #expect(isServed)
     server.stop(graceMilliseconds: 1000)

@@ -19,7 +19,8 @@ import Testing
   @Test(
     "The target reaches the application as the client wrote it",
     arguments: [
-      "/a%2Fb", "/a%2fb", "/a%00b", "/../etc/passwd", "/a/../b", "//a//b", "/%", "/%zz", "/a+b", "/ü", "/%C3%BC",
+      "/a%2Fb", "/a%2fb", "/a%00b", "/../etc/passwd", "/a/../b", "//a//b", "/%", "/%zz", "/a+b", "/ü",
+      "/%C3%BC",
       "*", "/a%20b?c=%26&d=+?e", "/?", "/#x",
     ])
   func rawTarget(_ target: String) throws {
@@ -57,7 +58,8 @@ import Testing
 
   @Test("A target that is not valid UTF-8 is refused")
   func invalidTarget() throws {
-    let (reply, head) = try exchange(Array("GET /".utf8) + [0xC3, 0x28] + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    let (reply, head) = try exchange(
+      Array("GET /".utf8) + [0xC3, 0x28] + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
     #expect(reply.status == 400)
     #expect(reply.body == "malformed")
     #expect(head == nil)
@@ -78,7 +80,8 @@ import Testing
     "A body whose end is ambiguous is refused, and nothing behind it is read as a request",
     arguments: [
       "Content-Length: 4\r\nContent-Length: 5", "Content-Length: 4\r\nTransfer-Encoding: chunked",
-      "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: identity", "Content-Length: +4", "Content-Length: 4, 4",
+      "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: identity", "Content-Length: +4",
+      "Content-Length: 4, 4",
       "Content-Length: -1", "Content-Length: 99999999999999999999",
       "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
     ])
@@ -98,8 +101,10 @@ import Testing
   @Test(
     "What is no HTTP harms nobody",
     arguments: [
-      "\r\n\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-      "GET / HTTP/1.1\r\nno colon\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      "\r\n\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n",
+      "GET / HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n",
       "GET /a\0b HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
     ])

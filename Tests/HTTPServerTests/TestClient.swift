@@ -63,7 +63,8 @@ final class TestClient {
     }
   }
 
-  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or closes.
+  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or
+  /// closes.
   func drip(_ start: String, everyMilliseconds: Int64) throws(TestClientError) {
     try send(start)
     let end = MonotonicInstant.now().advanced(byMilliseconds: Self.patienceMilliseconds)
@@ -89,7 +90,8 @@ final class TestClient {
       throw .notHTTP(String(decoding: received, as: UTF8.self))
     }
     let headers = lines.dropFirst().map { String($0) }
-    let length = Reply(status: status, headers: headers, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
+    let length =
+      Reply(status: status, headers: headers, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
     let total = headEnd.upperBound + (isHead ? 0 : length)
     while received.count < total {
       guard try receive() else { throw .closed }
