@@ -62,8 +62,8 @@ let package = Package(
     // What people touch.
     library("Terminal", ["Platform", "JSON"]),
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
-    program("receiptd", ["Terminal", "Relay"]),
-    program("receiptctl", ["Terminal", "Relay", "Sandbox", "Store"]),
+    program("receiptd", ["Platform", "Terminal", "Relay"]),
+    program("receiptctl", ["Platform", "JSON", "Domain", "SQLite", "Store", "Terminal", "Relay", "Sandbox"]),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON"]),

@@ -58,6 +58,7 @@ struct DispatcherRun {
       defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
+    let now = now
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
     for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
@@ -66,7 +67,7 @@ struct DispatcherRun {
     return news.isStopping
   }
 
-  /// Lanes for these apps. Those of apps that are gone end with what they have under way; its outcomes are stored.
+  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still judged and stored.
   private mutating func use(_ directory: AppDirectory) {
     let breakers: [String: Breaker]
     do throws(SQLiteError) {
@@ -76,7 +77,8 @@ struct DispatcherRun {
       dispatcher.log.error("could not read the breakers", ["error": error.description])
       breakers = [:]
     }
-    for slug in lanes.keys where directory[slug] == nil { lanes[slug] = nil }
+    let (now, monotonic) = (now, monotonic)
+    for slug in lanes.keys where directory[slug] == nil { lanes[slug]?.retire() }
     for (slug, app) in directory.apps {
       if lanes[slug] != nil {
         lanes[slug]?.use(app, now: now, monotonic: monotonic)
@@ -117,8 +119,9 @@ struct DispatcherRun {
     // Those under way are still due in the database, so as many more are asked for.
     let limit = room + lane.underWay.count
     let due = try reader.due(app: slug, now: now, limit: limit)
-    let admitted = lane.admit(due, now: now, monotonic: monotonic)
-    if due.count < limit && admitted.count == due.filter({ !lane.underWay.contains($0.row) }).count + admitted.count {
+    let fresh = due.filter { !lane.underWay.contains($0.row) }
+    let admitted = lane.admit(fresh, now: now, monotonic: monotonic)
+    if due.count < limit && admitted.count == fresh.count {
       lane.rest(until: try reader.nextDue(app: slug, after: now))
     }
     lanes[slug] = lane
@@ -136,6 +139,10 @@ struct DispatcherRun {
       connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
     do throws(TransferFailure) {
       try transfers.start(request, tag: lastTag)
+    } catch .poolFull {
+      tries[lastTag] = nil
+      let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+      lanes[app.slug]?.putBack(row: receipt.row, until: again)
     } catch {
       // Nothing left this machine; the verdict is the same as if the connection had failed.
       let result = TransferResult(
@@ -203,6 +210,7 @@ struct DispatcherRun {
   }
 
   private mutating func storeAgain() {
+    let monotonic = monotonic
     let due = unstored.filter { $0.at <= monotonic }
     guard !due.isEmpty else { return }
     unstored.removeAll { $0.at <= monotonic }

@@ -22,6 +22,8 @@ final class CheckoutBoard: Sendable {
     /// Contexts whose state may have changed since the last look.
     var changed: Set<String> = []
     var everyoneChanged = false
+    /// The daemon stops: nobody waits any more.
+    var isClosed = false
   }
 
   private let state = Monitor(State())
@@ -52,7 +54,12 @@ final class CheckoutBoard: Sendable {
       return answer(exchange, contextID, with: first)
     }
     let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
-    state.withLock { $0.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until)) }
+    let isWaiting = state.withLock { state in
+      if state.isClosed { return false }
+      state.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until))
+      return true
+    }
+    guard isWaiting else { return answer(exchange, contextID, with: first) }
     // It may have changed between the look and the entry, and nobody would say so again: look once more.
     noteChanged([contextID])
   }
@@ -135,9 +142,10 @@ final class CheckoutBoard: Sendable {
     for waiter in answered { answer(waiter.exchange, contextID, with: result) }
   }
 
-  /// Answers everyone with what is known: the daemon stops.
+  /// Answers everyone with what is known, now and from now on: the daemon stops.
   func dismissAll() {
     let everyone = state.withLock { state in
+      state.isClosed = true
       defer { state.waiters = [:] }
       return state.waiters
     }
