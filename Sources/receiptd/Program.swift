@@ -10,6 +10,8 @@ struct Program {
   static func main() {
     // Before any thread exists, so that all of them leave signals to this one.
     Signals.block()
+    ProcessLimits.keepFilesPrivate()
+    ProcessLimits.raiseOpenFiles()
     exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
   }
 
