@@ -56,7 +56,8 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations", "Store",
+        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+        "Destinations", "Store",
       ]),
 
     // What people touch.

@@ -1,5 +1,6 @@
-// The public listener: contexts from apps, webhooks from processors, the state of a checkout. Runs on libmicrohttpd's
-// threads and must not block them: what has to reach the disk goes to the committer with the responder.
+// The public listener: contexts from apps, webhooks from processors, the state of a checkout. Runs on
+// libmicrohttpd's threads and must not block them: what has to reach the disk goes to the committer with the
+// responder.
 
 internal import Cryptography
 internal import Domain
@@ -114,11 +115,13 @@ struct PublicListener: RequestHandler {
   }
 
   /// The answer to every webhook that is on disk.
-  private static let received = Response(status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
+  private static let received = Response(
+    status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
 
   /// Answers once the command is on disk (R1), or says that it is not.
   private func store<Command: StoreCommand>(
-    _ command: Command, app: String, _ exchange: Exchange, answer: @escaping @Sendable (Command.Outcome) -> Response
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> Response
   ) {
     let log = services.log
     let isQueued = committer.submit(command, from: .outside(app: app)) { result in

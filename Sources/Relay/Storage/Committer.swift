@@ -1,6 +1,6 @@
-// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced transaction, then
-// answers all of it. That is the group commit: whoever came during the last sync shares the next one. It must never block
-// on anything but the disk.
+// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced
+// transaction, then answers all of it. That is the group commit: whoever came during the last sync shares the
+// next one. It must never block on anything but the disk.
 
 internal import Domain
 internal import Platform
