@@ -8,8 +8,8 @@ enum ReceiptdCommand {
     name: "receiptd", version: Version.number,
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """
-      Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is written down; \
-      SIGHUP makes it read its configuration again.
+      Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \
+      written down; SIGHUP makes it read its configuration again.
       """,
     options: [
       OptionSpec(
