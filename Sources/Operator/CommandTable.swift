@@ -1,4 +1,5 @@
-// Every command of receiptctl, by noun: the one table that parses, prints help and finds what to run. Pure; any thread.
+// Every command of receiptctl, by noun: the one table that parses, prints help and finds what to run. Pure;
+// any thread.
 
 internal import Relay
 internal import Terminal
@@ -20,15 +21,17 @@ enum CommandTable {
     name: OperatorProgram.name, version: Version.number,
     summary: "look into a relay and set right what went wrong",
     discussion: """
-      Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd after a change. \
-      Times are relative in tables and RFC 3339 with --json; what a command says about its result goes to stderr. Ends \
-      with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 bad data, 66 not found, 69 unavailable, \
-      75 try again, 77 refused, 78 configuration.
+      Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \
+      after a change. Times are relative in tables and RFC 3339 with --json; what a command says about its \
+      result goes to stderr. Ends with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 \
+      bad data, 66 not found, 69 unavailable, 75 try again, 77 refused, 78 configuration.
       """,
     options: [
       OptionSpec(
         "config", placeholder: "PATH",
-        help: "The configuration file; else $\(ConfigurationLoader.pathVariable), else \(ConfigurationLoader.defaultPath)"),
+        help: "The configuration file; else $\(ConfigurationLoader.pathVariable), else "
+          + ConfigurationLoader.defaultPath
+      ),
       OptionSpec(flag: "json", help: "One JSON object per line instead of a table"),
     ],
     nouns: [

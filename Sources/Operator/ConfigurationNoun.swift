@@ -13,8 +13,8 @@ enum ConfigurationNoun {
       spec: CommandSpec(
         ["config", "init"], summary: "Write a starter file with every key explained",
         discussion: """
-          Without PATH it goes where --config, $RECEIPTD_CONFIG or the default say, so that every command finds it; - prints \
-          it. The file is for its owner only, and an existing one is never overwritten.
+          Without PATH it goes where --config, $RECEIPTD_CONFIG or the default say, so that every command \
+          finds it; - prints it. The file is for its owner only, and an existing one is never overwritten.
           """,
         arguments: [ArgumentSpec("PATH", help: "where to write it; - for stdout", isRequired: false)],
         examples: [
@@ -24,11 +24,15 @@ enum ConfigurationNoun {
     Verb(
       spec: CommandSpec(
         ["config", "check"], summary: "Find every fault of the configuration, as receiptd --check does",
-        discussion: "Needs to read the secrets, so run it as the user that receiptd runs as. Ends with 78 when there is a fault.",
+        discussion: """
+          Needs to read the secrets, so run it as the user that receiptd runs as. Ends with 78 when there is \
+          a fault.
+          """,
         examples: [ExampleSpec("receiptctl config check", "Before reloading receiptd")]), run: check),
     Verb(
       spec: CommandSpec(
-        ["config", "show"], summary: "Show the configuration with every default, secrets by their source only",
+        ["config", "show"],
+        summary: "Show the configuration with every default, secrets by their source only",
         examples: [
           ExampleSpec("receiptctl config show", "What is in force after the next reload"),
           ExampleSpec("receiptctl config show --json | jq .apps.ios.delivery", "One part of it"),
@@ -46,11 +50,13 @@ enum ConfigurationNoun {
       try FileWriting.create(path, Array(ConfigurationTemplate.text.utf8), mode: 0o600)
     } catch {
       if error.isExistingFile {
-        throw OperatorFault(.refused, "\(shown) exists; it is not overwritten. Name another file, or - to print it")
+        throw OperatorFault(
+          .refused, "\(shown) exists; it is not overwritten. Name another file, or - to print it")
       }
       if error.isMissingFile {
         let folder = DisplayText.clean(FileWriting.folder(of: path))
-        throw OperatorFault(.notFound, "there is no folder \(folder); make it first: mkdir -p \(ShellWord.quoted(folder))")
+        throw OperatorFault(
+          .notFound, "there is no folder \(folder); make it first: mkdir -p \(ShellWord.quoted(folder))")
       }
       throw OperatorFault(.refused, "cannot write \(shown) (\(error.reason)); name a file that you may write")
     }

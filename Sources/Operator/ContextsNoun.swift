@@ -57,7 +57,8 @@ enum ContextsNoun {
   private static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
     var table = Table(
       [
-        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"), .init("PRICE"), .init("RECEIPT"),
+        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"), .init("PRICE"),
+        .init("RECEIPT"),
         .init("RECEIVED"), .init("EXPIRES"),
       ], emptyMessage: "No contexts.")
     for context in contexts {

@@ -19,8 +19,9 @@ enum DatabaseNoun {
       spec: CommandSpec(
         ["db", "backup"], summary: "Copy the database, while receiptd goes on, and verify the copy",
         discussion: """
-          The copy is the database as it was at one moment, readable by its owner only. It stands under its name once it is \
-          whole, checked and synced, never before. An existing file is never overwritten.
+          The copy is the database as it was at one moment, readable by its owner only. It stands under \
+          its name once it is whole, checked and synced, never before. An existing file is never \
+          overwritten.
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy, a name that is not taken")],
         examples: [
@@ -34,14 +35,16 @@ enum DatabaseNoun {
     let faults = try session.reader(configuration).integrityFaults()
     if session.isJSON {
       session.output.json([
-        "database": .string(path), "sound": .bool(faults.isEmpty), "faults": .array(faults.map(JSONValue.string)),
+        "database": .string(path), "sound": .bool(faults.isEmpty),
+        "faults": .array(faults.map(JSONValue.string)),
       ])
     } else if faults.isEmpty {
       session.output.line("\(DisplayText.clean(path)): sound")
     }
     guard !faults.isEmpty else { return .done }
     for fault in faults { session.output.error(DisplayText.clean(fault)) }
-    session.output.error("the database is damaged: stop receiptd, keep a copy of the file, and go back to a backup")
+    session.output.error(
+      "the database is damaged: stop receiptd, keep a copy of the file, and go back to a backup")
     return .badData
   }
 
@@ -82,7 +85,8 @@ private struct Backup {
       throw OperatorFault(.refused, "\(shown) exists; choose another name, nothing is overwritten")
     }
     do throws(SystemError) {
-      // Made here and empty, which SQLite takes (https://www.sqlite.org/lang_vacuum.html), for the sake of its mode.
+      // Made here and empty, which SQLite takes (https://www.sqlite.org/lang_vacuum.html), for the sake of
+      // its mode.
       try FileWriting.create(partPath, mode: 0o600)
     } catch {
       let part = DisplayText.clean(partPath)
@@ -90,7 +94,8 @@ private struct Backup {
         throw OperatorFault(
           .tryAgain, "\(part) is of a backup that runs or was cut off; if none runs, remove it and try again")
       }
-      throw OperatorFault(.refused, "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
+      throw OperatorFault(
+        .refused, "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
     do {
       let before = try source.rowCounts()
@@ -111,7 +116,9 @@ private struct Backup {
   }
 
   /// Opens the copy as any program would, lets it check itself, and looks whether everything came along.
-  private func verify(expecting before: [(table: String, rows: Int64)]) throws -> [(table: String, rows: Int64)] {
+  private func verify(expecting before: [(table: String, rows: Int64)]) throws -> [(
+    table: String, rows: Int64
+  )] {
     let copy: StoreReader
     do throws(StoreError) {
       copy = try StoreReader(path: partPath, role: .reader)
@@ -121,7 +128,10 @@ private struct Backup {
     let faults = try copy.integrityFaults()
     guard faults.isEmpty else {
       throw OperatorFault(
-        .badData, "the copy is damaged (\(DisplayText.clean(faults[0]))); see what receiptctl db check says of the database")
+        .badData,
+        "the copy is damaged (\(DisplayText.clean(faults[0]))); see what receiptctl db check says of the "
+          + "database"
+      )
     }
     let rows = try copy.rowCounts()
     let after = try source.rowCounts()
@@ -130,7 +140,8 @@ private struct Backup {
       let bounds = [before[index].rows, after[index].rows]
       guard let least = bounds.min(), let most = bounds.max(), (least...most).contains(table.rows) else {
         throw OperatorFault(
-          .tryAgain, "the copy has \(table.rows) \(table.table), the database has \(after[index].rows); try again")
+          .tryAgain,
+          "the copy has \(table.rows) \(table.table), the database has \(after[index].rows); try again")
       }
     }
     return rows

@@ -14,7 +14,8 @@ enum EventsNoun {
         ["events", "list"], summary: "List events, newest first",
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
-          OptionSpec("type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
+          OptionSpec(
+            "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
           OptionSpec(
             "outcome", placeholder: "OUTCOME", help: "Only those of which this became",
             choices: EventOutcome.allCases.map(\.rawValue)),
@@ -31,7 +32,8 @@ enum EventsNoun {
         examples: [
           ExampleSpec("receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy", "What it says"),
           ExampleSpec(
-            "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body", "The bytes, for another tool"),
+            "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body",
+            "The bytes, for another tool"),
         ]), run: show),
   ]
 
@@ -51,7 +53,8 @@ enum EventsNoun {
       filter.after = parts.last
       filter.afterApp = parts.count == 2 ? parts[0] : filter.app
       guard let id = filter.after, try !reader.events(id: id).isEmpty else {
-        throw OperatorFault(.notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
+        throw OperatorFault(
+          .notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
       }
     }
     let found = try reader.events(filter, limit: page.fetchLimit)
@@ -67,7 +70,10 @@ enum EventsNoun {
 
   private static func table(_ events: some Collection<EventSummary>, _ session: Session) -> Table {
     var table = Table(
-      [.init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"), .init("RECEIPT"), .init("RECEIVED")],
+      [
+        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"), .init("RECEIPT"),
+        .init("RECEIVED"),
+      ],
       emptyMessage: "No events.")
     for event in events {
       let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
@@ -87,8 +93,8 @@ enum EventsNoun {
     guard !found.isEmpty else {
       throw OperatorFault(
         .notFound,
-        "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older than "
-          + "retention.events. What came is in: receiptctl events list")
+        "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older "
+          + "than retention.events. What came is in: receiptctl events list")
     }
     let output = session.output
     for (summary, body) in found {
@@ -127,7 +133,8 @@ enum EventJSON {
   private static func members(of event: EventSummary) -> [JSONValue.Member] {
     let fields: KeyValuePairs<String, JSONValue> = [
       "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor),
-      "type": .string(event.type), "outcome": .string(event.outcome), "receipt_id": .optional(event.receiptID),
+      "type": .string(event.type), "outcome": .string(event.outcome),
+      "receipt_id": .optional(event.receiptID),
       "received_at": .time(event.receivedAt),
     ]
     return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }

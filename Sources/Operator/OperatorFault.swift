@@ -1,4 +1,5 @@
-// Why a command could not do what it was asked, in words for the person who asked: what, why, what to do. Pure; any thread.
+// Why a command could not do what it was asked, in words for the person who asked: what, why, what to do.
+// Pure; any thread.
 
 internal import Platform
 internal import SQLite

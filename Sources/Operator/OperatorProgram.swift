@@ -1,5 +1,5 @@
-// receiptctl from its arguments to its exit code. Everything that a command says goes through its `Surroundings`, so that a
-// test can run any of them in its own process. One thread.
+// receiptctl from its arguments to its exit code. Everything that a command says goes through its
+// `Surroundings`, so that a test can run any of them in its own process. One thread.
 
 public import Platform
 internal import Relay

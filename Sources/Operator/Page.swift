@@ -19,7 +19,8 @@ struct Page {
   /// `--since` and `--until` of every list.
   static func timeOptions(_ what: String) -> [OptionSpec] {
     [
-      OptionSpec("since", placeholder: "TIME", help: "Only those \(what) then or later: \(TimeArgument.forms)"),
+      OptionSpec(
+        "since", placeholder: "TIME", help: "Only those \(what) then or later: \(TimeArgument.forms)"),
       OptionSpec("until", placeholder: "TIME", help: "Only those \(what) before then"),
     ]
   }
@@ -42,7 +43,8 @@ struct Page {
     session.output.note("More: \(try Self.command(session, after: last))")
   }
 
-  /// The same command for what comes after `last`. Times stand in it as points in time, so that its window stays.
+  /// The same command for what comes after `last`. Times stand in it as points in time, so that its window
+  /// stays.
   private static func command(_ session: Session, after last: String) throws -> String {
     let command = session.command
     var words = [OperatorProgram.name] + command.path
@@ -54,7 +56,9 @@ struct Page {
       }
       let isTime = option.name == "since" || option.name == "until"
       let time = isTime ? try session.time(option.name)?.text : nil
-      for value in command.options.all(option.name) { words += ["--\(option.name)", ShellWord.quoted(time ?? value)] }
+      for value in command.options.all(option.name) {
+        words += ["--\(option.name)", ShellWord.quoted(time ?? value)]
+      }
     }
     return (words + ["--after", ShellWord.quoted(last)]).joined(separator: " ")
   }
@@ -74,6 +78,7 @@ enum ShellWord {
       }
     }
     if isPlain, !clean.isEmpty { return clean }
-    return "'" + clean.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'" + clean.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
   }
 }

@@ -16,16 +16,20 @@ enum ReceiptsNoun {
     [
       OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
       OptionSpec(
-        "state", placeholder: "STATE", help: "Only those in this state", choices: ReceiptState.allCases.map(\.rawValue)),
+        "state", placeholder: "STATE", help: "Only those in this state",
+        choices: ReceiptState.allCases.map(\.rawValue)),
       OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
-      OptionSpec("reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
+      OptionSpec(
+        "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
       OptionSpec("object", placeholder: "ID", help: "Only those about this subscription or checkout session"),
-      OptionSpec("import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
+      OptionSpec(
+        "import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
     ] + Page.timeOptions("made")
 
   private static let list = Verb(
     spec: CommandSpec(
-      ["receipts", "list"], summary: "List receipts, newest first", options: filterOptions + Page.options(of: "receipt"),
+      ["receipts", "list"], summary: "List receipts, newest first",
+      options: filterOptions + Page.options(of: "receipt"),
       examples: [
         ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
         ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "What one user bought lately"),
@@ -39,7 +43,8 @@ enum ReceiptsNoun {
       arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
       examples: [
         ExampleSpec("receiptctl receipts show \(example)", "What happened to it, in order of time"),
-        ExampleSpec("receiptctl receipts show \(example) --json | jq .attempt_log", "What the destination answered"),
+        ExampleSpec(
+          "receiptctl receipts show \(example) --json | jq .attempt_log", "What the destination answered"),
       ]),
     run: ReceiptShow.run)
 
@@ -47,16 +52,17 @@ enum ReceiptsNoun {
     spec: CommandSpec(
       ["receipts", "replay"], summary: "Deliver receipts again",
       discussion: """
-        Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names them by id, or \
-        chooses them with --state and other filters. Shows how many there are, why, and since when, then asks. What was \
-        delivered is sent again with --force only.
+        Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
+        them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
+        since when, then asks. What was delivered is sent again with --force only.
         """,
       arguments: [ArgumentSpec("ID", help: "the receipts", isRequired: false, isRepeatable: true)],
       options: filterOptions + [
         OptionSpec("limit", placeholder: "N", help: "At most so many, the newest"),
         OptionSpec(flag: "force", help: "Send delivered ones again, too"),
         OptionSpec("rate", placeholder: "N/s", help: "Spread them: so many become due each second"),
-        OptionSpec(flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+        OptionSpec(
+          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
       ] + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl receipts replay \(example)", "Try one again"),
@@ -71,10 +77,14 @@ enum ReceiptsNoun {
     spec: CommandSpec(
       ["receipts", "cancel"], summary: "Stop receipts that shall not be delivered",
       discussion: """
-        Asks when there are several. What is delivered cannot be taken back; what is cancelled can be replayed.
+        Asks when there are several. What is delivered cannot be taken back; what is cancelled can be \
+        replayed.
         """,
       arguments: [ArgumentSpec("ID", help: "the receipts", isRepeatable: true)],
-      options: [OptionSpec("why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required")]
+      options: [
+        OptionSpec(
+          "why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required")
+      ]
         + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one")
@@ -91,9 +101,11 @@ enum ReceiptsNoun {
         OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
       ],
       examples: [
-        ExampleSpec("receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
         ExampleSpec(
-          "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O", "The price, too, was missing"),
+          "receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "The price, too, was missing"),
       ]),
     run: ReceiptComplete.run)
 
@@ -122,7 +134,8 @@ enum ReceiptsNoun {
     let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
     let hint: String
     if let object = ids.first(where: { $0.hasPrefix("sub_") || $0.hasPrefix("cs_") }) {
-      hint = "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
+      hint =
+        "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
     } else {
       hint = "ids are in: receiptctl receipts list"
     }

@@ -1,4 +1,5 @@
-// `sandbox destination`: runs the stand-in destination until it is told to stop. Receipts are printed by the server's threads.
+// `sandbox destination`: runs the stand-in destination until it is told to stop. Receipts are printed by the
+// server's threads.
 
 internal import Domain
 internal import HTTPServer
@@ -30,7 +31,8 @@ enum SandboxDestinationCommand {
       throw OperatorFault(
         .unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
     }
-    session.output.note("Listening. Set purchasely: { url: \"\(destination.url)\", … } of an app; end with Ctrl-C.")
+    session.output.note(
+      "Listening. Set purchasely: { url: \"\(destination.url)\", … } of an app; end with Ctrl-C.")
     while !session.surroundings.isStopped(lookMilliseconds), !session.output.result.isClosed {}
     destination.stop()
     return .done
@@ -39,7 +41,8 @@ enum SandboxDestinationCommand {
   private static func delay(_ session: Session) throws -> Int64 {
     guard let text = session.command.options["delay"] else { return 0 }
     guard let delay = DurationText.milliseconds(parsing: text), delay <= delayMillisecondsMax else {
-      throw session.usage("--delay must be a duration such as 250ms or 5s, at most 1h, not '\(DisplayText.clean(text))'")
+      throw session.usage(
+        "--delay must be a duration such as 250ms or 5s, at most 1h, not '\(DisplayText.clean(text))'")
     }
     return delay
   }
@@ -61,7 +64,9 @@ enum SandboxDestinationCommand {
       let body = try? JSONValue(parsing: receipt.body)
       if isJSON {
         let text = String(decoding: receipt.body, as: UTF8.self)
-        output.json(["at": .string(time), "status": .integer(Int64(receipt.status)), "body": body ?? .string(text)])
+        output.json([
+          "at": .string(time), "status": .integer(Int64(receipt.status)), "body": body ?? .string(text),
+        ])
         return
       }
       func field(_ name: String) -> String { body?[name]?.stringValue ?? "-" }

@@ -1,4 +1,5 @@
-// `sandbox event`: one made-up event, signed with the app's own secret, sent to the daemon that the configuration describes.
+// `sandbox event`: one made-up event, signed with the app's own secret, sent to the daemon that the
+// configuration describes.
 
 internal import Domain
 internal import HTTPClient
@@ -40,7 +41,8 @@ enum SandboxEventCommand {
   private static func kind(_ name: String?, _ session: Session) throws -> SandboxEventKind {
     guard let name else { return .subscription }
     guard let kind = SandboxEventKind(name: name) else {
-      let near = EditDistance.nearest(to: name, among: SandboxEventKind.names).map { "; did you mean '\($0)'?" } ?? ""
+      let near =
+        EditDistance.nearest(to: name, among: SandboxEventKind.names).map { "; did you mean '\($0)'?" } ?? ""
       throw session.usage("--type: there is no '\(DisplayText.clean(name))' here\(near)")
     }
     return kind
@@ -54,7 +56,10 @@ enum SandboxEventCommand {
     }
     guard let app = configuration.app(slug) else {
       throw OperatorFault(
-        .notFound, "there is no app '\(DisplayText.clean(slug))' in the configuration; there is \(slugs.joined(separator: ", "))")
+        .notFound,
+        "there is no app '\(DisplayText.clean(slug))' in the configuration; there is "
+          + slugs.joined(separator: ", ")
+      )
     }
     return app
   }
@@ -64,7 +69,8 @@ enum SandboxEventCommand {
     if let url = session.command.options["url"] { return url }
     let listen = configuration.listen
     guard listen.port != 0 else {
-      throw OperatorFault(.configuration, "listen.port: is 0, so the system chose the port; say which with --url")
+      throw OperatorFault(
+        .configuration, "listen.port: is 0, so the system chose the port; say which with --url")
     }
     let address = IPAddress(listen.address)
     var host = listen.address
@@ -83,13 +89,16 @@ enum SandboxEventCommand {
       switch error {
       case .refusedURL:
         throw OperatorFault(
-          .refused, "\(shown) is neither https nor http to this machine; say where receiptd is reached with --url")
+          .refused,
+          "\(shown) is neither https nor http to this machine; say where receiptd is reached with --url")
       case .certificateRejected:
         throw OperatorFault(
-          .unavailable, "the certificate at \(shown) does not verify; name the host that it is for with --url https://…")
+          .unavailable,
+          "the certificate at \(shown) does not verify; name the host that it is for with --url https://…")
       default:
         throw OperatorFault(
-          .unavailable, "no answer from \(shown) (\(error.rawValue)); see that receiptd runs with this configuration")
+          .unavailable,
+          "no answer from \(shown) (\(error.rawValue)); see that receiptd runs with this configuration")
       }
     }
   }
@@ -110,14 +119,19 @@ enum SandboxEventCommand {
       session.output.line("status  \(status)")
     }
     guard (200..<300).contains(status) else {
-      let words = DisplayText.truncated(DisplayText.clean(String(decoding: answer.body, as: UTF8.self)), to: 500)
+      let words = DisplayText.truncated(
+        DisplayText.clean(String(decoding: answer.body, as: UTF8.self)), to: 500)
       session.output.error("receiptd answered \(status): \(words)")
       return status == 503 ? .tryAgain : .failed
     }
-    var ids = "--session \(ShellWord.quoted(purchase.sessionID)) --customer \(ShellWord.quoted(purchase.customerID))"
-    if let subscription = purchase.subscriptionID { ids += " --subscription \(ShellWord.quoted(subscription))" }
+    var ids =
+      "--session \(ShellWord.quoted(purchase.sessionID)) --customer \(ShellWord.quoted(purchase.customerID))"
+    if let subscription = purchase.subscriptionID {
+      ids += " --subscription \(ShellWord.quoted(subscription))"
+    }
     session.output.note("More about this purchase: \(ids)")
-    session.output.note("Its receipt: receiptctl receipts list --object \(ShellWord.quoted(purchase.objectID))")
+    session.output.note(
+      "Its receipt: receiptctl receipts list --object \(ShellWord.quoted(purchase.objectID))")
     return .done
   }
 }

@@ -43,7 +43,8 @@ struct Session {
     ).configuration
   }
 
-  /// The database, for questions. It can be asked while receiptd is down: as a guest, who may recover its log.
+  /// The database, for questions. It can be asked while receiptd is down: as a guest, who may recover its
+  /// log.
   func reader(_ configuration: Configuration) throws -> StoreReader {
     do throws(StoreError) {
       return try StoreReader(path: configuration.databasePath, role: .guest)
@@ -77,7 +78,8 @@ struct Session {
     if command.flag("yes") { return }
     guard output.canAsk else {
       throw OperatorFault(
-        .refused, "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
+        .refused,
+        "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
     }
     guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
   }

@@ -38,7 +38,8 @@ enum StatsNoun {
   private static func table(_ stats: [AppStats], _ session: Session) -> Table {
     var table = Table(
       [.init("APP")] + ReceiptState.allCases.map { .init($0.rawValue.uppercased(), alignment: .trailing) } + [
-        .init("LAST HOUR", alignment: .trailing), .init("LAST 24 H", alignment: .trailing), .init("OLDEST PENDING"),
+        .init("LAST HOUR", alignment: .trailing), .init("LAST 24 H", alignment: .trailing),
+        .init("OLDEST PENDING"),
         .init("DELIVERIES"),
       ], emptyMessage: "No app is configured, and none has receipts.")
     for app in stats {
@@ -80,8 +81,10 @@ private struct AppStats {
     return try slugs.sorted().map { slug in
       AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
-        deliveredLastHour: try reader.delivered(app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
-        deliveredLastDay: try reader.delivered(app: slug, since: now.advanced(byMilliseconds: -24 * hourMilliseconds)),
+        deliveredLastHour: try reader.delivered(
+          app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
+        deliveredLastDay: try reader.delivered(
+          app: slug, since: now.advanced(byMilliseconds: -24 * hourMilliseconds)),
         breaker: breakers[slug] ?? Breaker(), now: now)
     }
   }
@@ -115,7 +118,8 @@ private struct AppStats {
           value: [
             "state": .string(breaker.state.rawValue), "cause": .optional(breaker.cause?.text),
             "failures": .integer(Int64(breaker.failures)), "since": .time(breaker.since),
-            "next_probe_at": .time(breaker.state == .closed ? nil : breaker.probeAt), "rest_until": .time(rest),
+            "next_probe_at": .time(breaker.state == .closed ? nil : breaker.probeAt),
+            "rest_until": .time(rest),
           ]),
       ])
   }

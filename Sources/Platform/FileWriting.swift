@@ -1,11 +1,12 @@
-// Making a small file, and making sure that it stays: starter configurations, backups. Blocks; any thread, but none that
-// serves requests.
+// Making a small file, and making sure that it stays: starter configurations, backups. Blocks; any thread,
+// but none that serves requests.
 
 internal import Glibc
 
 /// Making files, and making them durable.
 public enum FileWriting {
-  /// Makes a file that is not there yet, writes it and syncs it. What could not be written whole is removed again.
+  /// Makes a file that is not there yet, writes it and syncs it. What could not be written whole is removed
+  /// again.
   /// - Parameter mode: the permission bits (chmod(2)); the umask may take some away.
   /// - Throws: what open(2), write(2) or fsync(2) said; `isExistingFile` when something has the name already.
   public static func create(_ path: String, _ bytes: [UInt8] = [], mode: UInt32) throws(SystemError) {

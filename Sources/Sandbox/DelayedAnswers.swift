@@ -1,4 +1,5 @@
-// Answers that are held back: one thread that sleeps until the next is due. The server's threads only put answers in.
+// Answers that are held back: one thread that sleeps until the next is due. The server's threads only put
+// answers in.
 
 internal import HTTPServer
 internal import Platform

@@ -1,5 +1,5 @@
-// A client of a relay's public listener: what an app, Stripe and the screen after a checkout would send. Blocks until the
-// answer is there; one thread.
+// A client of a relay's public listener: what an app, Stripe and the screen after a checkout would send.
+// Blocks until the answer is there; one thread.
 
 public import HTTPClient
 internal import JSON
@@ -57,10 +57,13 @@ public final class RelayClient {
     _ method: TransferRequest.Method, _ target: String, _ headers: [TransferHeader], _ body: [UInt8]
   ) throws(TransferFailure) -> TransferResult {
     let request = TransferRequest(
-      method: method, url: base + target, headers: headers, body: body, timeoutMilliseconds: timeoutMilliseconds)
+      method: method, url: base + target, headers: headers, body: body,
+      timeoutMilliseconds: timeoutMilliseconds)
     try transfers.start(request, tag: 0)
     while true {
-      guard let result = transfers.run(timeoutMilliseconds: timeoutMilliseconds).first?.result else { continue }
+      guard let result = transfers.run(timeoutMilliseconds: timeoutMilliseconds).first?.result else {
+        continue
+      }
       if result.status == nil { throw result.failure ?? .internalFault }
       return result
     }

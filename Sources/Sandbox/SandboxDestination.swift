@@ -1,13 +1,14 @@
-// A stand-in for Purchasely's receipt endpoint, for trying things out and for tests: it checks what the real one is publicly
-// known to check, and fails on demand. A server on this machine only; what it gets it hands to its owner and forgets.
+// A stand-in for Purchasely's receipt endpoint, for trying things out and for tests: it checks what the real
+// one is publicly known to check, and fails on demand. A server on this machine only; what it gets it hands
+// to its owner and forgets.
 
 public import HTTPServer
 internal import Platform
 
 /// A running stand-in for `POST https://s2s.purchasely.io/receipts`.
 ///
-/// Owns a server and one timer thread; `stop` ends both, and `deinit` does when nobody stopped it. Any thread may use it but
-/// those that call `onReceipt`.
+/// Owns a server and one timer thread; `stop` ends both, and `deinit` does when nobody stopped it. Any thread
+/// may use it but those that call `onReceipt`.
 public final class SandboxDestination: Sendable {
   /// The path that receipts are posted to.
   public static let path = "/receipts"
@@ -23,7 +24,8 @@ public final class SandboxDestination: Sendable {
   /// - Parameters:
   ///   - port: 0 lets the system choose.
   ///   - seed: the same seed fails the same requests, counted in order of arrival.
-  ///   - onReceipt: told of each request for the endpoint, on a thread of the server; must not block for long.
+  ///   - onReceipt: told of each request for the endpoint, on a thread of the server; must not block for
+  ///     long.
   /// - Throws: `ServerError`; nothing is left behind then.
   public init(
     port: UInt16 = 0, behaviour: SandboxBehaviour = SandboxBehaviour(), seed: UInt64 = 1,

@@ -1,13 +1,13 @@
-// How the stand-in destination judges a request. Runs on the server's threads and must not block them: an answer that is
-// held back goes to the timer with its responder.
+// How the stand-in destination judges a request. Runs on the server's threads and must not block them: an
+// answer that is held back goes to the timer with its responder.
 
 internal import FoundationEssentials
 internal import HTTPServer
 internal import JSON
 internal import Platform
 
-/// Answers as Purchasely's endpoint does, as far as that is public: 403 for an unknown key, 422 for what is missing, else 200
-/// with an import id.
+/// Answers as Purchasely's endpoint does, as far as that is public: 403 for an unknown key, 422 for what is
+/// missing, else 200 with an import id.
 final class SandboxDestinationHandler: RequestHandler {
   static let bodyBytesMax = 1 << 20
   /// In the order in which the first missing one is named.

@@ -1,5 +1,6 @@
-// Stripe events as Stripe sends them, made up: for tests, the demo and `receiptctl sandbox event`. The shapes are those of the
-// 2025-03-31 API and later (https://docs.stripe.com/api/events/types). Pure; any thread. Nothing here ever speaks to Stripe.
+// Stripe events as Stripe sends them, made up: for tests, the demo and `receiptctl sandbox event`. The shapes
+// are those of the 2025-03-31 API and later (https://docs.stripe.com/api/events/types). Pure; any thread.
+// Nothing here ever speaks to Stripe.
 
 public import JSON
 
@@ -43,7 +44,9 @@ public enum SandboxEventKind: String, Sendable, CaseIterable {
 
   /// - Parameter name: one of `names`. Stripe's name that several share stands for the first of them.
   public init?(name: String) {
-    guard let kind = Self.allCases.first(where: { $0.rawValue == name || $0.type == name }) else { return nil }
+    guard let kind = Self.allCases.first(where: { $0.rawValue == name || $0.type == name }) else {
+      return nil
+    }
     self = kind
   }
 }
@@ -64,7 +67,8 @@ public struct SandboxPurchase: Sendable, Equatable {
   public var userKey = "ply_user_id"
 
   public init(
-    userID: String?, priceID: String?, isSubscription: Bool, customerID: String? = nil, sessionID: String? = nil,
+    userID: String?, priceID: String?, isSubscription: Bool, customerID: String? = nil,
+    sessionID: String? = nil,
     subscriptionID: String? = nil, random: inout some RandomNumberGenerator
   ) {
     self.userID = userID
@@ -87,7 +91,8 @@ public enum StripeSandbox {
   /// An event about a purchase.
   /// - Parameter now: Unix milliseconds; becomes `created`.
   public static func event(
-    _ kind: SandboxEventKind, _ purchase: SandboxPurchase, now: Int64, random: inout some RandomNumberGenerator
+    _ kind: SandboxEventKind, _ purchase: SandboxPurchase, now: Int64,
+    random: inout some RandomNumberGenerator
   ) -> SandboxEvent {
     let object: JSONValue
     switch kind {
@@ -105,7 +110,8 @@ public enum StripeSandbox {
   ) -> SandboxEvent {
     let id = id("evt_1", letters: 23, &random)
     let envelope: JSONValue = [
-      "id": .string(id), "object": "event", "api_version": .string(apiVersion), "created": .integer(now / 1000),
+      "id": .string(id), "object": "event", "api_version": .string(apiVersion),
+      "created": .integer(now / 1000),
       "data": ["object": object], "livemode": false, "pending_webhooks": 1,
       "request": ["id": .null, "idempotency_key": .null], "type": .string(type),
     ]

@@ -13,11 +13,15 @@ struct ReceiptAdvice {
     let verb = "receiptctl receipts"
     switch receipt.state {
     case .delivered:
-      lines = ["The destination has taken it in; nothing is to be done. It processes receipts later: when a purchase does not "
-        + "show up there, ask its support about the import id."]
+      lines = [
+        "The destination has taken it in; nothing is to be done. It processes receipts later: when a "
+          + "purchase does not show up there, ask its support about the import id."
+      ]
     case .pending:
       lines =
-        BreakerText(breaker, app: record.app, session).map { ["Deliveries of this app \($0.sentence)", $0.advice] }
+        BreakerText(breaker, app: record.app, session).map {
+          ["Deliveries of this app \($0.sentence)", $0.advice]
+        }
         ?? ["It is sent when it is due, as long as receiptd runs. At once: \(verb) replay \(id)"]
     case .waiting, .failed, .cancelled:
       let meaning = receipt.reason.map(Self.meaning(of:)) ?? "it stopped"
@@ -32,7 +36,8 @@ struct ReceiptAdvice {
     switch (receipt.state, receipt.reason) {
     case (_, .user?): return "Supply the user: \(verb) complete \(id) --user USER"
     case (_, .price?): return "Supply the price: \(verb) complete \(id) --price PRICE"
-    case (.waiting, .context?): return "It goes on when the context comes\(wait). Without it, at once: \(verb) replay \(id)"
+    case (.waiting, .context?):
+      return "It goes on when the context comes\(wait). Without it, at once: \(verb) replay \(id)"
     case (.waiting, _): return "It goes on by itself when that comes\(wait)."
     case (.cancelled, _): return "To deliver it after all: \(verb) replay \(id)"
     default: return "Once the cause is mended: \(verb) replay \(id)"
@@ -76,8 +81,8 @@ struct BreakerText {
     case .paused:
       sentence = "are paused since \(session.relative(breaker.since))\(cause)\(probe)."
       advice =
-        "The configuration is wrong: see apps.\(app).purchasely.url and .api_key, then reload receiptd (SIGHUP). Nothing "
-        + "is lost or given up meanwhile."
+        "The configuration is wrong: see apps.\(app).purchasely.url and .api_key, then reload receiptd "
+        + "(SIGHUP). Nothing is lost or given up meanwhile."
     case .open:
       sentence = "stopped \(session.relative(breaker.since)), the destination is down\(cause)\(probe)."
       advice = "They go on by themselves once it is back."

@@ -31,10 +31,16 @@ enum ReceiptCancel {
     let refusals = Refusals(output)
     var cancelled: [String] = []
     for (command, outcome) in zip(commands, outcomes) {
-      if outcome == .done { cancelled.append(command.id) } else { refusals.add(command.id, explanation(outcome)) }
+      if outcome == .done {
+        cancelled.append(command.id)
+      } else {
+        refusals.add(command.id, explanation(outcome))
+      }
     }
     if session.isJSON {
-      output.json(["cancelled": .integer(Int64(cancelled.count)), "ids": .array(cancelled.map(JSONValue.string))])
+      output.json([
+        "cancelled": .integer(Int64(cancelled.count)), "ids": .array(cancelled.map(JSONValue.string)),
+      ])
     } else {
       output.line("Cancelled \(ReceiptReplay.counted(cancelled.count)).")
     }
@@ -69,7 +75,8 @@ enum ReceiptComplete {
     for name in ["user", "price"] {
       guard let value = options[name] else { continue }
       guard OutsideText.identifier(value) != nil else {
-        throw session.usage("--\(name) must be 1 to \(OutsideText.identifierBytesMax) bytes without control characters")
+        throw session.usage(
+          "--\(name) must be 1 to \(OutsideText.identifierBytesMax) bytes without control characters")
       }
     }
     let configuration = try session.configuration()
@@ -79,8 +86,8 @@ enum ReceiptComplete {
     guard configuration.app(record.app) != nil else {
       throw OperatorFault(
         .refused,
-        "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; add it to "
-          + "\(DisplayText.clean(session.configurationPath))")
+        "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; "
+          + "add it to \(DisplayText.clean(session.configurationPath))")
     }
     let command = CompleteReceipt(
       id: id, userID: options["user"], priceID: options["price"], contextID: options["context"])

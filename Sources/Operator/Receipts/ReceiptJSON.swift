@@ -1,4 +1,5 @@
-// A receipt as `--json` prints it: the field names and their order are a promise to scripts (contract: receiptctl). Pure.
+// A receipt as `--json` prints it: the field names and their order are a promise to scripts (contract:
+// receiptctl). Pure.
 
 internal import Domain
 internal import JSON

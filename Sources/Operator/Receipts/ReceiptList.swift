@@ -30,16 +30,19 @@ enum ReceiptList {
   private static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
     var table = Table(
       [
-        .init("ID"), .init("STATE"), .init("REASON"), .init("APP"), .init("USER", canShrink: true), .init("OBJECT"),
+        .init("ID"), .init("STATE"), .init("REASON"), .init("APP"), .init("USER", canShrink: true),
+        .init("OBJECT"),
         .init("TRIES", alignment: .trailing), .init("LAST", alignment: .trailing), .init("MADE"),
       ], emptyMessage: "No receipts.")
     for record in records {
       guard let receipt = record.receipt else { continue }
       table.add([
         Table.Cell(receipt.id), Table.Cell(receipt.state.rawValue, receipt.state.style),
-        Table.Cell(receipt.reason?.text ?? "-"), Table.Cell(record.app), Table.Cell(record.purchase.userID ?? "-"),
+        Table.Cell(receipt.reason?.text ?? "-"), Table.Cell(record.app),
+        Table.Cell(record.purchase.userID ?? "-"),
         Table.Cell(record.purchase.key.id), Table.Cell(String(receipt.attempts)),
-        Table.Cell(receipt.lastStatus.map(String.init) ?? "-"), Table.Cell(session.relative(receipt.createdAt)),
+        Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
+        Table.Cell(session.relative(receipt.createdAt)),
       ])
     }
     return table

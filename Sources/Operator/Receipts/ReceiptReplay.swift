@@ -1,5 +1,5 @@
-// `receipts replay`: looks, shows, asks, then takes receipts up again, a few hundred to a transaction, so that receiptd is
-// never kept from writing for long.
+// `receipts replay`: looks, shows, asks, then takes receipts up again, a few hundred to a transaction, so
+// that receiptd is never kept from writing for long.
 
 internal import Domain
 internal import JSON
@@ -136,7 +136,9 @@ final class Refusals {
   /// Says what was refused, on stderr.
   func note() {
     for (id, why) in refused.prefix(Self.shownMax) { output.error("\(DisplayText.clean(id)) \(why)") }
-    if refused.count > Self.shownMax { output.error("\(refused.count - Self.shownMax) more were left as they are") }
+    if refused.count > Self.shownMax {
+      output.error("\(refused.count - Self.shownMax) more were left as they are")
+    }
   }
 }
 

@@ -22,8 +22,8 @@ enum ReceiptShow {
     output.line(Style.bold.applied(to: DisplayText.clean(receipt.id), inColour: output.isInColour))
     for (name, value) in facts(detail, receipt) {
       let style = name == "state" ? receipt.state.style : .plain
-      output.line(
-        "  \(DisplayText.padded(name, to: 9)) \(style.applied(to: DisplayText.clean(value), inColour: output.isInColour))")
+      let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
+      output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
     }
     output.line()
     output.table(ReceiptTimeline(detail, receipt).table(session))
@@ -43,7 +43,8 @@ enum ReceiptShow {
     if let session = purchase.sessionID, session != purchase.key.id { facts.append(("checkout", session)) }
     if let customer = purchase.customerID { facts.append(("customer", customer)) }
     facts.append(("price", price(purchase, receipt)))
-    facts.append(("context", purchase.contextID ?? (purchase.context == nil ? "none" : "came inside of the event")))
+    facts.append(
+      ("context", purchase.contextID ?? (purchase.context == nil ? "none" : "came inside of the event")))
     if let importID = receipt.importID { facts.append(("import id", importID)) }
     facts.append(("tries", tries(receipt)))
     if let note = receipt.note { facts.append(("note", note)) }

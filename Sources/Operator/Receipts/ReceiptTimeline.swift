@@ -21,13 +21,16 @@ struct ReceiptTimeline {
 
   init(_ detail: ReceiptDetail, _ receipt: Receipt) {
     addContext(detail)
-    for event in detail.events { entries.append(Entry(time: event.receivedAt, what: "event", detail: Self.text(event))) }
+    for event in detail.events {
+      entries.append(Entry(time: event.receivedAt, what: "event", detail: Self.text(event)))
+    }
     entries.append(Entry(time: receipt.createdAt, what: "receipt made"))
     if let ready = receipt.readyAt {
       entries.append(Entry(time: ready, what: "ready", detail: "what is sent is fixed from here"))
     }
     if let since = receipt.retrySince, let ready = receipt.readyAt, since > ready {
-      entries.append(Entry(time: since, what: "replayed", style: .yellow, detail: "with a fresh retry budget"))
+      entries.append(
+        Entry(time: since, what: "replayed", style: .yellow, detail: "with a fresh retry budget"))
     }
     for attempt in detail.attempts { entries.append(Self.entry(attempt)) }
     addEnd(detail.record, receipt)
@@ -51,10 +54,12 @@ struct ReceiptTimeline {
     case .delivered:
       let importID = receipt.importID.map { "taken in under the import id \($0)" } ?? "taken in"
       entries.append(
-        Entry(time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", style: .green, detail: importID))
+        Entry(
+          time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", style: .green, detail: importID))
     case .failed: entries.append(Entry(time: record.updatedAt, what: "failed", style: .red, detail: reason))
     case .cancelled:
-      entries.append(Entry(time: record.updatedAt, what: "cancelled", style: .dim, detail: receipt.note ?? reason))
+      entries.append(
+        Entry(time: record.updatedAt, what: "cancelled", style: .dim, detail: receipt.note ?? reason))
     case .pending:
       if let next = receipt.nextAttemptAt {
         entries.append(Entry(time: next, what: "next try", style: .yellow, detail: "due"))
@@ -75,19 +80,22 @@ struct ReceiptTimeline {
     let report = attempt.report
     let took = report.durationMilliseconds
     let isSuccess = report.status.map { (200..<300).contains($0) } ?? false
-    var detail = report.status.map { "\($0) in \(took) ms" } ?? "\(report.error ?? "no answer") after \(took) ms"
+    var detail =
+      report.status.map { "\($0) in \(took) ms" } ?? "\(report.error ?? "no answer") after \(took) ms"
     if report.isAmbiguous { detail += "; it was sent, so it may have arrived" }
     let response = DisplayText.clean(String(decoding: report.response, as: UTF8.self))
     if !response.isEmpty { detail += ": \(DisplayText.truncated(response, to: responseCharactersMax))" }
     return Entry(
-      time: report.startedAt, what: "try \(attempt.number)", style: isSuccess ? .green : .yellow, detail: detail)
+      time: report.startedAt, what: "try \(attempt.number)", style: isSuccess ? .green : .yellow,
+      detail: detail)
   }
 
   func table(_ session: Session) -> Table {
     var table = Table([.init("TIME"), .init("WHEN"), .init("WHAT"), .init("DETAIL")], emptyMessage: "")
     for entry in entries {
       table.add([
-        Table.Cell(entry.time.text), Table.Cell(session.relative(entry.time)), Table.Cell(entry.what, entry.style),
+        Table.Cell(entry.time.text), Table.Cell(session.relative(entry.time)),
+        Table.Cell(entry.what, entry.style),
         Table.Cell(entry.detail),
       ])
     }

@@ -1,4 +1,5 @@
-// `receipts replay --wait`: follows receipts by asking the database until each has ended. Changes nothing; may be interrupted.
+// `receipts replay --wait`: follows receipts by asking the database until each has ended. Changes nothing;
+// may be interrupted.
 
 internal import Domain
 internal import Platform
@@ -34,21 +35,26 @@ struct ReplayFollow {
     if session.daemonProcess(configuration) == nil {
       session.output.note("No receiptd seems to serve this database; they are delivered once one does.")
     }
+    var bar = ProgressBar(
+      "delivering", total: total, on: session.output.notes, clock: session.surroundings.clock)
+    let outcome = Result { try follow(&bar) }
+    bar.finish()
+    try outcome.get()
+    return report()
+  }
+
+  private mutating func follow(_ bar: inout ProgressBar) throws {
     let clock = session.surroundings.clock
-    var bar = ProgressBar("delivering", total: total, on: session.output.notes, clock: clock)
-    defer { bar.finish() }
     var lastProgress = clock.monotonic
     while true {
       let before = rest.count
       try look()
       bar.update(done: total - rest.count)
-      if rest.isEmpty { break }
+      if rest.isEmpty { return }
       if rest.count < before { lastProgress = clock.monotonic }
       if clock.monotonic.milliseconds(since: lastProgress) >= Self.quietMilliseconds { try tellWhy() }
       session.surroundings.pause(Self.pauseMilliseconds)
     }
-    bar.finish()
-    return report()
   }
 
   private mutating func look() throws {
@@ -69,7 +75,9 @@ struct ReplayFollow {
     for (app, breaker) in try reader.breakers() where apps.contains(app) {
       guard let text = BreakerText(breaker, app: app, session) else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
-      if key != told { session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)") }
+      if key != told {
+        session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")
+      }
       told = key
     }
   }

@@ -22,7 +22,9 @@ struct ReplayPlan {
     let given = ReceiptsNoun.filterNames.filter(session.command.options.contains)
     let found: [ReceiptOutline]
     if !ids.isEmpty {
-      guard given.isEmpty else { throw session.usage("name receipts by id, or choose them with filters, not both") }
+      guard given.isEmpty else {
+        throw session.usage("name receipts by id, or choose them with filters, not both")
+      }
       found = try Self.named(ids, reader)
     } else {
       guard session.command.options.contains("state") else {
@@ -35,7 +37,8 @@ struct ReplayPlan {
       if receipt.state == .delivered && !isForced {
         refused.append((receipt, "is delivered already; --force sends it again"))
       } else if configuration.app(receipt.app) == nil {
-        refused.append((receipt, "is of the app '\(DisplayText.clean(receipt.app))', which is not configured"))
+        refused.append(
+          (receipt, "is of the app '\(DisplayText.clean(receipt.app))', which is not configured"))
       } else {
         chosen.append(receipt)
       }
@@ -81,7 +84,8 @@ struct ReplayPlan {
       let key = "\(receipt.state.rawValue) \(receipt.reason?.text ?? "")"
       var group =
         groups[key]
-        ?? Group(state: receipt.state, reason: receipt.reason, oldest: receipt.createdAt, newest: receipt.createdAt)
+        ?? Group(
+          state: receipt.state, reason: receipt.reason, oldest: receipt.createdAt, newest: receipt.createdAt)
       group.count += 1
       group.oldest = min(group.oldest, receipt.createdAt)
       group.newest = max(group.newest, receipt.createdAt)
@@ -93,7 +97,8 @@ struct ReplayPlan {
   func table(_ session: Session) -> Table {
     var table = Table(
       [
-        .init("STATE"), .init("REASON"), .init("COUNT", alignment: .trailing), .init("OLDEST"), .init("NEWEST"),
+        .init("STATE"), .init("REASON"), .init("COUNT", alignment: .trailing), .init("OLDEST"),
+        .init("NEWEST"),
       ], emptyMessage: "No receipts to replay.")
     for group in groups {
       table.add([
@@ -113,7 +118,8 @@ struct ReplayPlan {
         groups.map { group in
           [
             "state": .string(group.state.rawValue), "reason": .optional(group.reason?.text),
-            "count": .integer(Int64(group.count)), "oldest_at": .time(group.oldest), "newest_at": .time(group.newest),
+            "count": .integer(Int64(group.count)), "oldest_at": .time(group.oldest),
+            "newest_at": .time(group.newest),
           ]
         }),
     ]

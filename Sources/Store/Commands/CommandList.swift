@@ -1,4 +1,5 @@
-// Many changes of one kind in one transaction: what an operator does to many receipts is synced once, not each time.
+// Many changes of one kind in one transaction: what an operator does to many receipts is synced once, not
+// each time.
 
 public import SQLite
 

@@ -21,7 +21,8 @@ public struct ReceiptOutline: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// The most ids that one question may name; SQLite takes 32 766 values (https://www.sqlite.org/limits.html).
+  /// The most ids that one question may name; SQLite takes 32 766 values
+  /// (https://www.sqlite.org/limits.html).
   public static let idsMax = 500
 
   /// - Returns: at most `limit` receipts, newest first.
@@ -42,14 +43,16 @@ extension StoreReader {
     let ids = ids.prefix(Self.idsMax)
     guard !ids.isEmpty else { return [] }
     let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
-    let sql = "SELECT receipt_id, app, state, reason, created_at FROM purchases WHERE receipt_id IN (\(places))"
+    let sql =
+      "SELECT receipt_id, app, state, reason, created_at FROM purchases WHERE receipt_id IN (\(places))"
     return try connection.prepare(sql).all(ids.map(Value.text), Self.outline)
   }
 
   private static func outline(_ row: Row) throws(SQLiteError) -> ReceiptOutline {
     ReceiptOutline(
       id: try row.text(0), app: try row.text(1), state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
-      reason: try row.optionalText(3).map(Reason.init), createdAt: Timestamp(unixMilliseconds: row.integer(4)))
+      reason: try row.optionalText(3).map(Reason.init), createdAt: Timestamp(unixMilliseconds: row.integer(4))
+    )
   }
 
   /// How many of an app's receipts were delivered at that moment or later.
