@@ -1,1 +1,1 @@
-import Operator
+import Testing
