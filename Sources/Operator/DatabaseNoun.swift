@@ -25,7 +25,7 @@ enum DatabaseNoun {
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy, a name that is not taken")],
         examples: [
-          ExampleSpec("receiptctl db backup /var/backups/receiptd-$(date +%F).db", "Each night, from cron")
+          ExampleSpec("receiptctl db backup /var/backups/receiptd-$(date -I).db", "Each night, from cron")
         ]), run: backup),
   ]
 
@@ -95,7 +95,8 @@ private struct Backup {
           .tryAgain, "\(part) is of a backup that runs or was cut off; if none runs, remove it and try again")
       }
       throw OperatorFault(
-        .refused, "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
+        error.isMissingFile ? .notFound : .refused,
+        "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
     do {
       let before = try source.rowCounts()

@@ -30,7 +30,8 @@ enum StatsNoun {
     session.output.table(table(stats, session))
     for app in stats {
       guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
-      session.output.line("\(DisplayText.clean(app.slug)): deliveries \(text.sentence) \(text.advice)")
+      session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
+      session.output.line("  \(text.advice)")
     }
     return .done
   }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct SandboxDestinationTests {
   private static let whole =
-    #"{"user_id":"u","stripe_object_type":"subscription","stripe_object_id":"sub_1","stripe_price_id":"price_1"}"#
+    #"{"user_id":"u","stripe_object_type":"subscription","stripe_object_id":"sub_1","#
+    + #""stripe_price_id":"price_1"}"#
   private static let headers = [
     TransferHeader("Content-Type", "application/json"), TransferHeader("X-API-KEY", "key-1"),
     TransferHeader("X-PLATFORM-TYPE", "STRIPE"),
@@ -130,7 +131,8 @@ import Testing
     // A server that knows no webhooks answers; one that is gone does not.
     #expect(try RelayClient(base: base + "/").postEvent(app: "ios", event, signature: "t=1").status == 404)
     #expect(try RelayClient(base: base).status(app: "ios", contextID: "ctx_1").status == 404)
-    #expect(try RelayClient(base: base).postContext(app: "ios", user: "u", context: "e30=", key: "k").status == 404)
+    #expect(
+      try RelayClient(base: base).postContext(app: "ios", user: "u", context: "e30=", key: "k").status == 404)
     destination.stop()
     #expect(throws: TransferFailure.self) {
       try RelayClient(base: base).postEvent(app: "ios", event, signature: "t=1")

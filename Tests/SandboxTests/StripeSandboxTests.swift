@@ -16,7 +16,8 @@ import Testing
 
   private static func purchase(isSubscription: Bool) -> SandboxPurchase {
     var random = SeededGenerator(seed: 7)
-    return SandboxPurchase(userID: "jdo-1", priceID: "price_1", isSubscription: isSubscription, random: &random)
+    return SandboxPurchase(
+      userID: "jdo-1", priceID: "price_1", isSubscription: isSubscription, random: &random)
   }
 
   private static func event(_ kind: SandboxEventKind, _ purchase: SandboxPurchase) -> SandboxEvent {
@@ -24,7 +25,8 @@ import Testing
     return StripeSandbox.event(kind, purchase, now: now, random: &random)
   }
 
-  private static func report(_ kind: SandboxEventKind, _ purchase: SandboxPurchase) throws -> PurchaseReport? {
+  private static func report(_ kind: SandboxEventKind, _ purchase: SandboxPurchase) throws -> PurchaseReport?
+  {
     let event = event(kind, purchase)
     let reading = try processor().read(event.body, now: Timestamp(unixMilliseconds: now))
     #expect(reading.id == event.id)
@@ -48,7 +50,8 @@ import Testing
 
   @Test(
     arguments: [
-      (.subscription, true, .checkoutPaid), (.payment, false, .checkoutPaid), (.unpaid, true, .checkoutUnpaid),
+      (.subscription, true, .checkoutPaid), (.payment, false, .checkoutPaid),
+      (.unpaid, true, .checkoutUnpaid),
       (.unpaid, false, .checkoutUnpaid), (.asyncSucceeded, true, .checkoutPaid),
       (.asyncFailed, false, .paymentFailed), (.expired, false, .checkoutExpired),
       (.subscriptionCreated, true, .subscriptionBegan), (.invoicePaid, true, .firstInvoicePaid),
@@ -59,7 +62,9 @@ import Testing
     let purchase = Self.purchase(isSubscription: isSubscription)
     let report = try #require(try Self.report(kind, purchase))
     #expect(report.observations == observations)
-    #expect(report.key == PurchaseKey(type: isSubscription ? .subscription : .checkoutSession, id: purchase.objectID))
+    #expect(
+      report.key
+        == PurchaseKey(type: isSubscription ? .subscription : .checkoutSession, id: purchase.objectID))
     #expect(report.prices == ["price_1"])
     #expect(report.customerID == purchase.customerID)
     #expect(report.clientReference == "jdo-1" || report.metadataUser == "jdo-1")

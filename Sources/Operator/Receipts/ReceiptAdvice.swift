@@ -79,7 +79,7 @@ struct BreakerText {
     let probe = breaker.probeAt.map { ", next probe \(session.relative($0))" } ?? ""
     switch breaker.state {
     case .paused:
-      sentence = "are paused since \(session.relative(breaker.since))\(cause)\(probe)."
+      sentence = "were paused \(session.relative(breaker.since))\(cause)\(probe)."
       advice =
         "The configuration is wrong: see apps.\(app).purchasely.url and .api_key, then reload receiptd "
         + "(SIGHUP). Nothing is lost or given up meanwhile."
