@@ -21,7 +21,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: house)
+  .testTarget(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: house)
 }
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -68,8 +69,8 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store", "Terminal",
-        "Relay", "Sandbox",
+        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
+        "Terminal", "Relay", "Sandbox",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
