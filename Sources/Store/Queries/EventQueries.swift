@@ -10,8 +10,10 @@ public struct EventFilter: Sendable, Equatable {
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// Where the page before ended.
+  /// Where the page before ended: an event's id, and the app that it came to, since several may get the same
+  /// event.
   public var after: String?
+  public var afterApp: String?
   var purchaseRow: Int64?
 
   public init() {}
@@ -53,7 +55,9 @@ extension StoreReader {
     add("e.received_at >= ?", filter.since.map { .time($0) })
     add("e.received_at < ?", filter.until.map { .time($0) })
     add("e.purchase_row = ?", filter.purchaseRow.map(Value.integer))
-    add("e.row_id < (SELECT min(row_id) FROM events WHERE event_id = ?)", filter.after.map(Value.text))
+    if let after = filter.after {
+      add("e.row_id < ?", .integer(try row(ofEvent: after, app: filter.afterApp)))
+    }
     let sql = """
       SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
@@ -62,6 +66,13 @@ extension StoreReader {
       """
     return try connection.prepare(sql)
       .all(conditions.map(\.1) + [.integer(Int64(limit))], Self.eventSummary)
+  }
+
+  /// The row of an event; 0 when there is none. Without an app the newest of several, so that a page repeats
+  /// an event rather than leaving one out.
+  private func row(ofEvent id: String, app: String?) throws(SQLiteError) -> Int64 {
+    try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
+      .first([.text(id), .optional(app)]) { row throws(SQLiteError) in row.integer(0) } ?? 0
   }
 
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
