@@ -56,7 +56,8 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations", "Store",
+        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+        "Destinations", "Store",
       ]),
 
     // What people touch.
@@ -76,7 +77,12 @@ let package = Package(
     tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
-    tests("RelayTests", ["Relay", "Domain", "JSON", "Platform"]),
+    tests(
+      "RelayTests",
+      [
+        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "Store", "SQLite", "Processors", "Destinations",
+      ]),
+    tests("EndToEndTests", ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "receiptd"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],

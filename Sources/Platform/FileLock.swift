@@ -1,11 +1,12 @@
-// A lock on a file that tells who holds it (fcntl(2), POSIX record locks). It goes with the process, however that ends.
+// A lock on a file that tells who holds it (fcntl(2), POSIX record locks). It goes with the process, however
+// that ends.
 
 internal import Glibc
 
 /// An exclusive lock on a file, held until the value is gone.
 ///
-/// Owns the descriptor. POSIX locks are lost when the process closes *any* descriptor of the file, so nothing else may open
-/// the lock file.
+/// Owns the descriptor. POSIX locks are lost when the process closes *any* descriptor of the file, so nothing
+/// else may open the lock file.
 public final class FileLock: Sendable {
   private let descriptor: Int32
 
@@ -43,7 +44,9 @@ public final class FileLock: Sendable {
 
   private static func holder(_ descriptor: Int32) -> Int32? {
     var question = request(F_WRLCK)
-    guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else { return nil }
+    guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else {
+      return nil
+    }
     return question.l_pid
   }
 

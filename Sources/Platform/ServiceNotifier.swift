@@ -1,5 +1,5 @@
-// Telling systemd how the service is doing (sd_notify(3)): a datagram to the socket that $NOTIFY_SOCKET names. Without it
-// nothing is sent. Any thread.
+// Telling systemd how the service is doing (sd_notify(3)): a datagram to the socket that $NOTIFY_SOCKET
+// names. Without it nothing is sent. Any thread.
 
 internal import Glibc
 
@@ -9,7 +9,8 @@ public struct ServiceNotifier: Sendable {
   /// How often the service manager wants a sign of life; nil when it does not watch.
   public let watchdogMilliseconds: Int64?
 
-  /// - Parameter environment: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` with `WATCHDOG_PID` (sd_watchdog_enabled(3)).
+  /// - Parameter environment: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` with `WATCHDOG_PID`
+  ///   (sd_watchdog_enabled(3)).
   public init(environment: Environment = .process) {
     let path = Array((environment["NOTIFY_SOCKET"] ?? "").utf8)
     // An abstract socket is written with `@` and begins with NUL; anything else is a path.

@@ -24,8 +24,8 @@ public enum Signal: Sendable, Equatable {
 public enum Signals {
   private static let known: [Signal] = [.stop, .reload, .wake]
 
-  /// Blocks the known signals for this thread and all that it will start, and ignores SIGPIPE: a peer that is gone is an
-  /// error of write(2), not the end. Call it before any thread exists.
+  /// Blocks the known signals for this thread and all that it will start, and ignores SIGPIPE: a peer that is
+  /// gone is an error of write(2), not the end. Call it before any thread exists.
   public static func block() {
     var set = set()
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -43,7 +43,9 @@ public enum Signals {
 
   /// Tells a receiptd that the database was changed.
   /// - Returns: whether the process could be told.
-  @discardableResult public static func wake(process: Int32) -> Bool { process > 0 && kill(process, SIGUSR1) == 0 }
+  @discardableResult public static func wake(process: Int32) -> Bool {
+    process > 0 && kill(process, SIGUSR1) == 0
+  }
 
   private static func set() -> sigset_t {
     var set = sigset_t()

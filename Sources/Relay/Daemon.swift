@@ -1,5 +1,5 @@
-// The daemon put together: what starts in which order, and what stops in which. Whatever fails at the start undoes what was
-// started before it. The main thread.
+// The daemon put together: what starts in which order, and what stops in which. Whatever fails at the start
+// undoes what was started before it. The main thread.
 
 internal import Domain
 internal import HTTPClient
@@ -37,7 +37,8 @@ public final class Daemon: Sendable {
   private let readiness: Readiness
 
   /// Starts everything. When it returns, the listeners are open.
-  public init(_ configuration: Configuration, log: Log, clock: any Clock = SystemClock()) throws(DaemonError) {
+  public init(_ configuration: Configuration, log: Log, clock: any Clock = SystemClock()) throws(DaemonError)
+  {
     lock = try Self.takeLock(configuration.databasePath)
     let core = try RelayCore(configuration, log: log, clock: clock)
     do throws(DaemonError) {
@@ -125,7 +126,8 @@ public final class Daemon: Sendable {
     }
   }
 
-  /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a restart.
+  /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a
+  /// restart.
   /// - Throws: `Fault`; then everything stays as it was.
   public func reload(_ configuration: Configuration) throws { try core.reload(configuration) }
 
@@ -137,7 +139,8 @@ public final class Daemon: Sendable {
     core.committer.busyMilliseconds(now: MonotonicInstant.now()) < Readiness.stuckMilliseconds * 3
   }
 
-  /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is left.
+  /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is
+  /// left.
   public func stop() {
     readiness.isStopping.withLock { $0 = true }
     core.dismissWaiting()

@@ -1,5 +1,6 @@
-// The housekeeper: what happens because time passes. Waits that run out, requests that have waited long enough, rows that are
-// old enough to go. One thread; whatever it changes goes through the committer's queue like everything else.
+// The housekeeper: what happens because time passes. Waits that run out, requests that have waited long
+// enough, rows that are old enough to go. One thread; whatever it changes goes through the committer's queue
+// like everything else.
 
 internal import Domain
 internal import Platform
@@ -81,7 +82,8 @@ final class Housekeeper: Sendable {
       let now = clock.monotonic
       if now >= retentionAt {
         var current = retention ?? RetentionRun(state.withLock { $0.retention })
-        let isDone = current.step(committer, now: Timestamp(unixMilliseconds: clock.wallMilliseconds), log: log)
+        let isDone = current.step(
+          committer, now: Timestamp(unixMilliseconds: clock.wallMilliseconds), log: log)
         retention = isDone ? nil : current
         retentionAt = now.advanced(
           byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
@@ -96,7 +98,9 @@ final class Housekeeper: Sendable {
     let latest = min(moment, now.advanced(byMilliseconds: Self.sleepMillisecondsMax))
     // Until the next wait runs out, or somebody says that it comes sooner.
     let known = state.withLock { $0.waitUntil }
-    let deadline = known.map { min(latest, now.advanced(byMilliseconds: max(0, $0.milliseconds(since: wall)))) }
+    let deadline = known.map {
+      min(latest, now.advanced(byMilliseconds: max(0, $0.milliseconds(since: wall))))
+    }
     let _: Bool? = state.wait(until: deadline ?? latest) { state in
       guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
       state.hasNews = false
@@ -148,7 +152,8 @@ struct RetentionRun {
     if !hasDeletedNoted {
       hasDeletedNoted = true
       let cutoff = now.advanced(byMilliseconds: -retention.eventsMilliseconds)
-      // One slice a pass is plenty for what events leave behind without a receipt; the next pass takes the next.
+      // One slice a pass is plenty for what events leave behind without a receipt; the next pass takes the
+      // next.
       _ = committer.submit(RetainNoted(cutoff: cutoff), from: .inside) { _ in }
     }
     let (isWaiting, isTableDone, row, deleted) = cursor.withLock {

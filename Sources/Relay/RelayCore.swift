@@ -1,5 +1,5 @@
-// The threads behind the listeners and how news travels between them: the committer tells what it changed, the dispatcher
-// and the housekeeper look whether it concerns them.
+// The threads behind the listeners and how news travels between them: the committer tells what it changed,
+// the dispatcher and the housekeeper look whether it concerns them.
 
 internal import Domain
 internal import HTTPClient
@@ -28,12 +28,14 @@ final class RelayCore: Sendable {
     do {
       directory = try AppDirectory(configuration)
     } catch {
-      throw .configuration((error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
+      throw .configuration(
+        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
     }
     let path = configuration.databasePath
     let audience = Monitor(Audience())
     committer = Committer(
-      writer: try Self.writer(path, directory), capacity: configuration.limits.queue, clock: clock, metrics: metrics
+      writer: try Self.writer(path, directory), capacity: configuration.limits.queue, clock: clock,
+      metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
       told.dispatcher?.note(dueAt: changes.dueAt)

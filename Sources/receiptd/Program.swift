@@ -10,6 +10,8 @@ struct Program {
   static func main() {
     // Before any thread exists, so that all of them leave signals to this one.
     Signals.block()
+    ProcessLimits.keepFilesPrivate()
+    ProcessLimits.raiseOpenFiles()
     exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
   }
 
@@ -58,8 +60,10 @@ struct Program {
       let daemon = try Daemon(loaded.configuration, log: log)
       log.info(
         "ready",
-        ["version": Version.number, "listen": String(daemon.publicPort), "admin": String(daemon.adminPort),
-          "apps": loaded.configuration.apps.map(\.slug).joined(separator: ",")])
+        [
+          "version": Version.number, "listen": String(daemon.publicPort), "admin": String(daemon.adminPort),
+          "apps": loaded.configuration.apps.map(\.slug).joined(separator: ","),
+        ])
       Service(daemon, log: log, path: path).run()
       return .done
     } catch {

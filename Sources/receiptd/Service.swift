@@ -1,4 +1,5 @@
-// What the running daemon hears from outside the network: signals, and the service manager's watchdog. The main thread.
+// What the running daemon hears from outside the network: signals, and the service manager's watchdog. The
+// main thread.
 
 import Platform
 import Relay

@@ -67,7 +67,8 @@ struct DispatcherRun {
     return news.isStopping
   }
 
-  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still judged and stored.
+  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still
+  /// judged and stored.
   private mutating func use(_ directory: AppDirectory) {
     let breakers: [String: Breaker]
     do throws(SQLiteError) {
@@ -170,7 +171,8 @@ struct DispatcherRun {
     lanes[attempt.app] = lane
     store(
       RecordAttempt(
-        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker))
+        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker)
+    )
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 
@@ -185,9 +187,11 @@ struct DispatcherRun {
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(
-        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince, pausedMilliseconds: paused),
+        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
+        pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
-    dispatcher.metrics.attempted(app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+    dispatcher.metrics.attempted(
+      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
     DeliveryLog(dispatcher.log).write(
       verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
       after: lane.breaker)
@@ -201,7 +205,8 @@ struct DispatcherRun {
       switch result {
       case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
       case .failure(let error):
-        dispatcher.log.error("could not store the outcome of a delivery; trying again", ["error": error.description])
+        dispatcher.log.error(
+          "could not store the outcome of a delivery; trying again", ["error": error.description])
         let again = dispatcher.clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
       }

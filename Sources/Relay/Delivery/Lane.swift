@@ -1,5 +1,6 @@
-// One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of its own, so
-// that one app's trouble delays no other (R11). The dispatcher's thread; does no I/O and asks nobody for the time.
+// One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of
+// its own, so that one app's trouble delays no other (R11). The dispatcher's thread; does no I/O and asks
+// nobody for the time.
 
 internal import Destinations
 internal import Domain
@@ -103,7 +104,9 @@ struct Lane {
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
     guard !isRetired, let dueAt, underWay.count < app.delivery.concurrency else { return nil }
     var moment = dueAt
-    if case .none(let until) = breaker.admission(now: now, probing: probe != nil) { moment = max(moment, until) }
+    if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
+      moment = max(moment, until)
+    }
     let tokens = bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
     return max(moment.milliseconds(since: now), tokens, 0)
   }

@@ -1,4 +1,5 @@
-// The admin listener: whether the process runs, whether it can store, and its metrics. Runs on libmicrohttpd's threads.
+// The admin listener: whether the process runs, whether it can store, and its metrics. Runs on
+// libmicrohttpd's threads.
 
 internal import Domain
 internal import HTTPServer
@@ -33,7 +34,8 @@ struct AdminListener: RequestHandler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let exchange = Exchange(
-      scope: RequestScope(request.head, route: Self.label(request.head), listener: services), responder: responder)
+      scope: RequestScope(request.head, route: Self.label(request.head), listener: services),
+      responder: responder)
     switch request.head.path {
     case "/healthz": exchange.answer(Response(status: 200, text: "ok\n"))
     case "/readyz": answerReadiness(exchange)
@@ -65,7 +67,8 @@ struct AdminListener: RequestHandler {
     }
     switch text {
     case .success(let text):
-      exchange.answer(Response(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8)))
+      exchange.answer(
+        Response(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8)))
     case .failure(let error):
       services.log.error("could not read what /metrics says", ["error": error.description])
       exchange.answer(.storeFailed)

@@ -1,5 +1,6 @@
-// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers come when the
-// state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the housekeeper drives the rest.
+// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers
+// come when the state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the
+// housekeeper drives the rest.
 
 internal import Domain
 internal import HTTPServer
