@@ -84,6 +84,8 @@ let package = Package(
       ]),
     tests("EndToEndTests", ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "receiptd"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
+    // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
+    tests("TidyTests", ["Relay", "Platform", "receiptctl"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],
   swiftLanguageModes: [.v6]
