@@ -10,7 +10,7 @@ import Testing
     /// The lines that are wrong; 0 for the whole file.
     let lines: [Int]
 
-    var testDescription: String { "\(rule.name): \(path) \(text.prefix(60))" }
+    var testDescription: String { "\(rule.name): \(path) \(text.prefix(40).replacing("\n", with: " "))" }
   }
 
   static let bad: [Sample] = [
@@ -103,8 +103,8 @@ import Testing
     ("a // b\nc", "a     \nc"),
     ("a /* b /* c */ d */ e", "a                   e"),
     (#"a("b \" c") + d"#, #"a(        ) + d"#),
-    (#"a("b \(c("d")) e") f"#, #"a(     c(   )   ) f"#),
-    ("a #\"b \\(c) \"d\\#(e)\"# f", "a              e    f"),
+    (#"a("b \(c("d")) e") f"#, #"a(     c(   )    ) f"#),
+    ("a #\"b \\(c) \"d\\#(e)\"# f", "a               e    f"),
     ("\"\"\"\nb \"c\" // d\n\"\"\" e", "   \n          \n    e"),
     ("a /* open", "a        "),
     ("a \"open", "a      "),

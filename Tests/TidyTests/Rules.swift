@@ -45,7 +45,9 @@ extension Rule {
   }
 
   static let width = Rule(name: "lines fit the columns") { file in
-    file.lines.enumerated().filter { $0.element.count > columnsMax }.map {
+    // No line has more characters than bytes.
+    file.lines.enumerated().filter { $0.element.utf8.count > columnsMax && $0.element.count > columnsMax }.map
+    {
       Finding(path: file.path, line: $0.offset + 1, message: "\($0.element.count) columns; break it")
     }
   }
@@ -68,7 +70,7 @@ extension Rule {
 
   static let unsafety = Rule(name: "unsafe code stays in the wrappers") { file in
     guard let target = file.target, !mayTouchC.contains(target) else { return [] }
-    return file.findings(of: #/\bunsafe\b/#, "unsafe code outside of the wrappers")
+    return file.findings(in: file.code, of: #/\bunsafe\b/#, "unsafe code outside of the wrappers")
   }
 
   static let domain = Rule(name: "Domain imports nothing") { file in
@@ -88,13 +90,13 @@ extension Rule {
 
   /// In comments and texts, too.
   static let unfinished = Rule(name: "nothing is left to do") { file in
-    file.lines.enumerated().filter { $0.element.contains(#/\b(TO[D]O|FIX[M]E)\b/#) }.map {
-      Finding(path: file.path, line: $0.offset + 1, message: "is not finished; finish it or leave it out")
-    }
+    let marks = #/\b(?:TO[D]O|FIX[M]E)\b/#
+    return file.findings(in: file.text, of: marks, "is not finished; finish it or leave it out")
   }
 
   static let forcing = Rule(name: "nothing is forced") { file in
-    file.isSwift ? file.findings(of: #/\btry!|\bas!/#, "traps when it fails; handle the failure") : []
+    file.isSwift
+      ? file.findings(in: file.code, of: #/\btry!|\bas!/#, "traps when it fails; handle the failure") : []
   }
 
   static let wrappers = [
@@ -106,7 +108,9 @@ extension Rule {
 
 extension RepositoryFile {
   /// The lines; the newline at the end begins none.
-  var lines: [Substring] {
+  var lines: [Substring] { Self.lines(of: text) }
+
+  fileprivate static func lines(of text: String) -> [Substring] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.last?.isEmpty == true ? lines.dropLast() : lines
   }
@@ -114,19 +118,20 @@ extension RepositoryFile {
   /// What it imports, and on which line.
   var imports: [(line: Int, module: String)] {
     guard isSwift else { return [] }
-    return code.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { line in
-      let found = line.element.firstMatch(
-        of:
-          #/^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
-      )
-      return found.map { (line.offset + 1, String($0.1)) }
+    let pattern =
+      #/^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
+    return RepositoryFile.lines(of: code).enumerated().compactMap { number, line in
+      // Most lines need no closer look.
+      guard line.utf8.contains(UInt8(ascii: "i")), line.contains("import") else { return nil }
+      return line.firstMatch(of: pattern).map { (number + 1, String($0.1)) }
     }
   }
 
-  /// The lines whose code matches.
-  fileprivate func findings(of pattern: Regex<Substring>, _ message: String) -> [Finding] {
-    code.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-      .filter { $0.element.contains(pattern) }
+  /// The lines of a text that match.
+  fileprivate func findings(in text: String, of pattern: Regex<Substring>, _ message: String) -> [Finding] {
+    // Most files have no such line.
+    guard text.contains(pattern) else { return [] }
+    return RepositoryFile.lines(of: text).enumerated().filter { $0.element.contains(pattern) }
       .map { Finding(path: path, line: $0.offset + 1, message: message) }
   }
 }
