@@ -1,5 +1,5 @@
-// The README names every verb that receiptctl has. Which those are, the program itself is asked: the build that ran
-// this test has made it.
+// The README names every verb that receiptctl has. Which those are, the program itself is asked: the build
+// that ran this test has made it.
 
 import Foundation
 import Testing

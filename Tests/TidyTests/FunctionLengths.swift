@@ -10,8 +10,8 @@ struct FunctionLength: Equatable {
 }
 
 extension FunctionLength {
-  /// Every function of a file, nested ones included. A requirement of a protocol has no body and does not count; nor do
-  /// accessors and closures by themselves, which are short or stand in a function.
+  /// Every function of a file, nested ones included. A requirement of a protocol has no body and does not
+  /// count; nor do accessors and closures by themselves, which are short or stand in a function.
   /// - Parameter code: from `SwiftCode`.
   static func all(in code: String) -> [FunctionLength] {
     let bytes = Array(code.utf8)

@@ -1,5 +1,6 @@
-// Swift source without its comments and the text of its literals, so that rules about code do not trip over words.
-// Not a parser: it knows comments, literals with their interpolations and brackets, and no regular-expression literals.
+// Swift source without its comments and the text of its literals, so that rules about code do not trip over
+// words. Not a parser: it knows comments, literals with their interpolations and brackets, and no
+// regular-expression literals.
 
 /// Blanks everything that is not code. Lines and columns stay where they were.
 struct SwiftCode {
