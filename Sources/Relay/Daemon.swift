@@ -143,7 +143,7 @@ public final class Daemon: Sendable {
   /// left.
   public func stop() {
     readiness.isStopping.withLock { $0 = true }
-    core.dismissWaiting()
+    core.windDown()
     publicServer.stop(graceMilliseconds: Self.graceMilliseconds)
     core.stop()
     adminServer.stop(graceMilliseconds: 0)

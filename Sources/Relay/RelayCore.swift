@@ -103,8 +103,11 @@ final class RelayCore: Sendable {
     housekeeper.lookEverywhere()
   }
 
-  /// Answers the requests that only wait for news.
-  func dismissWaiting() { board.dismissAll() }
+  /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
+  func windDown() {
+    dispatcher.windDown()
+    board.dismissAll()
+  }
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {

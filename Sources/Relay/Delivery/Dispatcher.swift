@@ -73,9 +73,12 @@ final class Dispatcher: Sendable {
   /// New apps and settings.
   func use(_ directory: AppDirectory) { tell { $0.directory = directory } }
 
-  /// Starts nothing more, gives what is under way its grace, and ends the thread.
+  /// Starts nothing more; what is under way has its grace from now.
+  func windDown() { tell { $0.isStopping = true } }
+
+  /// Winds down and ends the thread.
   func stop() {
-    tell { $0.isStopping = true }
+    windDown()
     thread.withLock { $0?.join() }
   }
 
