@@ -35,7 +35,7 @@ extension FunctionLength {
     return found
   }
 
-  /// Where the braces of the declaration whose keyword ends at `start` open and close; nil when it has no body.
+  /// Where the braces of the declaration whose keyword ends at `start` open and close; nil without a body.
   private static func body(after start: Int, in bytes: [UInt8]) -> ClosedRange<Int>? {
     var position = start
     var depth = 0
