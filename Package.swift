@@ -98,6 +98,8 @@ let package = Package(
       "OperatorTests",
       ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
       exclude: ["Snapshots"]),
+    // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
+    tests("TidyTests", ["Relay", "Platform", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -170,7 +170,7 @@ extension StoreSession {
   /// The receipt is due at that moment, with its whole retry budget.
   func restartBudget(of receipt: inout Receipt, app: String, at moment: Timestamp) {
     receipt.spentTries = 0
-    receipt.retrySince = now
+    receipt.retrySince = max(now, moment)
     receipt.pausedBaseMilliseconds = breakers.pausedMilliseconds(app: app, now: now)
     receipt.nextAttemptAt = moment
   }
