@@ -17,14 +17,16 @@ extension StoreSession {
   ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
     guard found != nil || keep else { return (.ignored, nil) }
-    var record =
-      found
-      ?? PurchaseRecord(
-        rowID: 0, app: app, purchase: Purchase(report, now: now), receipt: nil, updatedAt: now)
-    let before = record
-    if found != nil { record.purchase.absorb(report) } else { record.rowID = try purchases.insert(record) }
+    var record: PurchaseRecord
+    if let found {
+      record = found
+      record.purchase.absorb(report)
+    } else {
+      record = PurchaseRecord(
+        rowID: try purchases.nextRow(), app: app, purchase: Purchase(report, now: now), receipt: nil, updatedAt: now)
+    }
     if let named = report.namedContextID { try claimNamed(named, for: &record) }
-    try settle(&record, before: before)
+    try settle(&record, before: found)
     try shareUser(of: record, before: found)
     if record.receipt != nil { return (.receipt, record.rowID) }
     return (keep ? .noted : .ignored, record.rowID)
@@ -86,7 +88,8 @@ extension StoreSession {
     changes.contextIDs.insert(id)
   }
 
-  /// Completes what can be completed, decides, and writes the row if it changed.
+  /// Completes what can be completed, decides, and writes the row if it is new or changed.
+  /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
   func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard let rules = rules(of: record.app) else { return try save(&record, before: before) }
     if record.receipt?.isOpenToJoin ?? true {
@@ -101,9 +104,13 @@ extension StoreSession {
   private func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard record != before else { return }
     record.updatedAt = now
+    guard let before else {
+      try purchases.insert(record)
+      return changes.note(record)
+    }
     try purchases.update(record)
     changes.note(record)
-    if record.receipt != nil, before?.receipt == nil {
+    if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
     }
   }
