@@ -34,7 +34,8 @@ import Testing
     }
   }
 
-  @Test("No connection, a reset and silence are tried again; what was sent and not answered is told apart (R3)")
+  @Test(
+    "No connection, a reset and silence are tried again; what was sent and not answered is told apart (R3)")
   func brokenConnections() throws {
     let resetter = try Resetter()
     let app: JSONValue = [
@@ -82,7 +83,8 @@ import Testing
     }
   }
 
-  @Test("Refused credentials pause the app, spend nothing, probe one at a time, and it goes on by itself (R4)")
+  @Test(
+    "Refused credentials pause the app, spend nothing, probe one at a time, and it goes on by itself (R4)")
   func pausesAndResumes() throws {
     try withRelay(app: ["delivery": ["breaker": ["open_for": "300ms"]]]) { relay, destination in
       destination.answerAll(.status(403, body: #"{"errors":["unknown api_key"]}"#))
@@ -99,12 +101,16 @@ import Testing
         #expect(receipt.state == .pending && receipt.attempts == 0)
       }
       destination.answerAll(.taken)
-      for checkout in checkouts { #expect(try relay.reaches(.delivered, checkout.subscription).attempts == 1) }
+      for checkout in checkouts {
+        #expect(try relay.reaches(.delivered, checkout.subscription).attempts == 1)
+      }
       #expect(try relay.metric(#"receiptd_breaker_open{app="shop"}"#) == 0)
     }
   }
 
-  @Test("A redirect is never followed: another server gets neither the receipt nor the key", arguments: [301, 302, 307, 308])
+  @Test(
+    "A redirect is never followed: another server gets neither the receipt nor the key",
+    arguments: [301, 302, 307, 308])
   func redirect(status: Int) throws {
     let other = try Destination()
     defer { other.stop() }
@@ -172,7 +178,9 @@ import Testing
       destination.answerAll(.status(500))
       let checkouts = (0..<4).map { Checkout("hopeless-\($0)") }
       for checkout in checkouts { try Self.buy(checkout, relay) }
-      for checkout in checkouts { #expect(try relay.reaches(.failed, checkout.subscription).reason == .gaveUp) }
+      for checkout in checkouts {
+        #expect(try relay.reaches(.failed, checkout.subscription).reason == .gaveUp)
+      }
     }
   }
 }

@@ -119,7 +119,8 @@ import Testing
       let checkout = Checkout("busy")
       let right = blob(price: Checkout.price, presentation: "right")
       for context in [
-        blob(price: Checkout.price, presentation: "old"), right, blob(price: "price_x", presentation: "newest"),
+        blob(price: Checkout.price, presentation: "old"), right,
+        blob(price: "price_x", presentation: "newest"),
       ] {
         #expect(try relay.outside.postContext(checkout.user, context).status == 201)
       }

@@ -15,7 +15,8 @@ import Testing
       #expect(reply.status == 201)
       let id = try #require(reply["context_id"])
       #expect(reply["user_id"] == "jdo-1" && reply["stripe_price_id"] == Checkout.price)
-      #expect(reply["status_url"] == "/v1/shop/contexts/\(id)" && reply.header("Location") == reply["status_url"])
+      #expect(
+        reply["status_url"] == "/v1/shop/contexts/\(id)" && reply.header("Location") == reply["status_url"])
       let answer = try relay.outside.send(checkout.completed)
       #expect(answer.status == 200 && answer.text == #"{"received":true}"#)
       let receipt = try relay.reaches(.delivered, checkout.subscription)
@@ -126,7 +127,8 @@ import Testing
       try relay.passTime()
       #expect(try relay.receipts().count == 2 && destination.ledger(of: checkout.subscription).count == 1)
       #expect(try relay.events().count == 6)
-      #expect(try relay.metric(#"receiptd_events_total{app="shop",processor="stripe",outcome="duplicate"}"#) == 7)
+      #expect(
+        try relay.metric(#"receiptd_events_total{app="shop",processor="stripe",outcome="duplicate"}"#) == 7)
     }
   }
 

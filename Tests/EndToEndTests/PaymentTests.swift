@@ -12,7 +12,9 @@ import Testing
     return checkout.completed.merging(["data": ["object": state.merging(changes)]])
   }
 
-  @Test("An unpaid checkout waits for its payment and is delivered when it has come (R2)", arguments: [false, true])
+  @Test(
+    "An unpaid checkout waits for its payment and is delivered when it has come (R2)",
+    arguments: [false, true])
   func paidLater(isSwapped: Bool) throws {
     try withRelay { relay, destination in
       let checkout = Checkout("slow")
@@ -57,7 +59,8 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("window-shopper")
       try relay.take(
-        checkout.sessionEvent("expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
+        checkout.sessionEvent(
+          "expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
       try relay.passTime()
       #expect(try relay.receipts().count == 1 && destination.ledger.count == 1)
     }

@@ -25,7 +25,9 @@ import Testing
         try relay.post(checkout)
         try relay.take(checkout.completed)
       }
-      try waitUntil("the app is paused") { try relay.breaker().state == .paused }
+      try waitUntil("the app is paused and nothing is under way") {
+        try relay.breaker().state == .paused && relay.count("attempts") == destination.ledger.count
+      }
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
       try relay.writeConfiguration()
@@ -35,11 +37,36 @@ import Testing
     }
   }
 
+  @Test("A refusal of the old key that comes after SIGHUP does not pause the new one")
+  func lateRefusal() throws {
+    let app: JSONValue = [
+      "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
+    ]
+    try withRelay(app: app) { relay, destination in
+      destination.answerAll { entry in
+        entry.head.header("X-API-KEY") == Secrets.apiKey ? .taken : .late(500, .status(403))
+      }
+      let checkout = Checkout("overtaken")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      _ = try destination.waitFor(requests: 1)
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.count == 2)
+      #expect(try relay.breaker().state == .closed)
+    }
+  }
+
   @Test("SIGHUP with a broken file keeps the old configuration in force, all of it, and says why")
   func brokenFile() throws {
     try withRelay { relay, destination in
       let good = relay.configuration
-      let changes: JSONValue = ["shop": ["purchasely": ["api_key": "half-taken"], "stripe": ["webhook_secret": []]]]
+      let changes: JSONValue = [
+        "shop": ["purchasely": ["api_key": "half-taken"], "stripe": ["webhook_secret": []]]
+      ]
       let bad = [
         "{ apps: ", "", good.merging(["apps": changes]).prettyText,
         good.merging(["apps": ["shop": ["purchasely": ["api_key": "env:RECEIPT_RELAY_NOT_SET"]]]]).prettyText,
@@ -75,13 +102,17 @@ import Testing
         } + [.init(name: "apps", value: ["new": Relay.app(destination)])])
       try relay.writeConfiguration()
       relay.signal(SIGHUP)
-      try waitUntil("the new app is there") { try relay.outside.send(Checkout("x").completed, app: "new").status == 200 }
+      try waitUntil("the new app is there") {
+        try relay.outside.send(Checkout("x").completed, app: "new").status == 200
+      }
       #expect(try relay.outside.send(Checkout("y").completed).status == 404)
       #expect(try relay.receipt(of: left.subscription)?.state == .waiting)
       relay.configuration = before
       try relay.writeConfiguration()
       relay.signal(SIGHUP)
-      try waitUntil("the old app is back") { try relay.outside.postContext(left.user, left.context).status == 201 }
+      try waitUntil("the old app is back") {
+        try relay.outside.postContext(left.user, left.context).status == 201
+      }
       try relay.reaches(.delivered, left.subscription)
     }
   }

@@ -10,7 +10,9 @@ import Testing
   /// Every way of being refused.
   private static func bad(_ body: [UInt8]) throws -> [(why: String, header: String?)] {
     let now = Stripe.unixSeconds
-    func sign(_ secret: String = Secrets.webhook, at seconds: Int64 = now, _ scheme: String = "v1") throws -> String {
+    func sign(_ secret: String = Secrets.webhook, at seconds: Int64 = now, _ scheme: String = "v1") throws
+      -> String
+    {
       try Stripe.signature(of: body, secret: secret, at: seconds, scheme: scheme)
     }
     let good = try sign()
@@ -18,12 +20,16 @@ import Testing
     let many = Array(repeating: "v1=\(String(repeating: "0", count: 64))", count: 16).joined(separator: ",")
     return [
       ("no header", nil), ("nonsense", "nonsense"), ("no numbers", "t=abc,v1=zz"),
-      ("another secret", try sign("whsec_another")), ("the secret without its prefix", try sign("end_to_end_0123456789abcdef")),
+      ("another secret", try sign("whsec_another")),
+      ("the secret without its prefix", try sign("end_to_end_0123456789abcdef")),
       ("an hour old", try sign(at: now - 3600)), ("an hour ahead", try sign(at: now + 3600)),
-      ("only v0", try sign(Secrets.webhook, at: now, "v0")), ("no time", "v1=\(code)"), ("no signature", "t=\(now)"),
-      ("another time", "t=\(now - 1),v1=\(code)"), ("two times", "t=\(now),\(good)"), ("a bare time", "t,\(good)"),
+      ("only v0", try sign(Secrets.webhook, at: now, "v0")), ("no time", "v1=\(code)"),
+      ("no signature", "t=\(now)"),
+      ("another time", "t=\(now - 1),v1=\(code)"), ("two times", "t=\(now),\(good)"),
+      ("a bare time", "t,\(good)"),
       ("a bare signature", "\(good),v1"), ("capital digits", "t=\(now),v1=\(code.uppercased())"),
-      ("half a signature", "t=\(now),v1=\(code.prefix(32))"), ("too many signatures", "t=\(now),\(many),v1=\(code)"),
+      ("half a signature", "t=\(now),v1=\(code.prefix(32))"),
+      ("too many signatures", "t=\(now),\(many),v1=\(code)"),
     ]
   }
 
@@ -86,7 +92,8 @@ import Testing
 
   @Test(
     "Events of connected accounts count as configured",
-    arguments: zip([.string("none"), .string("any"), ["acct_1"]] as [JSONValue], [[], ["acct_1", "acct_2"], ["acct_1"]]))
+    arguments: zip(
+      [.string("none"), .string("any"), ["acct_1"]] as [JSONValue], [[], ["acct_1", "acct_2"], ["acct_1"]]))
   func connect(setting: JSONValue, counted: [String]) throws {
     try withRelay(app: ["stripe": ["connect": setting]]) { relay, _ in
       for account in ["acct_1", "acct_2"] {

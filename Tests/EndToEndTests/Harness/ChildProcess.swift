@@ -47,7 +47,9 @@ final class ChildProcess {
     defer { unsafe closedir(directory) }
     while let entry = unsafe readdir(directory) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
+      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+      }
     }
   }
 

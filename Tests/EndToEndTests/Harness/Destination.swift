@@ -110,7 +110,9 @@ final class Destination: Sendable {
 
   private static func answerLate(_ state: Monitor<State>) {
     while true {
-      let next = state.withLock { $0.isStopping ? nil : $0.late.map(\.at).min() ?? .now().advanced(byMilliseconds: 60_000) }
+      let next = state.withLock {
+        $0.isStopping ? nil : $0.late.map(\.at).min() ?? .now().advanced(byMilliseconds: 60_000)
+      }
       guard let next else { return }
       let count = state.withLock { $0.late.count }
       let _: Bool? = state.wait(until: next) { $0.isStopping || $0.late.count != count ? true : nil }

@@ -85,7 +85,7 @@ extension Relay {
     }
   }
 
-  /// Sends another user through a checkout and waits for its receipt: whatever was due before it had its turn.
+  /// Sends another user through a checkout and waits for its receipt: whatever was due before had its turn.
   func passTime(app: String = "shop") throws {
     let other = Checkout("passer-by-\(app)-\(try count("purchases"))")
     try post(other, app: app)

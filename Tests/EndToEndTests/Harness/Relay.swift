@@ -58,7 +58,8 @@ final class Relay {
   /// An app's configuration that hurries: nothing waits for longer than a test needs.
   static func app(_ destination: Destination, _ changes: JSONValue = [:]) -> JSONValue {
     let base: JSONValue = [
-      "client": ["keys": [.string(Secrets.clientKey)]], "stripe": ["webhook_secrets": [.string(Secrets.webhook)]],
+      "client": ["keys": [.string(Secrets.clientKey)]],
+      "stripe": ["webhook_secrets": [.string(Secrets.webhook)]],
       "purchasely": ["url": .string(destination.url), "api_key": .string(Secrets.apiKey)],
       "join": ["wait_for_context": "300ms"],
       "delivery": [

@@ -23,7 +23,8 @@ extension JSONValue {
 /// A `ply_context` as the app has it: base64 of a small JSON object.
 func blob(price: String?, presentation: String = "pres_1") -> String {
   let content: JSONValue = [
-    "presentation_id": .string(presentation), "placement_id": "onboarding", "stripe_object_type": "subscription",
+    "presentation_id": .string(presentation), "placement_id": "onboarding",
+    "stripe_object_type": "subscription",
     "original_platform": "IOS", "stripe_price_id": .optional(price),
   ]
   return Data(content.serialized()).base64EncodedString()

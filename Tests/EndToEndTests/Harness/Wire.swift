@@ -81,7 +81,8 @@ final class Wire {
       headEnd = endOfHead
     }
     guard let headEnd else { throw .closed }
-    let lines = String(decoding: received[..<headEnd], as: UTF8.self).split(separator: "\r\n").map(String.init)
+    let lines = String(decoding: received[..<headEnd], as: UTF8.self).split(separator: "\r\n").map(
+      String.init)
     let words = (lines.first ?? "").split(separator: " ")
     guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
       throw .notHTTP(String(decoding: received, as: UTF8.self))
