@@ -30,7 +30,9 @@ import Testing
       }.joined()
       let cases = [
         ("path", "/v1/shop/users/path/contexts", #"{"ply_context":"\#(blob)"}"#, Self.json, [:]),
-        ("bo dy/é", Self.plain, #"{"ply_context":"\#(blob)","user_id":"bo dy/é"}"#, "APPLICATION/JSON", [:]),
+        (
+          "bo dy/é", Self.plain, #"{"ply_context":"\#(blob)","user_id":"bo dy/é"}"#, "APPLICATION/JSON", [:]
+        ),
         ("header", Self.plain, #"{"ply_context":"\#(blob)"}"#, Self.json, ["X-User-Id": "header"]),
         ("a b/c", "/v1/shop/users/a%20b%2Fc/contexts", "ply_context=\(escaped)", Self.form, [:]),
         (

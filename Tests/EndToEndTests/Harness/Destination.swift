@@ -46,12 +46,16 @@ final class Destination: Sendable {
   private let state: Monitor<State>
   private let server: Server
   private let clerk: WorkerThread
+  private let scheme: String
 
-  /// - Parameter port: 0 lets the system choose.
-  init(port: UInt16 = 0) throws {
+  /// - Parameters:
+  ///   - port: 0 lets the system choose.
+  ///   - tls: plain HTTP when nil.
+  init(port: UInt16 = 0, tls: ServerConfiguration.Identity? = nil) throws {
+    scheme = tls == nil ? "http" : "https"
     let state = Monitor(State())
     self.state = state
-    var configuration = ServerConfiguration(address: "127.0.0.1", port: port)
+    var configuration = ServerConfiguration(address: "127.0.0.1", port: port, tls: tls)
     configuration.connectionsPerAddress = 2000
     server = try Server(configuration, handler: Counter(state: state))
     self.port = server.port
@@ -69,7 +73,7 @@ final class Destination: Sendable {
     server.stop(graceMilliseconds: 0)
   }
 
-  var url: String { "http://127.0.0.1:\(port)/receipts" }
+  var url: String { "\(scheme)://127.0.0.1:\(port)/receipts" }
 
   // MARK: What it is told
 

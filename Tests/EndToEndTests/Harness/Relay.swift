@@ -106,13 +106,16 @@ final class Relay {
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 
-  /// What the ready line of this start says; earlier starts wrote theirs into the same file.
+  /// What the ready line of this start says, in either format; earlier starts wrote theirs into the same file.
   private var readyPorts: (UInt16, UInt16)? {
-    let lines = log.split(separator: "\n").filter { $0.contains(" info ready ") }
+    let lines = log.split(separator: "\n")
+      .filter { $0.contains(" info ready ") || $0.contains(#""message":"ready""#) }
     guard lines.count == starts, let line = lines.last else { return nil }
     func number(_ name: String) -> UInt16? {
-      line.split(separator: " ").first { $0.hasPrefix("\(name)=") }
-        .flatMap { UInt16($0.dropFirst(name.count + 1)) }
+      let words = line.split { !$0.isLetter && !$0.isNumber }
+      return words.firstIndex { $0 == name }.flatMap {
+        words.indices.contains($0 + 1) ? UInt16(words[$0 + 1]) : nil
+      }
     }
     guard let listen = number("listen"), let admin = number("admin") else { return nil }
     return (listen, admin)

@@ -15,7 +15,7 @@ enum Waiting {
   static let patienceMilliseconds: Int64 = 30_000
   private static let pauseMilliseconds: Int32 = 5
 
-  fileprivate static func pause() { _ = poll(nil, 0, pauseMilliseconds) }
+  static func pause() { _ = poll(nil, 0, pauseMilliseconds) }
 }
 
 /// Asks again and again until `ask` gives a value.
