@@ -91,7 +91,9 @@ let package = Package(
       [
         "Relay", "Domain", "JSON", "Platform", "HTTPServer", "Store", "SQLite", "Processors", "Destinations",
       ]),
-    tests("EndToEndTests", ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "receiptd"]),
+    tests(
+      "EndToEndTests",
+      ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store", "receiptd"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(

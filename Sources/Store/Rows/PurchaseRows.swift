@@ -20,6 +20,7 @@ final class PurchaseRows {
   private let inserting: Statement
   private let updating: Statement
   private let deleting: Statement
+  private let expediting: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
@@ -51,6 +52,11 @@ final class PurchaseRows {
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
+    expediting = try connection.prepare(
+      """
+      UPDATE purchases SET next_attempt_at = ?2
+      WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
+      """)
   }
 
   func find(row: Int64) throws(SQLiteError) -> PurchaseRecord? {
@@ -110,5 +116,10 @@ final class PurchaseRows {
 
   func delete(row: Int64) throws(SQLiteError) {
     try deleting.run([.integer(row)])
+  }
+
+  /// Makes an app's receipts that are due in a while due now.
+  func expedite(app: String, now: Timestamp, until: Timestamp) throws(SQLiteError) {
+    try expediting.run([.text(app), .time(now), .time(until)])
   }
 }
