@@ -47,12 +47,17 @@ public enum PlyContext {
       switch byte {
       case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
       case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-      default: standard.append(byte)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+        standard.append(byte)
+      default: return nil
       }
     }
     while let last = standard.last, last == UInt8(ascii: "=") { standard.removeLast() }
-    // One character alone cannot carry a byte, and more padding than a group has is no base64.
-    guard standard.count % 4 != 1, text.utf8.count - standard.count <= 2 else { return nil }
+    // Padding completes the last group or is left out; one character alone cannot carry a byte.
+    let isPadded = standard.count != text.utf8.count
+    guard standard.count % 4 != 1, !isPadded || (standard.count % 4 != 0 && text.utf8.count % 4 == 0)
+    else { return nil }
     while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
     return Data(base64Encoded: Data(standard))
   }

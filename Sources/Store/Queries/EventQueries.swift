@@ -10,8 +10,8 @@ public struct EventFilter: Sendable, Equatable {
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// Where the page before ended.
-  public var after: String?
+  /// The row of the event with which the page before ended; ids will not do, for several apps may get one event.
+  public var after: Int64?
   var purchaseRow: Int64?
 
   public init() {}
@@ -53,9 +53,9 @@ extension StoreReader {
     add("e.received_at >= ?", filter.since.map { .time($0) })
     add("e.received_at < ?", filter.until.map { .time($0) })
     add("e.purchase_row = ?", filter.purchaseRow.map(Value.integer))
-    add("e.row_id < (SELECT min(row_id) FROM events WHERE event_id = ?)", filter.after.map(Value.text))
+    add("e.row_id < ?", filter.after.map(Value.integer))
     let sql = """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
       \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.0).joined(separator: " AND "))
       ORDER BY e.row_id DESC LIMIT ?
@@ -66,7 +66,7 @@ extension StoreReader {
 
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
     EventSummary(
-      id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),
+      row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       receiptID: try row.optionalText(6))
   }
@@ -75,10 +75,10 @@ extension StoreReader {
   public func events(id: String) throws(SQLiteError) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.body
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
-    ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(7)) }
+    ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(8)) }
   }
 
   /// - Returns: at most `limit` contexts, newest first.

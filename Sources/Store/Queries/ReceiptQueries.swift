@@ -45,6 +45,8 @@ public struct LoggedAttempt: Sendable, Equatable {
 
 /// An event, without its bytes.
 public struct EventSummary: Sendable, Equatable {
+  /// Its place in the list.
+  public var row: Int64
   public var id: String
   public var app: String
   public var processor: String

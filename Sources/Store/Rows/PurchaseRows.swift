@@ -31,7 +31,7 @@ final class PurchaseRows {
       "\(select) WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription' LIMIT 1")
     ofUser = try connection.prepare(
       """
-      \(select) WHERE user_id = ?1 AND app = ?2 AND state IN ('waiting', 'failed') AND ply_context IS NULL
+      \(select) WHERE user_id = ?1 AND app = ?2 AND state = 'waiting' AND ply_context IS NULL
       ORDER BY row_id DESC LIMIT ?3
       """)
     ofCustomer = try connection.prepare(
@@ -70,7 +70,8 @@ final class PurchaseRows {
     try bySession.first([.text(id), .text(app)], PurchaseRow.record)
   }
 
-  /// A user's purchases that lack a context and may still take one.
+  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now belongs to a
+  /// checkout of now.
   func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
