@@ -43,7 +43,7 @@ let package = Package(
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),
-    library("HTTPClient", ["CCurl"]),
+    library("HTTPClient", ["CCurl", "Platform"]),
 
     // The job itself.
     library("Domain"),
@@ -71,13 +71,13 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform"]),
     tests("DomainTests", ["Domain"]),
     tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
     tests("RelayTests", ["Relay", "Domain", "JSON", "Platform"]),
-    tests("TerminalTests", ["Terminal", "JSON"]),
+    tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
-// HMAC-SHA256 by OpenSSL's libcrypto. Any thread: a keyed context is only ever read after it was made; each message
-// works on a copy of its own. Must never put a key or a message into an error.
+// HMAC-SHA256 by OpenSSL's libcrypto. Any thread: a keyed context is only ever read after it was made; each
+// message works on a copy of its own. Must never put a key or a message into an error.
 
 internal import CCrypto
 
@@ -15,9 +15,10 @@ public enum CryptographyError: Error, Sendable, Equatable {
 
 /// HMAC-SHA256 (RFC 2104, FIPS 198-1) under one key that was prepared once.
 ///
-/// Owns one keyed `EVP_MAC_CTX`, freed with it. The context is never updated: each message duplicates it, which saves
-/// the look-up of the algorithm and the two hash blocks of the key. Measured on 16 bytes with OpenSSL 3.0: 1.3 µs,
-/// where the one-shot `HMAC()` takes 3.2 µs. Duplicating reads the source alone, so all threads may share one.
+/// Owns one keyed `EVP_MAC_CTX`, freed with it. The context is never updated: each message duplicates it,
+/// which saves the look-up of the algorithm and the two hash blocks of the key. Measured on 16 bytes with
+/// OpenSSL 3.0: 1.3 µs, where the one-shot `HMAC()` takes 3.2 µs. Duplicating reads the source alone, so all
+/// threads may share one.
 @safe public final class HMACSHA256: @unchecked Sendable {
   /// Bytes in a code.
   public static let codeSize = 32
@@ -25,7 +26,8 @@ public enum CryptographyError: Error, Sendable, Equatable {
   private let keyed: OpaquePointer
 
   /// Prepares the key.
-  /// - Parameter key: any length, also none (RFC 2104 §3); whether an empty secret makes sense is the caller's rule.
+  /// - Parameter key: any length, also none (RFC 2104 §3); whether an empty secret makes sense is the
+  ///   caller's rule.
   /// - Throws: `CryptographyError` when this machine's libcrypto has no HMAC-SHA256 or refuses the key.
   public init(key: [UInt8]) throws(CryptographyError) {
     guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
@@ -52,7 +54,8 @@ public enum CryptographyError: Error, Sendable, Equatable {
 
   /// The code of one message that is handed over in parts, as if they stood in one array; nothing is copied.
   ///
-  /// Ends the process when libcrypto gets no memory for the copy of the context, as Swift does when it gets none.
+  /// Ends the process when libcrypto gets no memory for the copy of the context, as Swift does when it gets
+  /// none.
   /// - Returns: 32 bytes.
   public func authenticationCode(for parts: [UInt8]...) -> [UInt8] {
     guard let context = unsafe EVP_MAC_CTX_dup(keyed) else { fatalError("libcrypto is out of memory") }
@@ -68,7 +71,8 @@ public enum CryptographyError: Error, Sendable, Equatable {
     return code
   }
 
-  /// Sets digest and key. An empty key goes in by address, because a null one means "keep the key" (EVP_MAC(3)).
+  /// Sets digest and key. An empty key goes in by address, because a null one means "keep the key"
+  /// (EVP_MAC(3)).
   private static func prepare(_ context: OpaquePointer, key: [UInt8]) -> Bool {
     var digest = Array("SHA256".utf8CString)
     let storage = key.isEmpty ? [0] : key

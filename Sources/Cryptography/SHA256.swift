@@ -1,4 +1,5 @@
-// SHA-256 and the comparison that takes the same time whatever it compares, by OpenSSL's libcrypto. Any thread.
+// SHA-256 and the comparison that takes the same time whatever it compares, by OpenSSL's libcrypto. Any
+// thread.
 
 internal import CCrypto
 

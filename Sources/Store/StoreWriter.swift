@@ -4,6 +4,14 @@
 public import Domain
 public import SQLite
 
+/// What came of a batch.
+public struct BatchResult: Sendable {
+  /// What changed.
+  public var changes: StoreChanges
+  /// Why something of it could not be stored; whoever submitted it was told.
+  public var fault: SQLiteError?
+}
+
 /// The writing side of the store.
 public final class StoreWriter {
   private let connection: Connection
@@ -31,22 +39,23 @@ public final class StoreWriter {
   ///
   /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no other with
   /// it. When the database fails, nothing of the batch is on disk and all are told so.
-  /// - Returns: what changed; nothing when the batch failed.
-  public func apply(_ batch: [Submission], now: Timestamp) -> StoreChanges {
+  public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
     switch commit(batch, now: now) {
-    case .success(let changes): return changes
+    case .success(let changes): return BatchResult(changes: changes, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneStatement:
-      var changes = StoreChanges()
+      var result = BatchResult(changes: StoreChanges(), fault: nil)
       for submission in batch {
         switch commit([submission], now: now) {
-        case .success(let more): changes.formUnion(more)
-        case .failure(let error): submission.fail(error)
+        case .success(let more): result.changes.formUnion(more)
+        case .failure(let error):
+          submission.fail(error)
+          result.fault = error
         }
       }
-      return changes
+      return result
     case .failure(let error):
       for submission in batch { submission.fail(error) }
-      return StoreChanges()
+      return BatchResult(changes: StoreChanges(), fault: error)
     }
   }
 

@@ -86,6 +86,9 @@ public struct RecordAttempt: StoreCommand {
 /// Fails the receipts of an app whose time to try is used up while its destination is known to be down: they get no turn
 /// of their own in which that would be noticed.
 public struct GiveUp: StoreCommand {
+  /// How many are given up in one go.
+  public static let rowsMax = 500
+
   public var app: String
   public var rows: [Int64]
 

@@ -1,0 +1,103 @@
+// Puts an answer together from what libcurl's callbacks hand over, within limits. The pool's thread; no C in
+// here.
+
+/// The state machine over status lines, header fields and body of one transfer.
+///
+/// A request may be answered by several interim answers before the final one (RFC 9110 §15.2); each begins
+/// with a status line, and only the final one counts.
+struct AnswerCollector {
+  private(set) var status: Int?
+  private(set) var headers: [TransferHeader] = []
+  private(set) var body: [UInt8] = []
+  /// Why the collector wants no more; nil while it does.
+  private(set) var refusal: TransferFailure?
+
+  private enum Phase { case statusLine, interimHeaders, finalHeaders, trailers }
+  private var phase = Phase.statusLine
+  private var interimAnswers = 0
+  private var headerBytes = 0
+
+  /// Takes one complete line, with its end (CURLOPT_HEADERFUNCTION(3)).
+  /// - Returns: whether the transfer shall go on.
+  mutating func takeHeaderLine(_ line: [UInt8]) -> Bool {
+    headerBytes += line.count
+    guard headerBytes <= TransferLimits.headerBytesMax else {
+      return refuse(status == nil ? .malformedAnswer : .answerTooLarge)
+    }
+    let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+    switch phase {
+    case .statusLine: return takeStatusLine(line)
+    case .interimHeaders:
+      if isBlank { phase = .statusLine }
+      return true
+    case .finalHeaders:
+      if isBlank {
+        phase = .trailers
+        return true
+      }
+      return takeField(line)
+    case .trailers: return true
+    }
+  }
+
+  /// Takes a piece of the body, as far as there is room.
+  /// - Returns: whether the transfer shall go on.
+  mutating func takeBody(_ bytes: some Collection<UInt8>) -> Bool {
+    // A body after nothing but interim answers: a 101 that nobody asked for.
+    guard status != nil else { return refuse(.malformedAnswer) }
+    let room = TransferLimits.bodyBytesMax - body.count
+    body.append(contentsOf: bytes.prefix(room))
+    return bytes.count <= room ? true : refuse(.answerTooLarge)
+  }
+
+  private mutating func refuse(_ failure: TransferFailure) -> Bool {
+    refusal = failure
+    return false
+  }
+
+  /// "HTTP/1.1 200 OK" (RFC 9112 §4) or "HTTP/2 200", as libcurl writes an HTTP/2 `:status`.
+  private mutating func takeStatusLine(_ line: [UInt8]) -> Bool {
+    let words = line.split(maxSplits: 2, whereSeparator: AnswerCollector.isSpace)
+    guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
+      words[1].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    else { return refuse(.malformedAnswer) }
+    let code = words[1].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    switch code {
+    case 100...199:
+      interimAnswers += 1
+      phase = .interimHeaders
+      return interimAnswers <= TransferLimits.interimAnswersMax ? true : refuse(.malformedAnswer)
+    case 200...599:
+      status = code
+      phase = .finalHeaders
+      return true
+    // No such class of status (RFC 9110 §15).
+    default: return refuse(.malformedAnswer)
+    }
+  }
+
+  /// Keeps one field. A line that is no field, is folded (obsolete, RFC 9112 §5.2) or is no UTF-8 is left
+  /// out.
+  private mutating func takeField(_ line: [UInt8]) -> Bool {
+    guard headers.count < TransferLimits.headersMax else { return refuse(.answerTooLarge) }
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+      let name = String(validating: line[..<colon], as: UTF8.self),
+      let value = String(validating: AnswerCollector.trimmed(line[(colon + 1)...]), as: UTF8.self),
+      !name.utf8.contains(where: { $0 <= UInt8(ascii: " ") })
+    else { return true }
+    headers.append(TransferHeader(name, value))
+    return true
+  }
+
+  /// Without the white space around it and the line's end (RFC 9110 §5.5).
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard let first = bytes.firstIndex(where: { !isSpace($0) }),
+      let last = bytes.lastIndex(where: { !isSpace($0) })
+    else { return [] }
+    return bytes[first...last]
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a
+  }
+}

@@ -1,0 +1,209 @@
+// One request on its way: an easy handle, what libcurl reads from us during the transfer, and the callbacks
+// it calls. The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl
+// back.
+
+internal import CCurl
+internal import Platform
+
+/// A slot for transfers, used again and again.
+///
+/// Owns the easy handle, freed with it, and per transfer the URL, the header list and a copy of the body,
+/// which libcurl reads without copying (CURLOPT_CURLU(3), CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)):
+/// they are freed by `release`, after the handle has left the multi handle and forgotten them. libcurl's
+/// callbacks hold the transfer unretained; the pool keeps it alive until then.
+@safe final class Transfer {
+  let easy: UnsafeMutableRawPointer
+  /// The easy handle's address, as a key that is not followed.
+  let key: UInt
+  private(set) var tag: UInt64 = 0
+  private var url: TransferURL?
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var body: UnsafeMutableRawBufferPointer?
+  private var collector = AnswerCollector()
+  private var requestWasSent = false
+  private var started = MonotonicInstant(nanoseconds: 0)
+
+  init() throws(TransferFailure) {
+    guard let easy = unsafe curl_easy_init() else { throw .outOfMemory }
+    unsafe self.easy = easy
+    key = UInt(bitPattern: easy)
+  }
+
+  deinit {
+    release()
+    unsafe curl_easy_cleanup(easy)
+  }
+
+  /// Sets every option for `request`. After a failure `release` makes the slot usable again.
+  func prepare(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
+    self.tag = tag
+    started = .now()
+    let url = try TransferURL(request.url)
+    self.url = url
+    try setDestination(url, certificateAuthorityFile: request.certificateAuthorityFile)
+    try setHeaders(request)
+    if request.method == .post { try setBody(request.body) }
+    try set(CURLOPT_TIMEOUT_MS, Transfer.time(request.timeoutMilliseconds))
+    try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.time(request.connectTimeoutMilliseconds))
+    try setConduct()
+    try setCallbacks()
+  }
+
+  /// What became of the transfer.
+  /// - Parameter failure: why it was ended from this side; nil when libcurl ended it with `code`.
+  func result(code: CURLcode, failure: TransferFailure? = nil) -> TransferResult {
+    var reason = failure ?? collector.refusal
+    if reason == nil {
+      if code != CURLE_OK {
+        reason = TransferFailure(code: code, requestWasSent: requestWasSent)
+      } else if collector.status == nil {
+        reason = .malformedAnswer
+      }
+    }
+    return TransferResult(
+      status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
+      requestWasSent: requestWasSent,
+      durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
+  }
+
+  /// Forgets the transfer; the handle must not be in a multi handle. The reset comes first, so that libcurl
+  /// drops its pointers before they lead nowhere.
+  func release() {
+    unsafe curl_easy_reset(easy)
+    url = nil
+    unsafe curl_slist_free_all(headerList)
+    unsafe headerList = nil
+    unsafe body?.deallocate()
+    unsafe body = nil
+    collector = AnswerCollector()
+    requestWasSent = false
+  }
+
+  private static func time(_ milliseconds: Int) -> Int {
+    // 0 would mean "for ever" to libcurl.
+    min(max(milliseconds, 1), TransferLimits.timeoutMillisecondsMax)
+  }
+}
+
+// The options, by theme.
+extension Transfer {
+  private func setDestination(_ url: TransferURL, certificateAuthorityFile: String?) throws(TransferFailure) {
+    try unsafe check(ccurl_set_url(easy, CURLOPT_CURLU, url.handle))
+    try set(CURLOPT_PROTOCOLS_STR, url.scheme)
+    // Elsewhere a proxy in the environment is the operator's wish; none has any business between us and
+    // ourselves.
+    if url.isLoopback { try set(CURLOPT_PROXY, "") }
+    // The answer to a proxy's CONNECT is not the server's.
+    try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    try set(CURLOPT_SSL_VERIFYPEER, 1)
+    try set(CURLOPT_SSL_VERIFYHOST, 2)
+    try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    guard let file = certificateAuthorityFile else { return }
+    guard !file.utf8.contains(0) else { throw .certificateAuthorityUnreadable }
+    try set(CURLOPT_CAINFO, file)
+    // The system's directory of authorities would count besides the file.
+    try unsafe check(ccurl_set_string(easy, CURLOPT_CAPATH, nil))
+  }
+
+  private func setHeaders(_ request: TransferRequest) throws(TransferFailure) {
+    var lines: [String] = []
+    for header in request.headers {
+      guard header.isSendable else { throw .refusedHeader }
+      // The semicolon is how libcurl is told of a field with an empty value.
+      let isEmpty = header.value.allSatisfy(\.isWhitespace)
+      lines.append(isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+    }
+    // A name without a value takes back what libcurl would send by itself: the wait for a 100, and a wrong
+    // type.
+    lines.append("Expect:")
+    let hasType = request.headers.contains { $0.name.lowercased() == "content-type" }
+    if !hasType { lines.append("Content-Type:") }
+    for line in lines {
+      guard let list = unsafe curl_slist_append(headerList, line) else { throw .outOfMemory }
+      unsafe headerList = list
+    }
+    try unsafe check(ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList))
+  }
+
+  private func setBody(_ bytes: [UInt8]) throws(TransferFailure) {
+    // Never without an address: a null one would make libcurl ask a read callback.
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
+    unsafe copy.copyBytes(from: bytes)
+    unsafe body = copy
+    try set(CURLOPT_POST, 1)
+    try unsafe check(ccurl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, copy.baseAddress))
+  }
+
+  private func setConduct() throws(TransferFailure) {
+    try set(CURLOPT_NOSIGNAL, 1)
+    try set(CURLOPT_FOLLOWLOCATION, 0)
+    try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    // Otherwise a time-out during a name look-up waits for the resolver's thread, and all transfers with it.
+    try set(CURLOPT_QUICK_EXIT, 1)
+  }
+
+  private func setCallbacks() throws(TransferFailure) {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    try unsafe check(ccurl_set_write_callback(easy, CURLOPT_HEADERFUNCTION, receiveHeader))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context))
+    try unsafe check(ccurl_set_write_callback(easy, CURLOPT_WRITEFUNCTION, receiveBody))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context))
+    try unsafe check(ccurl_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, noteRequest))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) throws(TransferFailure) {
+    try unsafe check(ccurl_set_long(easy, option, value))
+  }
+
+  private func set(_ option: CURLoption, _ value: String) throws(TransferFailure) {
+    try unsafe check(ccurl_set_string(easy, option, value))
+  }
+
+  private func check(_ code: CURLcode) throws(TransferFailure) {
+    guard code != CURLE_OK else { return }
+    throw code == CURLE_OUT_OF_MEMORY ? .outOfMemory : .internalFault
+  }
+}
+
+// The callbacks. Any count but the one handed over ends the transfer with CURLE_WRITE_ERROR.
+extension Transfer {
+  fileprivate static func from(_ context: UnsafeMutableRawPointer) -> Transfer {
+    unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  fileprivate func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe collector.takeHeaderLine(Array(bytes))
+  }
+
+  fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe collector.takeBody(bytes)
+  }
+
+  fileprivate func noteThatRequestLeaves() {
+    requestWasSent = true
+  }
+}
+
+private let receiveHeader: curl_write_callback = { bytes, size, count, context in
+  guard let context = unsafe context else { return 0 }
+  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe Transfer.from(context).take(headerLine: line) ? line.count : Int(CURL_WRITEFUNC_ERROR)
+}
+
+private let receiveBody: curl_write_callback = { bytes, size, count, context in
+  guard let context = unsafe context else { return 0 }
+  let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe Transfer.from(context).take(body: piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
+}
+
+/// Called when there is a connection, TLS included, and before the first byte of a request; also before
+/// libcurl repeats a request on a fresh connection after a kept one turned out dead
+/// (CURLOPT_PREREQFUNCTION(3)).
+private let noteRequest: curl_prereq_callback = { context, _, _, _, _ in
+  guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
+  unsafe Transfer.from(context).noteThatRequestLeaves()
+  return CURL_PREREQFUNC_OK
+}

@@ -1,0 +1,69 @@
+// What can go wrong with a transfer: a closed set, told apart once, here. It says nothing of URLs, headers
+// and bodies.
+
+internal import CCurl
+
+/// Why a transfer was not started or did not come to its proper end. The raw values are stored and shown.
+public enum TransferFailure: String, Sendable, Error, CaseIterable {
+  /// The host name could not be resolved.
+  case resolveFailed = "resolve_failed"
+  /// No connection: refused, unreachable, or a proxy would not make it.
+  case connectFailed = "connect_failed"
+  /// The TLS handshake failed, but not over the server's certificate.
+  case tlsFailed = "tls_failed"
+  /// The server's certificate does not verify: signer, name or dates.
+  case certificateRejected = "certificate_rejected"
+  /// `certificateAuthorityFile` cannot be read as certificates.
+  case certificateAuthorityUnreadable = "certificate_authority_unreadable"
+  /// One of the two times ran out.
+  case timeout
+  /// The connection ended early: reset, closed without an answer, or in the middle of one.
+  case connectionLost = "connection_lost"
+  /// What came is no HTTP answer, or more interim answers than anyone needs.
+  case malformedAnswer = "malformed_answer"
+  /// The answer went over a limit of `TransferLimits` after its status.
+  case answerTooLarge = "answer_too_large"
+  /// The URL is malformed, holds a user or a password, or is neither https nor http to a loopback address.
+  case refusedURL = "refused_url"
+  /// A header field that cannot be sent, or that is not the caller's to set.
+  case refusedHeader = "refused_header"
+  /// As many transfers are active as the pool allows; try again when one has ended.
+  case poolFull = "pool_full"
+  /// `cancelAll` ended it.
+  case cancelled
+  case outOfMemory = "out_of_memory"
+  /// libcurl failed in a way that none of the others tells.
+  case internalFault = "internal_fault"
+}
+
+extension TransferFailure {
+  /// What an error of libcurl means here (libcurl-errors(3)).
+  ///
+  /// Some codes mean one thing before the request left and another after: a "receive error" before it comes
+  /// from a proxy's CONNECT, and "out of memory" after it is what libcurl 7.88 says of a header line over
+  /// 100 KiB.
+  init(code: CURLcode, requestWasSent sent: Bool) {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .resolveFailed
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: self = .connectFailed
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      self = .certificateRejected
+    case CURLE_SSL_CACERT_BADFILE: self = .certificateAuthorityUnreadable
+    case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+      CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_SSL_CRL_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
+      self = .tlsFailed
+    case CURLE_OPERATION_TIMEDOUT: self = .timeout
+    case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND,
+      CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      self = sent ? .connectionLost : .connectFailed
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: self = .malformedAnswer
+    case CURLE_FILESIZE_EXCEEDED: self = .answerTooLarge
+    case CURLE_UNSUPPORTED_PROTOCOL: self = sent ? .malformedAnswer : .refusedURL
+    case CURLE_URL_MALFORMAT: self = .refusedURL
+    case CURLE_OUT_OF_MEMORY: self = sent ? .malformedAnswer : .outOfMemory
+    default: self = .internalFault
+    }
+  }
+}

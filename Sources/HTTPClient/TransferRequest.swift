@@ -1,0 +1,71 @@
+// What to ask for, as values. Pure.
+
+/// One header field of a request or of an answer (RFC 9110 §5).
+public struct TransferHeader: Sendable, Equatable {
+  public var name: String
+  public var value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// One HTTP request.
+public struct TransferRequest: Sendable, Equatable {
+  public enum Method: String, Sendable, CaseIterable {
+    case get = "GET"
+    case post = "POST"
+  }
+
+  public var method: Method
+  /// https, or http to a loopback address; without a user or a password in it.
+  public var url: String
+  /// In this order. Content-Length, Transfer-Encoding and Expect are not the caller's to set.
+  public var headers: [TransferHeader]
+  /// Sent with `post` only.
+  public var body: [UInt8]
+  /// From `start` to the last byte of the answer, in milliseconds; 1 to
+  /// `TransferLimits.timeoutMillisecondsMax`, other values are moved into that range.
+  public var timeoutMilliseconds: Int
+  /// For name look-up, TCP and TLS together, in milliseconds; the same range.
+  public var connectTimeoutMilliseconds: Int
+  /// A PEM file with the only authorities that may sign the server's certificate; nil for the system's.
+  public var certificateAuthorityFile: String?
+
+  public init(
+    method: Method, url: String, headers: [TransferHeader] = [], body: [UInt8] = [],
+    timeoutMilliseconds: Int = 10_000, connectTimeoutMilliseconds: Int = 3_000,
+    certificateAuthorityFile: String? = nil
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    self.certificateAuthorityFile = certificateAuthorityFile
+  }
+}
+
+extension TransferHeader {
+  /// What frames the message is libcurl's to say; two voices there are request smuggling (RFC 9112 §11.2).
+  private static let framingNames: Set<String> = ["content-length", "transfer-encoding", "expect"]
+
+  /// Whether the field can be sent as it stands: the name is a token, the value has no line break or other
+  /// control character (RFC 9110 §5.5, §5.6.2), and it does not speak about the framing.
+  var isSendable: Bool {
+    !name.isEmpty && name.utf8.allSatisfy(TransferHeader.isTokenByte)
+      && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
+      && !TransferHeader.framingNames.contains(name.lowercased())
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// The one gate for URLs: https anywhere, http to this machine only, no credentials. What was looked at is
+// handed to libcurl as the same parsed handle, so that two readings of one text cannot disagree.
+
+internal import CCurl
+
+/// A URL that may be fetched.
+///
+/// Owns one `CURLU`, freed with it; libcurl reads it during the transfer (CURLOPT_CURLU(3)).
+@safe final class TransferURL {
+  let handle: OpaquePointer
+  /// "https" or "http"; the only protocol that its transfer may speak.
+  let scheme: String
+  let isLoopback: Bool
+
+  init(_ text: String) throws(TransferFailure) {
+    guard let handle = unsafe curl_url() else { throw .outOfMemory }
+    guard let (scheme, isLoopback) = unsafe TransferURL.check(text, handle) else {
+      unsafe curl_url_cleanup(handle)
+      throw .refusedURL
+    }
+    unsafe self.handle = handle
+    self.scheme = scheme
+    self.isLoopback = isLoopback
+  }
+
+  deinit {
+    unsafe curl_url_cleanup(handle)
+  }
+
+  private static func check(_ text: String, _ handle: OpaquePointer) -> (scheme: String, isLoopback: Bool)? {
+    // A NUL would hide the rest of the text from C.
+    guard !text.utf8.contains(0),
+      unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_DISALLOW_USER)) == CURLUE_OK,
+      unsafe part(CURLUPART_USER, handle) == nil, unsafe part(CURLUPART_PASSWORD, handle) == nil,
+      let scheme = unsafe part(CURLUPART_SCHEME, handle)?.lowercased(),
+      let host = unsafe part(CURLUPART_HOST, handle)?.lowercased()
+    else { return nil }
+    // libcurl forgives one slash or three, and then takes the path's first word for the host.
+    let rest = text.dropFirst(scheme.utf8.count)
+    guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else { return nil }
+    let isLoopback = isLoopback(host: host)
+    return scheme == "https" || scheme == "http" && isLoopback ? (scheme, isLoopback) : nil
+  }
+
+  private static func part(_ part: CURLUPart, _ handle: OpaquePointer) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text = unsafe text else { return nil }
+    defer { unsafe curl_free(text) }
+    return unsafe String(validatingCString: text)
+  }
+
+  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), ::1 (RFC 4291 §2.5.3), and "localhost", which libcurl itself resolves
+  /// to those without asking anyone (RFC 6761 §6.3). libcurl writes other spellings of an IPv4 address as
+  /// four numbers.
+  private static func isLoopback(host: String) -> Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+    return octets.count == 4 && octets.first == "127"
+      && octets.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
+  }
+}

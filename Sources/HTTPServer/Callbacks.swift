@@ -1,0 +1,141 @@
+// What libmicrohttpd calls. Its threads; everything here returns soon and lets no pointer of the library
+// escape. The context of each callback is the server's `Core`, borrowed: the server keeps it until the daemon
+// has stopped.
+
+internal import CMicroHTTPD
+internal import Platform
+
+enum Callbacks {
+  /// Fills in the callbacks.
+  static func install(in options: inout CMicroHTTPDOptions) {
+    unsafe options.log = { unsafe Callbacks.log($0, $1) }
+    unsafe options.connection = { unsafe Callbacks.connection($0, $1, $2, $3) }
+    unsafe options.target = { _, target, handle in unsafe Callbacks.target(target, handle) }
+    unsafe options.request = { _, handle, _, method, _, data, size, requestContext in
+      unsafe Callbacks.request(handle, method, data, size, requestContext)
+    }
+    unsafe options.completed = { _, _, requestContext, _ in unsafe Callbacks.completed(requestContext) }
+  }
+
+  private static func core(_ context: UnsafeMutableRawPointer?) -> Core? {
+    unsafe context.map { unsafe Unmanaged<Core>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func connection(_ context: UnsafeMutableRawPointer?) -> Connection? {
+    unsafe context.map { unsafe Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func log(_ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?) {
+    guard let core = unsafe core(context), let text = unsafe text else { return }
+    // The library may quote the client. What is no text is not worth a guess.
+    var message = unsafe String(validatingCString: text) ?? "a message that is not valid UTF-8"
+    while message.last == "\n" { message.removeLast() }
+    core.startMessages.withLock { $0?.append(message) }
+    core.log(message)
+  }
+
+  /// A connection has started or is about to be closed. `socketContext` owns one reference in between;
+  /// libmicrohttpd calls once each, in this order, also when it fails to start the connection or stops.
+  private static func connection(
+    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+    _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+  ) {
+    guard let core = unsafe core(context), let socketContext = unsafe socketContext else { return }
+    switch code {
+    case .CONNECTION_NOTIFY_STARTED:
+      guard let handle = unsafe handle else { return }
+      let connection = unsafe Connection(core: core, handle: handle)
+      unsafe socketContext.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
+      core.register(connection)
+    case .CONNECTION_NOTIFY_CLOSED:
+      guard let opaque = unsafe socketContext.pointee else { return }
+      unsafe socketContext.pointee = nil
+      let connection = unsafe Unmanaged<Connection>.fromOpaque(opaque).takeRetainedValue()
+      connection.closed()
+      core.unregister(connection)
+    default: break
+    }
+  }
+
+  /// A request line has come; `target` is as the client wrote it, unlike the URL that the request callback
+  /// gets, in which libmicrohttpd has decoded the escapes.
+  /// - Returns: the request's context: the connection, borrowed, since the request ends before the
+  ///   connection.
+  private static func target(
+    _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
+  ) -> UnsafeMutableRawPointer? {
+    guard let handle = unsafe handle, let opaque = unsafe CMicroHTTPD_socketContext(handle) else {
+      return nil
+    }
+    unsafe connection(opaque)?.begin(target: unsafe target.flatMap { unsafe String(validatingCString: $0) })
+    return unsafe opaque
+  }
+
+  private static func request(
+    _ handle: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ data: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?,
+    _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> MHD_Result {
+    guard let handle = unsafe handle, let size = unsafe size, let requestContext = unsafe requestContext,
+      let connection = unsafe connection(requestContext.pointee)
+    else { return .NO }
+    let chunk = unsafe UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
+    let step = unsafe connection.advance(method: method, chunk: chunk)
+    // Everything that was handed over is dealt with.
+    unsafe size.pointee = 0
+    switch step {
+    case .proceed: return .YES
+    case .close: return .NO
+    case .send(let response): return unsafe response.queue(on: handle, for: connection.core)
+    }
+  }
+
+  private static func completed(_ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
+    guard let requestContext = unsafe requestContext else { return }
+    unsafe connection(requestContext.pointee)?.finish()
+    unsafe requestContext.pointee = nil
+  }
+}
+
+extension HeaderFields {
+  /// Copies the fields of the request that the connection reads.
+  init(of handle: OpaquePointer) {
+    self.init()
+    _ = unsafe withUnsafeMutablePointer(to: &self) { fields in
+      unsafe MHD_get_connection_values_n(
+        handle, .HEADER_KIND,
+        { context, _, name, nameSize, value, valueSize in
+          guard let fields = unsafe context?.assumingMemoryBound(to: HeaderFields.self) else { return .NO }
+          unsafe fields.pointee.append(
+            name: UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameSize),
+            value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize))
+          return .YES
+        }, fields)
+    }
+  }
+}
+
+extension Response {
+  /// Hands the answer to libmicrohttpd, which copies it.
+  /// - Returns: `MHD_NO`, which closes the connection, when it would not take it.
+  func queue(on handle: OpaquePointer, for core: Core) -> MHD_Result {
+    let made = unsafe body.withUnsafeBytes { bytes in
+      // Not written to: MHD_RESPMEM_MUST_COPY.
+      unsafe MHD_create_response_from_buffer(
+        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+    guard let made = unsafe made else { return .NO }
+    // The connection keeps a reference of its own until the answer is sent.
+    defer { unsafe MHD_destroy_response(made) }
+    for (name, value) in headers {
+      if let fault = Response.fault(name: name, value: value) {
+        core.log("dropped \(fault)")
+      } else if unsafe MHD_add_response_header(made, name, value) != .YES {
+        core.log("dropped the response header \(name): libmicrohttpd refuses it")
+      }
+    }
+    if closesConnection || core.isStopping { _ = unsafe MHD_add_response_header(made, "Connection", "close") }
+    if sendableStatus != status { core.log("status \(status) sent as \(sendableStatus)") }
+    return unsafe MHD_queue_response(handle, UInt32(sendableStatus), made)
+  }
+}

@@ -1,0 +1,165 @@
+// How a request goes through the server: libmicrohttpd calls once for the header fields, once per piece of
+// the body, once at its end, and once more after a suspended connection was resumed. The thread that serves
+// the connection.
+
+internal import CMicroHTTPD
+internal import Platform
+
+extension Connection {
+  /// What libmicrohttpd is told after one of its calls.
+  enum Step {
+    /// Go on reading, or stay suspended.
+    case proceed
+    case send(Response)
+    /// Close the connection.
+    case close
+  }
+
+  /// One call of libmicrohttpd. `chunk` is empty except for a piece of the body.
+  func advance(method: UnsafePointer<CChar>?, chunk: UnsafeRawBufferPointer) -> Step {
+    switch state.withLock({ $0.phase }) {
+    case .head: return unsafe admit(method: method)
+    case .body: return unsafe chunk.isEmpty ? complete() : collect(chunk)
+    case .discarding: return unsafe chunk.isEmpty ? fetchAnswer() : .proceed
+    case .answered: return fetchAnswer()
+    // An answer queued before the body was read: what comes of the body is thrown away.
+    case .answering: return .proceed
+    // Input that came before the socket was shut down; the end of input follows.
+    case .cut: return unsafe chunk.isEmpty ? .close : .proceed
+    // libmicrohttpd does not call in these.
+    case .idle, .handling, .suspended, .closed: return .close
+    }
+  }
+
+  // MARK: After the header fields
+
+  private func admit(method: UnsafePointer<CChar>?) -> Step {
+    let fields = unsafe HeaderFields(of: handle)
+    let target = state.withLock { $0.target }
+    guard let target, let method = unsafe method.flatMap({ unsafe String(validatingCString: $0) }) else {
+      return answerEarly(core.handler.response(to: .malformed, head: nil).closing())
+    }
+    let head = RequestHead(method: method, target: target, remoteAddress: remoteAddress, fields: fields)
+    state.withLock { $0.head = head }
+    guard !head.hasAmbiguousLength else {
+      return answerEarly(core.handler.response(to: .malformed, head: head).closing())
+    }
+    switch core.handler.admit(head) {
+    case .answer(let response): return answerUnread(response, head)
+    case .body(let maximumBytes):
+      guard (head.contentLength ?? 0) <= Int64(maximumBytes) else {
+        let response = core.handler.response(to: .bodyTooLarge(maximumBytes: maximumBytes), head: head)
+        return answerEarly(response.closing())
+      }
+      return enter(.body) { $0.bodyMax = maximumBytes }
+    }
+  }
+
+  /// Answers a request whose body nobody wants. A short body is read all the same, and the connection goes
+  /// on; a client that waits for leave to send (RFC 9110 §10.1.1) is answered before it does.
+  private func answerUnread(_ response: Response, _ head: RequestHead) -> Step {
+    let isShort = !head.isChunked && (head.contentLength ?? 0) <= core.limits.discardedBodyBytesMax
+    if head.hasBody && (!isShort || head.header("Expect") != nil) { return answerEarly(response.closing()) }
+    return enter(.discarding) { $0.answer = response }
+  }
+
+  /// Answers at once; the connection is closed after it, for nothing says where the next request begins.
+  private func answerEarly(_ response: Response) -> Step {
+    let step = enter(.answering) { state in
+      state.leavesUnread = true
+      state.deadline = core.idleDeadline()
+    }
+    if case .proceed = step { return .send(response) }
+    return step
+  }
+
+  private func enter(_ phase: ConnectionState.Phase, _ change: (inout ConnectionState) -> Void) -> Step {
+    state.withLock { state in
+      guard state.phase == .head else { return .close }
+      state.phase = phase
+      change(&state)
+      return .proceed
+    }
+  }
+
+  // MARK: The body
+
+  /// Keeps a piece of the body, never more than was admitted (R8).
+  private func collect(_ chunk: UnsafeRawBufferPointer) -> Step {
+    let overflow = state.withLock { state -> (head: RequestHead?, maximumBytes: Int)? in
+      guard state.phase == .body else { return nil }
+      guard chunk.count <= state.bodyMax - state.body.count else {
+        state.body = []
+        return (state.head, state.bodyMax)
+      }
+      if state.body.isEmpty {
+        // What is announced, but only so much of it: an announcement costs a client nothing.
+        let announced = Int(clamping: state.head?.contentLength ?? 0)
+        state.body.reserveCapacity(max(chunk.count, min(announced, state.bodyMax, 64 * 1024)))
+      }
+      unsafe state.body.append(contentsOf: chunk)
+      return nil
+    }
+    guard let overflow else { return .proceed }
+    let rejection = Rejection.bodyTooLarge(maximumBytes: overflow.maximumBytes)
+    let response = core.handler.response(to: rejection, head: overflow.head).closing()
+    return state.withLock { state in
+      guard state.phase == .body else { return .proceed }
+      if core.isEncrypted {
+        // Only libmicrohttpd can write here, and only when the body has ended; the deadline still holds.
+        state.phase = .discarding
+        state.answer = response
+        return .proceed
+      }
+      cut(&state, response)
+      return .close
+    }
+  }
+
+  // MARK: The application
+
+  private func complete() -> Step {
+    let request = state.withLock { state -> (request: Request, serial: UInt64)? in
+      guard state.phase == .body, let head = state.head else { return nil }
+      state.phase = .handling
+      state.deadline = nil
+      let body = state.body
+      state.body = []
+      return (Request(head: head, body: body), state.serial)
+    }
+    guard let request else { return .close }
+    core.handler.handle(request.request, Responder(connection: self, serial: request.serial))
+    switch settle() {
+    case .answered(let response): return .send(response)
+    case .suspended: return .proceed
+    case .draining:
+      answer(request.serial, core.handler.response(to: .stopping, head: request.request.head))
+      return fetchAnswer()
+    }
+  }
+
+  private enum Settlement {
+    case answered(Response)
+    case suspended
+    case draining
+  }
+
+  /// Takes the answer if there is one already, which costs no detour; otherwise suspends, unless the server
+  /// drains. Both under the lock, so that an answer from another thread comes either before the look or after
+  /// the suspension.
+  private func settle() -> Settlement {
+    let deadline = core.idleDeadline()
+    return state.withLock { state in
+      if let answer = state.takeAnswer(deadline: deadline) { return .answered(answer) }
+      guard !core.isDraining else { return .draining }
+      state.phase = .suspended
+      unsafe MHD_suspend_connection(handle)
+      return .suspended
+    }
+  }
+
+  private func fetchAnswer() -> Step {
+    let deadline = core.idleDeadline()
+    return state.withLock { $0.takeAnswer(deadline: deadline) }.map { .send($0) } ?? .close
+  }
+}

@@ -1,0 +1,152 @@
+// One client connection: what libmicrohttpd's callbacks, the application's answers and the watcher share.
+// Each comes from a thread of its own, so everything that changes is in one state under one lock, and the
+// application is never called while it is held.
+
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// One client connection.
+///
+/// Owned by libmicrohttpd's `socket_context` from the notification that it started to the one that it closed,
+/// and by each responder that is still held. The `MHD_Connection` is libmicrohttpd's; it is used by the
+/// thread that serves the connection, and by another thread only to resume it while it is suspended, because
+/// it cannot go away then.
+@safe final class Connection: @unchecked Sendable {
+  let core: Core
+  let remoteAddress: String
+  let handle: OpaquePointer
+  let state: Monitor<ConnectionState>
+
+  init(core: Core, handle: OpaquePointer) {
+    self.core = core
+    unsafe self.handle = unsafe handle
+    remoteAddress = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
+    let descriptor = unsafe CMicroHTTPD_socket(handle)
+    state = Monitor(ConnectionState(descriptor: descriptor, deadline: core.idleDeadline()))
+  }
+
+  // MARK: The application's side; any thread
+
+  /// Takes the application's answer. Does nothing when that request is over or already has one.
+  func answer(_ serial: UInt64, _ response: Response) {
+    state.withLock { state in
+      guard state.serial == serial, state.answer == nil else { return }
+      switch state.phase {
+      case .handling:
+        // The serving thread has not suspended yet and looks for an answer first, under this lock.
+        state.answer = response
+      case .suspended:
+        state.answer = response
+        state.phase = .answered
+        // Under the lock: when `abort` has seen this connection, it is resumed, and the daemon may be
+        // stopped. libmicrohttpd calls nothing back from here; it only marks the connection and wakes its
+        // thread.
+        unsafe MHD_resume_connection(handle)
+      case .idle, .head, .body, .discarding, .answered, .answering, .cut, .closed:
+        break
+      }
+    }
+  }
+
+  /// The application dropped the responder.
+  func abandon(_ serial: UInt64) {
+    let head = state.withLock { $0.serial == serial ? $0.head : nil }
+    guard let head else { return }
+    answer(serial, core.handler.response(to: .abandoned, head: head))
+  }
+
+  // MARK: The stopping thread's side
+
+  /// Answers in the application's place, if the application has the request. After `core.isDraining` is set,
+  /// no connection that this has seen is suspended, or will be.
+  func abort() {
+    let pending = state.withLock { state -> (serial: UInt64, head: RequestHead)? in
+      guard state.phase == .suspended, let head = state.head else { return nil }
+      return (state.serial, head)
+    }
+    guard let pending else { return }
+    answer(pending.serial, core.handler.response(to: .stopping, head: pending.head))
+  }
+
+  var isInFlight: Bool { state.withLock { $0.isInFlight } }
+  var isBeingAnswered: Bool { state.withLock { $0.isInFlight && !$0.isReading } }
+
+  // MARK: The watcher's side
+
+  /// Cuts the connection if its time is up.
+  /// - Returns: its deadline, if it has one still to come.
+  func expire(_ now: MonotonicInstant) -> MonotonicInstant? {
+    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.isReading) }
+    guard let deadline = seen.0 else { return nil }
+    guard deadline <= now else { return deadline }
+    let answer = seen.3 ? core.handler.response(to: .tooSlow, head: seen.2) : nil
+    state.withLock { state in
+      // The request may have gone on while the application made up its answer.
+      guard state.deadline == deadline, state.serial == seen.1, state.isReading == seen.3 else { return }
+      cut(&state, answer)
+    }
+    return nil
+  }
+
+  /// Ends the connection past libmicrohttpd, which can queue no answer while it reads a body: writes the
+  /// answer and shuts the socket down, whereupon libmicrohttpd finds it closed and cleans up. Only in a phase
+  /// in which libmicrohttpd has nothing to send; from here on it gets nothing either. Under TLS there is no
+  /// way past the library, and the client sees the connection end.
+  func cut(_ state: inout ConnectionState, _ answer: Response?) {
+    state.phase = .cut
+    state.deadline = nil
+    state.answer = nil
+    state.body = []
+    state.leavesUnread = true
+    // The descriptor is forgotten under this lock before libmicrohttpd closes it (see `closed`), so it cannot
+    // be another connection's by now.
+    guard state.descriptor >= 0 else { return }
+    if let answer, !core.isEncrypted {
+      let bytes = RawAnswer.bytes(answer, isHead: state.head?.method == "HEAD")
+      // Nothing is waiting in the socket's buffer before a request is answered, so this fits or the client is
+      // gone.
+      _ = unsafe bytes.withUnsafeBytes {
+        unsafe send(state.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+    }
+    shutdown(state.descriptor, Int32(SHUT_RDWR))
+  }
+
+  // MARK: libmicrohttpd's side; the thread that serves the connection
+
+  /// The request line came.
+  func begin(target: String?) {
+    let deadline = core.requestDeadline()
+    state.withLock { $0.begin(target: target, deadline: deadline) }
+  }
+
+  /// The request is over: the answer is sent, or the client is gone.
+  func finish() {
+    let deadline = core.idleDeadline()
+    state.withLock { $0.finish(deadline: deadline) }
+    core.noteProgress()
+  }
+
+  /// libmicrohttpd is about to close the descriptor: it notifies before it does (MHD_cleanup_connections), so
+  /// from here on nobody may use it.
+  func closed() {
+    state.withLock { state in
+      if state.leavesUnread { Self.drain(state.descriptor) }
+      state.phase = .closed
+      state.deadline = nil
+      state.descriptor = -1
+    }
+  }
+
+  /// Throws away what the client has sent already: closing a socket with unread bytes makes the kernel send a
+  /// reset, which may overtake the answer (RFC 9112 §9.6).
+  private static func drain(_ descriptor: Int32) {
+    guard descriptor >= 0 else { return }
+    let flags = Int32(MSG_DONTWAIT | MSG_TRUNC)
+    for _ in 0..<64 {
+      // With MSG_TRUNC TCP discards the bytes and copies none (tcp(7)).
+      guard recv(descriptor, nil, 1 << 20, flags) > 0 else { return }
+    }
+  }
+}

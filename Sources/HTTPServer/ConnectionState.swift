@@ -1,0 +1,97 @@
+// How far a connection is. A value; it lives under its connection's lock.
+
+internal import Platform
+
+/// The life of one connection; after `answering` it begins again at `idle`.
+struct ConnectionState {
+  enum Phase {
+    /// Before a request line: silent, in the TLS handshake, or part of a request line has come.
+    case idle
+    /// The request line has come.
+    case head
+    /// The body is collected.
+    case body
+    /// The answer is known; the rest of the body is read and thrown away, so that the answer can be sent.
+    case discarding
+    /// In the application's `handle`.
+    case handling
+    /// In libmicrohttpd's list of suspended connections; whoever leaves this phase must resume it.
+    case suspended
+    /// Resumed; libmicrohttpd will call again to fetch the answer.
+    case answered
+    /// libmicrohttpd has the answer and sends it.
+    case answering
+    /// The server has written to the socket past libmicrohttpd, or given up: nothing else may be sent.
+    case cut
+    /// The descriptor is gone, or about to be.
+    case closed
+  }
+
+  var phase = Phase.idle
+  /// Tells the requests of one connection apart, so that a late answer can never serve the next one.
+  var serial: UInt64 = 0
+  /// When the connection is cut; nil while the application has the request.
+  var deadline: MonotonicInstant?
+  /// Of the request line; nil when it is not valid UTF-8.
+  var target: String?
+  var head: RequestHead?
+  var body: [UInt8] = []
+  var bodyMax = 0
+  /// What will be sent, once it is known.
+  var answer: Response?
+  /// The connection's descriptor, until libmicrohttpd is about to close it.
+  var descriptor: Int32
+  /// Whether bytes of the client may lie unread in the socket when it is closed.
+  var leavesUnread = false
+
+  init(descriptor: Int32, deadline: MonotonicInstant) {
+    self.descriptor = descriptor
+    self.deadline = deadline
+  }
+
+  /// A request line came; `target` is nil when it is not valid UTF-8.
+  mutating func begin(target: String?, deadline: MonotonicInstant) {
+    guard phase == .idle else { return }
+    phase = .head
+    serial &+= 1
+    self.target = target
+    self.deadline = deadline
+  }
+
+  /// The request is over, answered or not.
+  mutating func finish(deadline: MonotonicInstant) {
+    if phase != .cut && phase != .closed {
+      phase = .idle
+      self.deadline = deadline
+    }
+    target = nil
+    head = nil
+    body = []
+    answer = nil
+  }
+
+  /// Gives the answer to libmicrohttpd.
+  mutating func takeAnswer(deadline: MonotonicInstant) -> Response? {
+    guard let taken = answer else { return nil }
+    answer = nil
+    phase = .answering
+    self.deadline = deadline
+    return taken
+  }
+
+  /// Whether a request has begun and is not yet answered.
+  var isInFlight: Bool {
+    switch phase {
+    case .idle, .cut, .closed: false
+    case .head, .body, .discarding, .handling, .suspended, .answered, .answering: true
+    }
+  }
+
+  /// Whether the client still owes a part of the request.
+  var isReading: Bool {
+    switch phase {
+    case .idle, .head, .body, .discarding: true
+    case .handling, .suspended, .answered, .answering, .cut, .closed: false
+    }
+  }
+}

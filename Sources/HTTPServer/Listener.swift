@@ -1,0 +1,75 @@
+// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which
+// call failed and why.
+
+internal import Glibc
+internal import Platform
+
+/// A bound, listening, non-blocking TCP socket. The caller of `open` owns the descriptor.
+enum Listener {
+  /// - Throws: `invalidAddress`, or `system` with the call that failed.
+  static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Int32 {
+    let address = configuration.address
+    let port = configuration.port.bigEndian
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    four.sin_port = port
+    if unsafe inet_pton(AF_INET, address, &four.sin_addr) == 1 {
+      return try bound(four, AF_INET, backlog: configuration.backlog, onlySix: nil)
+    }
+    var six = sockaddr_in6()
+    six.sin6_family = sa_family_t(AF_INET6)
+    six.sin6_port = port
+    if unsafe inet_pton(AF_INET6, address, &six.sin6_addr) == 1 {
+      return try bound(six, AF_INET6, backlog: configuration.backlog, onlySix: address == "::" ? 0 : 1)
+    }
+    throw .invalidAddress(address)
+  }
+
+  /// The port that the system bound the socket to.
+  static func port(of descriptor: Int32) throws(ServerError) -> UInt16 {
+    var storage = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let code = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe getsockname(descriptor, $0.baseAddress, &length)
+      }
+    }
+    guard code == 0 else { throw .system(.last("getsockname")) }
+    // sin_port and sin6_port stand at the same place.
+    return UInt16(bigEndian: storage.sin6_port)
+  }
+
+  private static func bound<Address>(
+    _ address: Address, _ family: Int32, backlog: Int32, onlySix: Int32?
+  ) throws(ServerError) -> Int32 {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(family, type, 0)
+    guard descriptor >= 0 else { throw .system(.last("socket")) }
+    do throws(ServerError) {
+      // A restart must not wait for the old connections' TIME_WAIT.
+      try set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+      if let onlySix { try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, onlySix) }
+      let code = unsafe withUnsafeBytes(of: address) { bytes in
+        unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+          unsafe bind(descriptor, $0.baseAddress, socklen_t(bytes.count))
+        }
+      }
+      guard code == 0 else { throw ServerError.system(.last("bind")) }
+      guard listen(descriptor, backlog) == 0 else { throw ServerError.system(.last("listen")) }
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func set(
+    _ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32
+  ) throws(ServerError) {
+    var value = value
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe setsockopt(descriptor, level, option, &value, size) == 0 else {
+      throw .system(.last("setsockopt"))
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// Who is at the other end of a socket, as text. Pure.
+
+internal import CMicroHTTPD
+internal import Glibc
+
+/// Numeric addresses.
+enum PeerAddress {
+  /// The address without its port; IPv4 behind a dual-stack socket (RFC 4291 §2.5.5.2) is written as IPv4.
+  /// Empty for anything but IPv4 and IPv6.
+  static func text(_ address: UnsafePointer<sockaddr>?) -> String {
+    guard let address = unsafe address else { return "" }
+    let raw = unsafe UnsafeRawPointer(address)
+    switch unsafe Int32(address.pointee.sa_family) {
+    case AF_INET:
+      var four = unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+      return unsafe text(AF_INET, &four)
+    case AF_INET6:
+      var six = unsafe raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      let all = unsafe text(AF_INET6, &six)
+      return all.hasPrefix("::ffff:") && all.contains(".") ? String(all.dropFirst(7)) : all
+    default: return ""
+    }
+  }
+
+  private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard unsafe inet_ntop(family, address, &buffer, socklen_t(buffer.count)) != nil else { return "" }
+    return String(validating: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) ?? ""
+  }
+}

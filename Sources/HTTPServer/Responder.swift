@@ -1,0 +1,28 @@
+// The right to answer one request. Any thread; nothing here blocks.
+
+internal import Synchronization
+
+/// Answers one request, once, from any thread, at any time.
+///
+/// If it is dropped without an answer, the request is answered as `Rejection.abandoned`: none can hang for
+/// ever.
+public final class Responder: Sendable {
+  private let connection: Connection
+  private let serial: UInt64
+  private let isUsed = Atomic<Bool>(false)
+
+  init(connection: Connection, serial: UInt64) {
+    self.connection = connection
+    self.serial = serial
+  }
+
+  /// The first call wins; later ones, and one for a client that is gone, do nothing.
+  public func respond(_ response: Response) {
+    guard !isUsed.exchange(true, ordering: .relaxed) else { return }
+    connection.answer(serial, response)
+  }
+
+  deinit {
+    if !isUsed.load(ordering: .relaxed) { connection.abandon(serial) }
+  }
+}

@@ -1,0 +1,77 @@
+// An answer as the application gives it. A value; any thread.
+
+/// An answer.
+public struct Response: Sendable {
+  /// 200 to 599; anything else is sent as 500.
+  public var status: Int
+  /// Fields that cannot be sent (RFC 9110 §5.5: line breaks, an empty name or value) are dropped and logged,
+  /// and so are `Connection`, `Content-Length`, `Date` and `Transfer-Encoding`, which are the server's own.
+  public var headers: [(name: String, value: String)]
+  /// Not sent for HEAD, 204 and 304.
+  public var body: [UInt8]
+  /// Close the connection after this answer.
+  public var closesConnection = false
+
+  public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// - Parameter type: the media type, `application/json` for instance.
+  public init(status: Int, type: String, body: [UInt8]) {
+    self.init(status: status, headers: [("Content-Type", type)], body: body)
+  }
+
+  /// Plain text in UTF-8.
+  public init(status: Int, text: String) {
+    self.init(status: status, type: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+
+  /// The same answer, closing the connection.
+  func closing() -> Response {
+    var copy = self
+    copy.closesConnection = true
+    return copy
+  }
+
+  /// The status as it may stand in a status line.
+  var sendableStatus: Int { 200...599 ~= status ? status : 500 }
+
+  /// Why a header field may not be sent, or nil.
+  static func fault(name: String, value: String) -> String? {
+    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+      return "a response header without a valid name"
+    }
+    guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      return "the response header \(name): empty, or with a control character"
+    }
+    guard !isReserved(name) else { return "the response header \(name): it is the server's own" }
+    return nil
+  }
+
+  /// The fields that describe the connection or the message itself. Lengths first: they tell nearly all
+  /// others apart.
+  private static func isReserved(_ name: String) -> Bool {
+    switch name.utf8.count {
+    case 4: name.lowercased() == "date"
+    case 10: name.lowercased() == "connection"
+    case 14: name.lowercased() == "content-length"
+    case 17: name.lowercased() == "transfer-encoding"
+    default: false
+    }
+  }
+
+  /// RFC 9110 §5.6.2, tchar.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+      UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "`"),
+      UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}

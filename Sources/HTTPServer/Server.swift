@@ -1,0 +1,82 @@
+// An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The daemon's threads call `Callbacks`; a
+// watcher keeps the deadlines that libmicrohttpd does not know. Nothing here is on the way of a request.
+
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// A running HTTP server.
+///
+/// Owns the listening socket, the daemon and the watcher's thread; `stop` frees them, and `deinit` does when
+/// nobody stopped it. Any thread may use it but the server's own: `stop` waits for those, so a
+/// `RequestHandler` must neither call it nor hold the last reference.
+@safe public final class Server: @unchecked Sendable {
+  /// The port it listens on, also when the configuration left the choice to the system.
+  public let port: UInt16
+
+  private enum Phase {
+    case running, stopping, stopped
+  }
+
+  private let core: Core
+  private let daemon: Daemon
+  private let watcher: WorkerThread
+  private let phase = Monitor(Phase.running)
+
+  /// Listens and serves at once.
+  /// - Parameter log: takes what libmicrohttpd reports, one line without its end at a time, on any thread.
+  /// - Throws: `ServerError`; nothing is left behind then.
+  public init(
+    _ configuration: ServerConfiguration, handler: any RequestHandler,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(ServerError) {
+    let core = Core(configuration, handler, log: log)
+    let daemon = try Daemon(core)
+    do {
+      watcher = try WorkerThread(name: "http-watcher") { core.watch() }
+    } catch {
+      daemon.stopListening()
+      daemon.stop()
+      throw .system(error)
+    }
+    self.core = core
+    self.daemon = daemon
+    port = daemon.port
+  }
+
+  deinit { stop(graceMilliseconds: 0) }
+
+  /// Takes no new connections, lets the requests in flight end, answers those that the application does not
+  /// answer within the grace as `Rejection.stopping`, closes everything and returns when no thread is left. A
+  /// request that comes on an open connection meanwhile is still served; every answer now closes its
+  /// connection. Calling it again waits for the first call.
+  public func stop(graceMilliseconds: Int64) {
+    let isFirst = phase.withLock { phase in
+      defer { if phase == .running { phase = .stopping } }
+      return phase == .running
+    }
+    guard isFirst else {
+      _ = phase.wait { $0 == .stopped ? true : nil }
+      return
+    }
+    core.isStopping = true
+    daemon.stopListening()
+    let grace = MonotonicInstant.now().advanced(byMilliseconds: max(0, graceMilliseconds))
+    if !core.waitUntilNone(by: grace, { $0.isInFlight }) {
+      core.isDraining = true
+      for connection in core.connections { connection.abort() }
+      // Time for the last answers to reach their sockets; who reads too slowly for that loses his.
+      let end = MonotonicInstant.now().advanced(byMilliseconds: Self.lastAnswersMilliseconds)
+      core.waitUntilNone(by: end) { $0.isBeingAnswered }
+    }
+    // libmicrohttpd aborts the process if a connection is suspended when the daemon stops.
+    core.isDraining = true
+    for connection in core.connections { connection.abort() }
+    daemon.stop()
+    core.stopWatching()
+    watcher.join()
+    phase.update { $0 = .stopped }
+  }
+
+  private static let lastAnswersMilliseconds: Int64 = 1000
+}

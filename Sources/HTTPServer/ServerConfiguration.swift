@@ -1,0 +1,54 @@
+// Every limit of the server, by name, in one place. Pure values.
+
+/// Where a server listens and how much it takes.
+public struct ServerConfiguration: Sendable {
+  /// A certificate chain and its private key, both PEM text. The key is never printed.
+  public struct Identity: Sendable, CustomStringConvertible {
+    public var certificatePEM: String
+    public var keyPEM: String
+
+    public init(certificatePEM: String, keyPEM: String) {
+      self.certificatePEM = certificatePEM
+      self.keyPEM = keyPEM
+    }
+
+    public var description: String { "Identity(…)" }
+  }
+
+  /// A numeric IPv4 or IPv6 address. `::` takes IPv4 as well; every other IPv6 address takes IPv6 only.
+  public var address: String
+  /// 0 lets the system choose; `Server.port` says what it chose.
+  public var port: UInt16
+  /// Plain HTTP when nil.
+  public var tls: Identity?
+  /// Threads that serve connections.
+  public var threads = 2
+  /// Connections at once; more wait in the listening socket's backlog.
+  public var connections = 2000
+  /// Connections at once from one address; more are closed as soon as they are accepted.
+  public var connectionsPerAddress = 200
+  /// From the request line to the whole body. After it: 408.
+  public var requestTimeoutMilliseconds: Int64 = 10_000
+  /// How long a connection may be silent between requests; libmicrohttpd counts whole seconds, so it is
+  /// rounded up.
+  public var idleTimeoutMilliseconds: Int64 = 60_000
+  /// A request line and its header fields, in bytes. libmicrohttpd answers 431 (or 414) by itself when there
+  /// are more.
+  public var headerBytesMax = 32 * 1024
+  /// A body that was refused is still read, so that the connection can go on, when it is announced to be this
+  /// short.
+  public var discardedBodyBytesMax: Int64 = 64 * 1024
+  /// The length of the kernel's queue of connections not accepted yet (listen(2)).
+  public var backlog: Int32 = 1024
+
+  public init(address: String, port: UInt16 = 0, tls: Identity? = nil) {
+    self.address = address
+    self.port = port
+    self.tls = tls
+  }
+
+  /// Whole seconds, at least one: 0 would mean "never" to libmicrohttpd.
+  var idleTimeoutSeconds: UInt32 {
+    UInt32(clamping: max(1, idleTimeoutMilliseconds / 1000 + (idleTimeoutMilliseconds % 1000 > 0 ? 1 : 0)))
+  }
+}

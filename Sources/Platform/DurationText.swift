@@ -1,0 +1,29 @@
+// Durations as people write them in the configuration and on the command line: `250ms`, `30s`, `5m`, `72h`,
+// `30d`. Pure; any thread.
+
+/// Durations as text.
+public enum DurationText {
+  /// The units, largest first, in milliseconds.
+  private static let units: [(name: String, milliseconds: Int64)] = [
+    ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+  ]
+
+  /// - Returns: milliseconds; nil for anything but digits and one unit, or when it does not fit.
+  public static func milliseconds(parsing text: String) -> Int64? {
+    let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard let count = Int64(String(Substring(digits))) else { return nil }
+    let name = text.dropFirst(digits.count)
+    guard let unit = units.first(where: { $0.name == name }) else { return nil }
+    let (product, tooLong) = count.multipliedReportingOverflow(by: unit.milliseconds)
+    return tooLong ? nil : product
+  }
+
+  /// The shortest text that says exactly this many milliseconds. 86 400 000 is `1d`, 90 000 is `90s`, 0 is
+  /// `0s`.
+  /// - Parameter milliseconds: not negative.
+  public static func text(milliseconds: Int64) -> String {
+    guard milliseconds != 0 else { return "0s" }
+    let unit = units.first { milliseconds % $0.milliseconds == 0 } ?? (name: "ms", milliseconds: 1)
+    return "\(milliseconds / unit.milliseconds)\(unit.name)"
+  }
+}

@@ -1,0 +1,32 @@
+// IP addresses as text, checked by the system's own parser. Pure; any thread.
+
+internal import Glibc
+
+/// A numeric IPv4 or IPv6 address (inet_pton(3)); never a name, so nothing is looked up.
+public struct IPAddress: Sendable, Equatable {
+  /// Four or sixteen bytes, in network order.
+  public let bytes: [UInt8]
+
+  /// - Returns: nil when the text is no numeric address. A zone (`%eth0`) and brackets are not taken.
+  public init?(_ text: String) {
+    guard !text.utf8.contains(0) else { return nil }
+    for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+      var bytes = [UInt8](repeating: 0, count: count)
+      if unsafe inet_pton(family, text, &bytes) == 1 {
+        self.bytes = bytes
+        return
+      }
+    }
+    return nil
+  }
+
+  public var isIPv6: Bool { bytes.count == 16 }
+
+  /// `0.0.0.0` and `::`: every address of the machine.
+  public var isWildcard: Bool { bytes.allSatisfy { $0 == 0 } }
+
+  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3) and ::1 (RFC 4291 §2.5.3).
+  public var isLoopback: Bool {
+    isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 : bytes.first == 127
+  }
+}

@@ -1,0 +1,106 @@
+// One app at run time: its configuration turned into the things that do the work. A value; any thread.
+
+internal import Cryptography
+public import Destinations
+public import Domain
+internal import Processors
+public import Store
+
+/// One configured app, ready to serve.
+public struct App: Sendable {
+  public let slug: String
+  /// The keys that clients may show; nil when anyone may post contexts.
+  let clientKeys: [[UInt8]]?
+  /// The processors that may report to it, by name. A new processor is one line here.
+  let processors: [String: any PaymentProcessor]
+  public let destination: any ReceiptDestination
+  public let join: JoinPolicy
+  public let delivery: DeliveryPolicy
+
+  /// - Throws: `Fault` when a secret could not be read.
+  public init(_ configuration: AppConfiguration) throws {
+    slug = configuration.slug
+    switch configuration.client {
+    case .open: clientKeys = nil
+    case .keys(let keys): clientKeys = try keys.map { Array(try $0.reveal().utf8) }
+    }
+    let stripe = configuration.stripe
+    let settings = StripeSettings(
+      webhookSecrets: try stripe.webhookSecrets.map { try $0.reveal() },
+      toleranceMilliseconds: stripe.toleranceMilliseconds, livemode: .init(stripe.livemode),
+      userKeys: stripe.userKeys, accounts: .init(stripe.connect))
+    processors = [StripeProcessor.name: try StripeProcessor(settings)]
+    destination = try Self.destination(of: configuration)
+    join = configuration.join
+    delivery = configuration.delivery
+  }
+
+  /// The app's destination. A new kind of destination is chosen here.
+  private static func destination(of configuration: AppConfiguration) throws -> any ReceiptDestination {
+    PurchaselyDestination(
+      PurchaselySettings(
+        url: configuration.purchasely.url, apiKey: try configuration.purchasely.apiKey.reveal(),
+        forwardsContext: configuration.delivery.forwardContext, userAgent: Version.userAgent))
+  }
+
+  /// What the store needs to know of the app.
+  public var rules: AppRules {
+    let destination = destination
+    return AppRules(join: join) { destination.body(for: $0) }
+  }
+
+  /// What the store needs to know of an app whose secrets need not be known: receiptctl's view of it.
+  public static func rules(of configuration: AppConfiguration) -> AppRules {
+    let destination = PurchaselyDestination(
+      PurchaselySettings(
+        url: configuration.purchasely.url, apiKey: "", forwardsContext: configuration.delivery.forwardContext,
+        userAgent: Version.userAgent))
+    return AppRules(join: configuration.join) { destination.body(for: $0) }
+  }
+
+  /// Whether a client that shows this key may post contexts. Every key is compared, each in constant time.
+  func accepts(clientKey shown: [UInt8]?) -> Bool {
+    guard let clientKeys else { return true }
+    guard let shown else { return false }
+    var matches = false
+    for key in clientKeys where constantTimeEqual(key, shown) { matches = true }
+    return matches
+  }
+}
+
+/// Every configured app, by slug.
+public struct AppDirectory: Sendable {
+  public let apps: [String: App]
+
+  public init(_ configuration: Configuration) throws {
+    apps = Dictionary(uniqueKeysWithValues: try configuration.apps.map { ($0.slug, try App($0)) })
+  }
+
+  public subscript(slug: String) -> App? { apps[slug] }
+
+  public var slugs: [String] { apps.keys.sorted() }
+
+  public var rules: [String: AppRules] { apps.mapValues(\.rules) }
+}
+
+extension StripeSettings.Livemode {
+  init(_ livemode: AppConfiguration.Stripe.Livemode) {
+    self =
+      switch livemode {
+      case .any: .any
+      case .live: .live
+      case .test: .test
+      }
+  }
+}
+
+extension StripeSettings.Accounts {
+  init(_ connect: AppConfiguration.Stripe.Connect) {
+    self =
+      switch connect {
+      case .none: .own
+      case .any: .any
+      case .accounts(let accounts): .ownAnd(accounts)
+      }
+  }
+}

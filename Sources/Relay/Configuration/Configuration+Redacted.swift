@@ -1,0 +1,120 @@
+// The configuration in force, as `receiptctl config show` prints it: every key with its value, secrets by
+// their source only (R7). The keys and the forms of values are those of the file. Pure; any thread.
+
+internal import Domain
+public import JSON
+internal import Platform
+
+extension Configuration {
+  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`.
+  public var redacted: JSONValue {
+    var listen: JSONValue = [
+      "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
+    ]
+    if let tls = self.listen.tls {
+      listen = listen.adding(
+        "tls", ["certificate": .string(tls.certificatePath), "key": .string(tls.keyPath)])
+    }
+    return [
+      "listen": listen,
+      "admin": ["address": .string(admin.address), "port": .integer(Int64(admin.port))],
+      "database": .string(databasePath),
+      "log": ["level": .string(log.level.rawValue), "format": .string(log.format.rawValue)],
+      "limits": [
+        "context_body": .string(SizeText.text(bytes: limits.contextBodyBytes)),
+        "webhook_body": .string(SizeText.text(bytes: limits.webhookBodyBytes)),
+        "connections": .integer(Int64(limits.connections)),
+        "connections_per_address": .integer(Int64(limits.connectionsPerAddress)),
+        "request_timeout": .duration(limits.requestTimeoutMilliseconds),
+        "queue": .integer(Int64(limits.queue)),
+      ],
+      "retention": [
+        "contexts": .duration(retention.contextsMilliseconds),
+        "events": .duration(retention.eventsMilliseconds),
+        "attempts": .duration(retention.attemptsMilliseconds),
+        "receipts": .duration(retention.receiptsMilliseconds),
+      ],
+      "apps": .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }),
+    ]
+  }
+}
+
+extension AppConfiguration {
+  fileprivate var redacted: JSONValue {
+    [
+      "client": client.redacted, "stripe": stripe.redacted,
+      "purchasely": ["url": .string(purchasely.url), "api_key": .string(purchasely.apiKey.description)],
+      "join": [
+        "window": .duration(join.windowMilliseconds),
+        "wait_for_context": .duration(join.waitForContextMilliseconds),
+        "without_context": .string(join.withoutContext.rawValue),
+        "wait_for_user": .duration(join.waitForUserMilliseconds),
+        "wait_for_stripe_price": .duration(join.waitForStripePriceMilliseconds),
+        "wait_for_price": .duration(join.waitForPriceMilliseconds),
+        "wait_for_payment": .duration(join.waitForPaymentMilliseconds),
+      ],
+      "delivery": [
+        "concurrency": .integer(Int64(delivery.concurrency)), "rate": .number(delivery.ratePerSecond),
+        "timeout": .duration(delivery.timeoutMilliseconds),
+        "connect_timeout": .duration(delivery.connectTimeoutMilliseconds),
+        "retry": [
+          "schedule": .array(delivery.retry.scheduleMilliseconds.map(JSONValue.duration)),
+          "jitter": .number(delivery.retry.jitter),
+          "give_up_after": .duration(delivery.retry.giveUpAfterMilliseconds),
+        ],
+        "breaker": [
+          "failures": .integer(Int64(delivery.breaker.failures)),
+          "open_for": .duration(delivery.breaker.openForMilliseconds),
+        ],
+        "forward_context": .bool(delivery.forwardContext),
+      ],
+    ]
+  }
+}
+
+extension AppConfiguration.ClientAccess {
+  fileprivate var redacted: JSONValue {
+    switch self {
+    case .open: "open"
+    case .keys(let keys): ["keys": .sources(keys)]
+    }
+  }
+}
+
+extension AppConfiguration.Stripe {
+  fileprivate var redacted: JSONValue {
+    var value: JSONValue = [
+      "webhook_secrets": .sources(webhookSecrets), "tolerance": .duration(toleranceMilliseconds),
+      "livemode": .string(livemode.rawValue),
+    ]
+    if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }
+    return value.adding("api_base", .string(apiBase))
+      .adding("user_keys", .array(userKeys.map(JSONValue.string)))
+      .adding("connect", connect.redacted)
+  }
+}
+
+extension AppConfiguration.Stripe.Connect {
+  fileprivate var redacted: JSONValue {
+    switch self {
+    case .none: "none"
+    case .any: "any"
+    case .accounts(let accounts): .array(accounts.map(JSONValue.string))
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate static func duration(_ milliseconds: Int64) -> JSONValue {
+    .string(DurationText.text(milliseconds: milliseconds))
+  }
+
+  fileprivate static func sources(_ secrets: [Secret]) -> JSONValue {
+    .array(secrets.map { .string($0.description) })
+  }
+
+  fileprivate func adding(_ name: String, _ value: JSONValue) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members + [Member(name: name, value: value)])
+  }
+}

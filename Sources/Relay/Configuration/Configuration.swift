@@ -1,0 +1,129 @@
+// What the configuration file says, as values with their defaults: the one place where a default stands. Read
+// by ConfigurationLoader, immutable afterwards; a reload makes another one. Pure; any thread.
+
+public import Platform
+
+/// Everything that receiptd is told. Durations are milliseconds, sizes bytes.
+public struct Configuration: Sendable, Equatable {
+  public var listen: Listen
+  public var admin: Admin
+  /// The database's file. A relative path in the file is taken from the folder that the file is in.
+  public var databasePath: String
+  public var log: LogSettings
+  public var limits: Limits
+  public var retention: Retention
+  /// Sorted by slug; at least one, no two with the same slug.
+  public var apps: [AppConfiguration]
+
+  public init(
+    listen: Listen = Listen(), admin: Admin = Admin(), databasePath: String, log: LogSettings = LogSettings(),
+    limits: Limits = Limits(), retention: Retention = Retention(), apps: [AppConfiguration]
+  ) {
+    self.listen = listen
+    self.admin = admin
+    self.databasePath = databasePath
+    self.log = log
+    self.limits = limits
+    self.retention = retention
+    self.apps = apps.sorted { $0.slug < $1.slug }
+  }
+
+  /// The app with this slug.
+  public func app(_ slug: String) -> AppConfiguration? { apps.first { $0.slug == slug } }
+}
+
+extension Configuration {
+  /// The public listener.
+  public struct Listen: Sendable, Equatable {
+    /// A numeric IPv4 or IPv6 address.
+    public var address: String
+    /// 0 lets the system choose.
+    public var port: UInt16
+    public var tls: TLS?
+
+    public init(address: String = "127.0.0.1", port: UInt16 = 8080, tls: TLS? = nil) {
+      self.address = address
+      self.port = port
+      self.tls = tls
+    }
+  }
+
+  /// Where the listener's certificate and key are, as PEM files.
+  public struct TLS: Sendable, Equatable {
+    /// The certificate and its chain.
+    public var certificatePath: String
+    public var keyPath: String
+
+    public init(certificatePath: String, keyPath: String) {
+      self.certificatePath = certificatePath
+      self.keyPath = keyPath
+    }
+  }
+
+  /// The listener for health, metrics and the dashboard. It asks nobody for a password.
+  public struct Admin: Sendable, Equatable {
+    /// A numeric IPv4 or IPv6 address.
+    public var address: String
+    /// 0 lets the system choose.
+    public var port: UInt16
+
+    public init(address: String = "127.0.0.1", port: UInt16 = 8081) {
+      self.address = address
+      self.port = port
+    }
+  }
+
+  /// Which log lines are written, and how.
+  public struct LogSettings: Sendable, Equatable {
+    public var level: Log.Level
+    public var format: Log.Format
+
+    public init(level: Log.Level = .info, format: Log.Format = .text) {
+      self.level = level
+      self.format = format
+    }
+  }
+
+  /// How much the relay takes before it refuses (R8).
+  public struct Limits: Sendable, Equatable {
+    public var contextBodyBytes: Int
+    public var webhookBodyBytes: Int
+    public var connections: Int
+    public var connectionsPerAddress: Int
+    /// For a whole request, from its first byte to its last.
+    public var requestTimeoutMilliseconds: Int64
+    /// Commands that may wait for the committer.
+    public var queue: Int
+
+    public init(
+      contextBodyBytes: Int = 64 * 1024, webhookBodyBytes: Int = 4 * 1024 * 1024, connections: Int = 2000,
+      connectionsPerAddress: Int = 200, requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000
+    ) {
+      self.contextBodyBytes = contextBodyBytes
+      self.webhookBodyBytes = webhookBodyBytes
+      self.connections = connections
+      self.connectionsPerAddress = connectionsPerAddress
+      self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+      self.queue = queue
+    }
+  }
+
+  /// How long what is settled is kept.
+  public struct Retention: Sendable, Equatable {
+    public var contextsMilliseconds: Int64
+    public var eventsMilliseconds: Int64
+    public var attemptsMilliseconds: Int64
+    public var receiptsMilliseconds: Int64
+
+    /// The defaults: 30, 30, 90 and 400 days.
+    public init(
+      contextsMilliseconds: Int64 = 2_592_000_000, eventsMilliseconds: Int64 = 2_592_000_000,
+      attemptsMilliseconds: Int64 = 7_776_000_000, receiptsMilliseconds: Int64 = 34_560_000_000
+    ) {
+      self.contextsMilliseconds = contextsMilliseconds
+      self.eventsMilliseconds = eventsMilliseconds
+      self.attemptsMilliseconds = attemptsMilliseconds
+      self.receiptsMilliseconds = receiptsMilliseconds
+    }
+  }
+}

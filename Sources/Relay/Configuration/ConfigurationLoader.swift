@@ -1,0 +1,103 @@
+// From a path to a checked configuration: find the file, read it, read every key, find every fault. What
+// `receiptd`, `receiptd --check`, SIGHUP and `receiptctl config` all do. Blocks on files; any thread that
+// may.
+
+internal import JSON
+public import Platform
+
+/// A configuration without faults, and what is worth a remark nevertheless.
+public struct LoadedConfiguration: Sendable {
+  public let configuration: Configuration
+  public let warnings: [Fault]
+}
+
+/// Loads configurations.
+public enum ConfigurationLoader {
+  /// Where the file is when nobody says.
+  public static let defaultPath = "/etc/receiptd/receiptd.json5"
+  /// The variable that says where the file is.
+  public static let pathVariable = "RECEIPTD_CONFIG"
+
+  /// Where the file is: `--config`, else `$RECEIPTD_CONFIG`, else the default.
+  /// - Parameter option: the value of `--config`. An empty variable counts as not set.
+  public static func path(option: String?, environment: Environment) -> String {
+    if let option { return option }
+    guard let variable = environment[pathVariable], !variable.isEmpty else { return defaultPath }
+    return variable
+  }
+
+  /// Reads and checks a configuration file and the files that it names.
+  /// - Parameters:
+  ///   - environment: where `env:NAME` is looked up.
+  ///   - secrets: whether a secret that cannot be read is a fault.
+  /// - Throws: every fault at once.
+  public static func load(
+    path: String, environment: Environment = .process, secrets: SecretPolicy = .required
+  ) throws(ConfigurationFaults) -> LoadedConfiguration {
+    let content: FileContent
+    do {
+      content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.fileBytesMax)
+    } catch {
+      throw refusal(
+        "cannot read the configuration \(path) (\(error.reason)); name another one with --config or "
+          + "$\(pathVariable), or write a starter file with receiptctl config init")
+    }
+    return try read(content, path: path, environment: environment, secrets: secrets)
+  }
+
+  /// Checks the content of a configuration file.
+  /// - Parameter path: of the file, for messages and for the folder that relative paths are taken from.
+  static func read(
+    _ content: FileContent, path: String, environment: Environment, secrets: SecretPolicy
+  ) throws(ConfigurationFaults) -> LoadedConfiguration {
+    let collector = FaultCollector()
+    let value = try value(of: content.bytes, path: path, collector: collector)
+    let reader = ConfigurationReader(
+      collector: collector,
+      secrets: SecretReader(
+        environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
+        collector: collector),
+      directory: directory(of: path))
+    let configuration = reader.configuration(from: value)
+    guard collector.faults.isEmpty else {
+      throw ConfigurationFaults(faults: collector.faults, warnings: collector.warnings)
+    }
+    return LoadedConfiguration(configuration: configuration, warnings: collector.warnings)
+  }
+
+  private static func value(
+    of bytes: [UInt8], path: String, collector: FaultCollector
+  ) throws(ConfigurationFaults) -> JSONValue {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw refusal("\(path) is not UTF-8 text")
+    }
+    var scanner = JSON5Scanner(text)
+    var located: JSON5Scanner.SyntaxFault?
+    do {
+      try scanner.scan()
+    } catch {
+      located = error
+    }
+    for duplicate in scanner.duplicates {
+      collector.fault(
+        duplicate.path,
+        "stands twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
+    }
+    do {
+      return try JSONValue(parsing: bytes, json5: true)
+    } catch {
+      guard let located else { throw refusal("\(path) is not JSON5: \(error.description)") }
+      let place = "line \(located.place.line), column \(located.place.column)"
+      throw refusal("\(path), \(place): \(located.message)")
+    }
+  }
+
+  private static func refusal(_ message: String) -> ConfigurationFaults {
+    ConfigurationFaults(faults: [Fault(path: "", message: message)])
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

@@ -1,0 +1,212 @@
+// The part of the configuration under `apps`. As ConfigurationReader: one thread, every fault.
+
+internal import Domain
+internal import JSON
+
+extension ConfigurationReader {
+  func apps(in root: ObjectReader) -> [AppConfiguration] {
+    let value = root.required(
+      "apps", "configure at least one app: apps: { my-app: { client: …, stripe: …, … } }")
+    guard let value else { return [] }
+    let reader = ObjectReader(value, path: "apps", collector: collector)
+    let range = ConfigurationLimits.apps
+    if case .object = value, !range.contains(reader.names.count) {
+      let bounds = "from \(range.lowerBound) to \(range.upperBound) apps"
+      collector.fault("apps", "must have \(bounds), but has \(reader.names.count)")
+    }
+    return reader.names.compactMap { slug in
+      guard AppConfiguration.isSlug(slug) else {
+        collector.fault(
+          reader.path(of: slug),
+          "is no name for an app; write 1 to 63 lower-case letters, digits and hyphens, not "
+            + "beginning with a hyphen")
+        return nil
+      }
+      return app(slug, reader.object(slug))
+    }
+  }
+
+  /// Nil after a fault that leaves a part of it without a value.
+  private func app(_ slug: String, _ reader: ObjectReader) -> AppConfiguration? {
+    let client = client(reader)
+    let stripe = stripe(reader.object("stripe"))
+    let purchasely = purchasely(reader.object("purchasely"))
+    let join = join(reader.object("join"))
+    let delivery = delivery(reader.object("delivery"))
+    reader.reportUnknownKeys()
+    guard let client, let stripe, let purchasely else { return nil }
+    return AppConfiguration(
+      slug: slug, client: client, stripe: stripe, purchasely: purchasely, join: join, delivery: delivery)
+  }
+
+  private func client(_ app: ObjectReader) -> AppConfiguration.ClientAccess? {
+    let path = app.path(of: "client")
+    let advice = "write { keys: [\"env:NAME\"] }, or \"open\" to let anyone post contexts"
+    switch app.required("client", advice) {
+    case nil: return nil
+    case .string("open"): return .open
+    case .object(let members):
+      let reader = ObjectReader(.object(members), path: path, collector: collector)
+      defer { reader.reportUnknownKeys() }
+      let keys = secretList(reader, "keys", count: ConfigurationLimits.clientKeys, advice: advice)
+      return keys.map { .keys($0) }
+    default:
+      collector.fault(path, "must be { keys: [ … ] } or \"open\"; \(advice)")
+      return nil
+    }
+  }
+
+  private func stripe(_ reader: ObjectReader) -> AppConfiguration.Stripe? {
+    defer { reader.reportUnknownKeys() }
+    let webhookSecrets = secretList(
+      reader, "webhook_secrets", count: ConfigurationLimits.webhookSecrets,
+      advice: "write the signing secret of the endpoint in Stripe's dashboard: [\"env:NAME\"]")
+    var stripe = AppConfiguration.Stripe(webhookSecrets: webhookSecrets ?? [])
+    stripe.toleranceMilliseconds = reader.duration(
+      "tolerance", default: stripe.toleranceMilliseconds, in: ConfigurationLimits.tolerance)
+    stripe.livemode = reader.choice("livemode", default: stripe.livemode)
+    stripe.apiKey = secrets.secret(reader.value("api_key"), path: reader.path(of: "api_key"))
+    stripe.apiBase = endpoint(reader, "api_base", default: stripe.apiBase)
+    while stripe.apiBase.hasSuffix("/") { stripe.apiBase.removeLast() }
+    stripe.userKeys = userKeys(reader, default: stripe.userKeys)
+    stripe.connect = connect(reader)
+    return webhookSecrets == nil ? nil : stripe
+  }
+
+  private func userKeys(_ reader: ObjectReader, default fallback: [String]) -> [String] {
+    let path = reader.path(of: "user_keys")
+    let range = ConfigurationLimits.userKeys
+    guard let entries = reader.list(reader.value("user_keys"), path: path, count: range, of: "metadata keys")
+    else {
+      return fallback
+    }
+    var keys: [String] = []
+    for (value, path) in entries {
+      let expected = "the name of a metadata key"
+      guard let key = reader.text(value, path: path, mustBe: expected) else { continue }
+      if key.utf8.count > ConfigurationLimits.userKeyBytesMax {
+        collector.fault(path, "is longer than a metadata key can be (\(ConfigurationLimits.userKeyBytesMax))")
+      } else if keys.contains(key) {
+        collector.fault(path, "stands in the list before; take it out")
+      }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  private func connect(_ reader: ObjectReader) -> AppConfiguration.Stripe.Connect {
+    let path = reader.path(of: "connect")
+    switch reader.value("connect") {
+    case nil, .string("none"): return .none
+    case .string("any"): return .any
+    case .array(let elements):
+      let range = ConfigurationLimits.connectedAccounts
+      let entries = reader.list(.array(elements), path: path, count: range, of: "accounts")
+      return .accounts(
+        (entries ?? []).compactMap { value, path in
+          guard case .string(let account) = value, account.hasPrefix("acct_"), account.utf8.count > 5,
+            account.utf8.count <= 255, account.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+          else {
+            collector.fault(path, "must be the id of a Stripe account, acct_…")
+            return nil
+          }
+          return account
+        })
+    default:
+      collector.fault(path, "must be \"none\", \"any\" or a list of accounts, [\"acct_…\"]")
+      return .none
+    }
+  }
+
+  private func purchasely(_ reader: ObjectReader) -> AppConfiguration.Purchasely? {
+    defer { reader.reportUnknownKeys() }
+    let advice = "write the app's API key from Purchasely's console as \"env:NAME\" or \"file:/path\""
+    let apiKey = secrets.secret(reader.required("api_key", advice), path: reader.path(of: "api_key"))
+    let url = endpoint(reader, "url", default: AppConfiguration.Purchasely.defaultURL)
+    return apiKey.map { AppConfiguration.Purchasely(url: url, apiKey: $0) }
+  }
+
+  private func endpoint(_ reader: ObjectReader, _ key: String, default fallback: String) -> String {
+    let path = reader.path(of: key)
+    guard let url = reader.text(reader.value(key), path: path, mustBe: "an address, https://…") else {
+      return fallback
+    }
+    if let fault = EndpointURL.fault(in: url) { collector.fault(path, fault) }
+    return url
+  }
+
+  /// A list of secrets that has no default; nil after a fault.
+  private func secretList(
+    _ reader: ObjectReader, _ key: String, count: ClosedRange<Int>, advice: String
+  ) -> [Secret]? {
+    let path = reader.path(of: key)
+    guard let entries = reader.list(reader.required(key, advice), path: path, count: count, of: "secrets")
+    else {
+      return nil
+    }
+    var found: [(secret: Secret, path: String)] = []
+    for (value, path) in entries {
+      guard let secret = secrets.secret(value, path: path) else { continue }
+      if let twin = found.first(where: { $0.secret.hasValue(of: secret) }) {
+        collector.fault(path, "is the same secret as \(twin.path); take one of them out")
+      }
+      found.append((secret, path))
+    }
+    return found.map(\.secret)
+  }
+}
+
+extension ConfigurationReader {
+  private func join(_ reader: ObjectReader) -> JoinPolicy {
+    defer { reader.reportUnknownKeys() }
+    let defaults = JoinPolicy()
+    func wait(_ key: String, _ fallback: Int64) -> Int64 {
+      reader.duration(key, default: fallback, in: ConfigurationLimits.joinWait)
+    }
+    return JoinPolicy(
+      windowMilliseconds: wait("window", defaults.windowMilliseconds),
+      waitForContextMilliseconds: wait("wait_for_context", defaults.waitForContextMilliseconds),
+      withoutContext: reader.choice("without_context", default: defaults.withoutContext),
+      waitForUserMilliseconds: wait("wait_for_user", defaults.waitForUserMilliseconds),
+      waitForStripePriceMilliseconds: wait("wait_for_stripe_price", defaults.waitForStripePriceMilliseconds),
+      waitForPriceMilliseconds: wait("wait_for_price", defaults.waitForPriceMilliseconds),
+      waitForPaymentMilliseconds: wait("wait_for_payment", defaults.waitForPaymentMilliseconds))
+  }
+
+  private func delivery(_ reader: ObjectReader) -> DeliveryPolicy {
+    typealias Range = ConfigurationLimits
+    defer { reader.reportUnknownKeys() }
+    let defaults = DeliveryPolicy()
+    return DeliveryPolicy(
+      concurrency: reader.integer("concurrency", default: defaults.concurrency, in: Range.concurrency),
+      ratePerSecond: reader.number("rate", default: defaults.ratePerSecond, in: Range.ratePerSecond),
+      timeoutMilliseconds: reader.duration(
+        "timeout", default: defaults.timeoutMilliseconds, in: Range.deliveryTimeout),
+      connectTimeoutMilliseconds: reader.duration(
+        "connect_timeout", default: defaults.connectTimeoutMilliseconds, in: Range.deliveryTimeout),
+      retry: retry(reader.object("retry")), breaker: breaker(reader.object("breaker")),
+      forwardContext: reader.flag("forward_context", default: defaults.forwardContext))
+  }
+
+  private func retry(_ reader: ObjectReader) -> RetryPolicy {
+    typealias Range = ConfigurationLimits
+    defer { reader.reportUnknownKeys() }
+    let defaults = RetryPolicy()
+    return RetryPolicy(
+      scheduleMilliseconds: reader.durations(
+        "schedule", default: defaults.scheduleMilliseconds, in: Range.retryPause, count: Range.retrySteps),
+      jitter: reader.number("jitter", default: defaults.jitter, in: Range.jitter),
+      giveUpAfterMilliseconds: reader.duration(
+        "give_up_after", default: defaults.giveUpAfterMilliseconds, in: Range.giveUpAfter))
+  }
+
+  private func breaker(_ reader: ObjectReader) -> BreakerPolicy {
+    typealias Range = ConfigurationLimits
+    defer { reader.reportUnknownKeys() }
+    let defaults = BreakerPolicy()
+    return BreakerPolicy(
+      failures: reader.integer("failures", default: defaults.failures, in: Range.breakerFailures),
+      openForMilliseconds: reader.duration(
+        "open_for", default: defaults.openForMilliseconds, in: Range.breakerOpenFor))
+  }
+}

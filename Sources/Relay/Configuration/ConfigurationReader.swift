@@ -1,0 +1,163 @@
+// Makes a Configuration of the file's value, with every fault of it. Keys are read in the order of the
+// manual, so faults come in that order. Reads the files that the configuration names, so it blocks; one
+// thread.
+
+internal import Domain
+internal import JSON
+internal import Platform
+
+/// Reads one configuration.
+struct ConfigurationReader {
+  let collector: FaultCollector
+  let secrets: SecretReader
+  /// The folder of the configuration file, which relative paths are taken from.
+  let directory: String
+
+  /// A stand-in where something was faulty: it is worth something only if the collector has no fault.
+  func configuration(from value: JSONValue) -> Configuration {
+    let root = ObjectReader(value, path: "", collector: collector)
+    let listen = listen(root.object("listen"))
+    let admin = admin(root.object("admin"))
+    reportSharedPort(listen, admin)
+    let databasePath = filePath(
+      root.required(
+        "database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
+      path: "database", in: root)
+    let configuration = Configuration(
+      listen: listen, admin: admin, databasePath: databasePath ?? "", log: log(root.object("log")),
+      limits: limits(root.object("limits")), retention: retention(root.object("retention")),
+      apps: apps(in: root))
+    root.reportUnknownKeys()
+    warnOfShortRetention(configuration)
+    return configuration
+  }
+
+  private func listen(_ reader: ObjectReader) -> Configuration.Listen {
+    let defaults = Configuration.Listen()
+    defer { reader.reportUnknownKeys() }
+    return Configuration.Listen(
+      address: address(reader, default: defaults.address), port: port(reader, default: defaults.port),
+      tls: reader.value("tls").flatMap {
+        tls(ObjectReader($0, path: reader.path(of: "tls"), collector: collector))
+      })
+  }
+
+  private func admin(_ reader: ObjectReader) -> Configuration.Admin {
+    let defaults = Configuration.Admin()
+    defer { reader.reportUnknownKeys() }
+    return Configuration.Admin(
+      address: address(reader, default: defaults.address), port: port(reader, default: defaults.port))
+  }
+
+  private func address(_ reader: ObjectReader, default fallback: String) -> String {
+    let path = reader.path(of: "address")
+    let expected = "a numeric address, such as \"127.0.0.1\", \"0.0.0.0\" or \"::1\""
+    guard let text = reader.text(reader.value("address"), path: path, mustBe: expected) else {
+      return fallback
+    }
+    if IPAddress(text) == nil { collector.fault(path, "must be \(expected); names are not looked up") }
+    return text
+  }
+
+  private func port(_ reader: ObjectReader, default fallback: UInt16) -> UInt16 {
+    UInt16(clamping: reader.integer("port", default: Int(fallback), in: ConfigurationLimits.ports))
+  }
+
+  /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is
+  /// well. A wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
+  private func reportSharedPort(_ listen: Configuration.Listen, _ admin: Configuration.Admin) {
+    guard listen.port == admin.port, listen.port != 0, let first = IPAddress(listen.address),
+      let second = IPAddress(admin.address), first.isIPv6 == second.isIPv6,
+      first == second || first.isWildcard || second.isWildcard
+    else { return }
+    collector.fault(
+      "admin.port", "is the port of listen, on the same address; give admin another one, such as 8081")
+  }
+
+  private func tls(_ reader: ObjectReader) -> Configuration.TLS? {
+    defer { reader.reportUnknownKeys() }
+    let advice = "TLS needs both certificate and key, as paths of PEM files"
+    let paths = ["certificate", "key"].map { key in
+      let path = reader.path(of: key)
+      let file = filePath(reader.required(key, advice), path: path, in: reader)
+      if let file { checkPEM(file, path: path) }
+      return file
+    }
+    guard let certificate = paths[0], let key = paths[1] else { return nil }
+    return Configuration.TLS(certificatePath: certificate, keyPath: key)
+  }
+
+  private func checkPEM(_ file: String, path: String) {
+    // The key is for the daemon's eyes; whoever reads the configuration without the secrets need not see it.
+    guard secrets.policy == .required else { return }
+    do {
+      let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.pemFileBytesMax).bytes
+      // RFC 7468 §2; text that is not UTF-8 cannot be it.
+      if String(validating: bytes, as: UTF8.self)?.contains("-----BEGIN ") != true {
+        collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")
+      }
+    } catch {
+      collector.fault(
+        path, "cannot read \(file) (\(error.reason)); create it, or let the service's user read it")
+    }
+  }
+
+  /// A path, made whole by the configuration's folder; nil after a fault or when it is left out.
+  private func filePath(_ value: JSONValue?, path: String, in reader: ObjectReader) -> String? {
+    guard let text = reader.text(value, path: path, mustBe: "the path of a file") else { return nil }
+    guard !text.hasSuffix("/") else {
+      collector.fault(path, "must be the path of a file, but ends with /; name the file in that folder")
+      return nil
+    }
+    return text.hasPrefix("/") ? text : directory == "/" ? "/\(text)" : "\(directory)/\(text)"
+  }
+
+  private func log(_ reader: ObjectReader) -> Configuration.LogSettings {
+    let defaults = Configuration.LogSettings()
+    defer { reader.reportUnknownKeys() }
+    return Configuration.LogSettings(
+      level: reader.choice("level", default: defaults.level),
+      format: reader.choice("format", default: defaults.format))
+  }
+
+  private func limits(_ reader: ObjectReader) -> Configuration.Limits {
+    typealias Range = ConfigurationLimits
+    let defaults = Configuration.Limits()
+    defer { reader.reportUnknownKeys() }
+    return Configuration.Limits(
+      contextBodyBytes: reader.size(
+        "context_body", default: defaults.contextBodyBytes, in: Range.contextBodyBytes),
+      webhookBodyBytes: reader.size(
+        "webhook_body", default: defaults.webhookBodyBytes, in: Range.webhookBodyBytes),
+      connections: reader.integer("connections", default: defaults.connections, in: Range.connections),
+      connectionsPerAddress: reader.integer(
+        "connections_per_address", default: defaults.connectionsPerAddress, in: Range.connections),
+      requestTimeoutMilliseconds: reader.duration(
+        "request_timeout", default: defaults.requestTimeoutMilliseconds, in: Range.requestTimeout),
+      queue: reader.integer("queue", default: defaults.queue, in: Range.queue))
+  }
+
+  private func retention(_ reader: ObjectReader) -> Configuration.Retention {
+    let defaults = Configuration.Retention()
+    defer { reader.reportUnknownKeys() }
+    func read(_ key: String, _ fallback: Int64) -> Int64 {
+      reader.duration(key, default: fallback, in: ConfigurationLimits.retention)
+    }
+    return Configuration.Retention(
+      contextsMilliseconds: read("contexts", defaults.contextsMilliseconds),
+      eventsMilliseconds: read("events", defaults.eventsMilliseconds),
+      attemptsMilliseconds: read("attempts", defaults.attemptsMilliseconds),
+      receiptsMilliseconds: read("receipts", defaults.receiptsMilliseconds))
+  }
+
+  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
+  /// purchase.
+  private func warnOfShortRetention(_ configuration: Configuration) {
+    for app in configuration.apps
+    where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {
+      collector.warning(
+        "retention.contexts",
+        "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// The starter file that `receiptctl config init` writes, and the reference of every key. Pure; any thread. A
+// test reads the defaults that it states and compares them with the real ones.
+
+/// The commented starter file.
+public enum ConfigurationTemplate {
+  /// JSON5 that loads once the environment variables it names are set. A line that begins with `//` and no
+  /// space behind it states a default; every other comment explains.
+  public static let text = #"""
+    // Configuration of receiptd (JSON5: comments and trailing commas are fine).
+    //
+    // A line that begins with two slashes and no space states a default; take the slashes away to change it.
+    // Durations: "250ms" "30s" "5m" "72h" "30d". Sizes: "512B" "64KiB" "1MiB". Secrets: "env:NAME" reads an
+    // environment variable, "file:/path" a file (the newline at its end is dropped). Check it with:
+    // receiptctl config check. Have a running receiptd read it again with: systemctl reload receiptd.
+    {
+      // The public listener: apps post contexts to it, Stripe posts webhooks. Port 0 lets the system choose.
+      listen: {
+        //address: "127.0.0.1",
+        //port: 8080,
+        // Only without a proxy that does TLS in front:
+        // tls: { certificate: "/path/fullchain.pem", key: "/path/privkey.pem" },
+      },
+
+      // Health, metrics and the dashboard. It asks nobody for a password: keep it off public addresses.
+      admin: {
+        //address: "127.0.0.1",
+        //port: 8081,
+      },
+
+      // The database's file. A relative path is taken from this file's folder.
+      database: "/var/lib/receiptd/receiptd.db",
+
+      log: {
+        // error, warning, info or debug
+        //level: "info",
+        // text or json
+        //format: "text",
+      },
+
+      // More than this is refused, so that memory stays bounded.
+      limits: {
+        //context_body: "64KiB",
+        //webhook_body: "4MiB",
+        //connections: 2000,
+        //connections_per_address: 200,
+        // For a whole request, however slowly it comes.
+        //request_timeout: "10s",
+        // Writes that may wait for the disk before a 503 asks to come back.
+        //queue: 10000,
+      },
+
+      // How long what is settled is kept.
+      retention: {
+        //contexts: "30d",
+        //events: "30d",
+        //attempts: "90d",
+        //receipts: "400d",
+      },
+
+      // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
+      // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
+      apps: {
+        ios: {
+          // The keys that the app shows when it posts a context, or client: "open" to let anyone post.
+          client: { keys: ["env:IOS_CLIENT_KEY"] },
+
+          stripe: {
+            // The signing secret of the webhook endpoint (whsec_…); several while one is being rotated.
+            webhook_secrets: ["env:STRIPE_WEBHOOK_SECRET"],
+            // How old a webhook's signature may be.
+            //tolerance: "5m",
+            // any, live or test: events of the other kind are kept but make no receipt.
+            //livemode: "any",
+            // A restricted key that may read, to look up what an event leaves out. Without it nothing is
+            // looked up.
+            // api_key: "env:STRIPE_API_KEY",
+            //api_base: "https://api.stripe.com",
+            // Metadata keys that may carry your user id, in order.
+            //user_keys: ["ply_user_id", "user_id"],
+            // Whether events of connected accounts count: "none", "any" or a list, ["acct_…"].
+            //connect: "none",
+          },
+
+          purchasely: {
+            // The application's API key, from Purchasely's console.
+            api_key: "env:PURCHASELY_API_KEY",
+            //url: "https://s2s.purchasely.io/receipts",
+          },
+
+          // How a purchase finds its context, and how long it waits for what it lacks.
+          join: {
+            // How long before the payment a context may have been posted.
+            //window: "24h",
+            //wait_for_context: "2m",
+            // Afterwards: deliver without ply_context, or hold until a context or an operator comes.
+            //without_context: "deliver",
+            //wait_for_user: "24h",
+            // Then the context's price is taken, whatever it looks like.
+            //wait_for_stripe_price: "30s",
+            //wait_for_price: "24h",
+            // For payments that take days, such as bank debits.
+            //wait_for_payment: "14d",
+          },
+
+          delivery: {
+            // Deliveries at once, and per second.
+            //concurrency: 8,
+            //rate: 50,
+            //timeout: "10s",
+            //connect_timeout: "3s",
+            retry: {
+              // The pauses after the first, second, … failure; the last one repeats.
+              //schedule: ["2s", "10s", "30s", "2m", "10m", "30m", "1h", "2h", "4h", "8h", "12h"],
+              // Each pause is varied by this share either way.
+              //jitter: 0.2,
+              //give_up_after: "7d",
+            },
+            // So many failures in a row stop the app's deliveries for so long, then one is tried.
+            breaker: {
+              //failures: 10,
+              //open_for: "30s",
+            },
+            // Whether ply_context is sent.
+            //forward_context: true,
+          },
+        },
+      },
+    }
+
+    """#
+}

@@ -1,0 +1,65 @@
+// Which addresses the relay may send secrets to: https, or http to this machine (stand-ins and tests). Pure;
+// any thread.
+
+internal import Platform
+
+/// The check of `purchasely.url` and `stripe.api_base`.
+enum EndpointURL {
+  /// - Returns: what is wrong with it and what to do, or nil when it is fine.
+  static func fault(in text: String) -> String? {
+    guard let separator = text.firstRange(of: "://") else {
+      return "must be a whole address, such as https://host/path"
+    }
+    let scheme = text[..<separator.lowerBound].lowercased()
+    guard scheme == "https" || scheme == "http" else { return "must begin with https://" }
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}".utf8.contains($0) }) else {
+      return "has a character that an address cannot have; write it percent-encoded"
+    }
+    guard !text.utf8.contains(UInt8(ascii: "#")) else { return "has a fragment (#…); take it out" }
+    let authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
+    guard !authority.contains("@") else {
+      return "has a user or password before the host; take it out, the key goes into api_key"
+    }
+    guard let host = host(of: authority) else {
+      return "has no usable host and port, such as host or host:8443"
+    }
+    guard scheme == "https" || isLoopback(host) else {
+      return "must begin with https:// (http:// would show the key to the network; it is taken for "
+        + "127.0.0.1, [::1] and localhost only)"
+    }
+    return nil
+  }
+
+  /// The host of `host`, `host:port`, `[v6]` or `[v6]:port`; nil when it is none of them.
+  private static func host(of authority: Substring) -> String? {
+    var host = authority
+    var port: Substring?
+    if authority.first == "[" {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      host = authority[authority.index(after: authority.startIndex)..<end]
+      guard let address = IPAddress(String(host)), address.isIPv6 else { return nil }
+      let rest = authority[authority.index(after: end)...]
+      guard rest.isEmpty || rest.first == ":" else { return nil }
+      port = rest.isEmpty ? nil : rest.dropFirst()
+    } else {
+      if let colon = authority.firstIndex(of: ":") {
+        host = authority[..<colon]
+        port = authority[authority.index(after: colon)...]
+      }
+      let isName = host.utf8.allSatisfy {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+          || $0 == UInt8(ascii: ".")
+      }
+      guard isName, !host.isEmpty, host.utf8.count <= 253, host.first != "." else { return nil }
+    }
+    if let port {
+      guard let number = UInt16(port), number > 0, port.first != "+" else { return nil }
+    }
+    return String(host)
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true
+  }
+}

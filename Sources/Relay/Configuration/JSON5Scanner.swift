@@ -1,0 +1,234 @@
+// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the
+// decoder does not tell: where the first syntax error is, and which keys stand twice in one object. The
+// decoder stays the judge of what a text means. Pure; any thread. Bounded by the text's length and by
+// `depthMax`.
+
+/// Scans one text.
+struct JSON5Scanner {
+  /// A place in the text, for people: both count from 1, columns in Unicode scalars.
+  struct Place: Equatable {
+    var line: Int
+    var column: Int
+  }
+
+  /// The first thing that does not belong.
+  struct SyntaxFault: Error, Equatable {
+    let place: Place
+    let message: String
+  }
+
+  /// A key that one object has twice, by the path of the key.
+  struct Duplicate: Equatable {
+    let path: String
+    let firstLine: Int
+    let secondLine: Int
+  }
+
+  /// The configuration nests six deep.
+  static let depthMax = 32
+
+  private let scalars: [Unicode.Scalar]
+  /// Never empty.
+  private let lineStarts: [Int]
+  private var position = 0
+  private var depth = 0
+  private(set) var duplicates: [Duplicate] = []
+
+  init(_ text: String) {
+    let scalars = Array(text.unicodeScalars)
+    self.scalars = scalars
+    lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
+  }
+
+  /// Scans the whole text, which is one value.
+  mutating func scan() throws(SyntaxFault) {
+    try skipBlanks()
+    try value(path: "")
+    try skipBlanks()
+    if position < scalars.count {
+      throw fault("something follows after the end; was a brace closed too early?")
+    }
+  }
+
+  private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
+
+  private func place(of position: Int) -> Place {
+    // Bisection: a large file has as many keys to place as lines.
+    var (low, high) = (0, lineStarts.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= position { low = middle } else { high = middle }
+    }
+    return Place(line: low + 1, column: position - lineStarts[low] + 1)
+  }
+
+  private func fault(_ message: String, at position: Int? = nil) -> SyntaxFault {
+    SyntaxFault(place: place(of: position ?? self.position), message: message)
+  }
+
+  /// White space and comments.
+  private mutating func skipBlanks() throws(SyntaxFault) {
+    while let scalar = current {
+      if scalar.properties.isWhitespace || scalar == "\u{FEFF}" {
+        position += 1
+      } else if scalar == "/", position + 1 < scalars.count, scalars[position + 1] == "/" {
+        while let next = current, next != "\n", next != "\r" { position += 1 }
+      } else if scalar == "/", position + 1 < scalars.count, scalars[position + 1] == "*" {
+        try skipBlockComment()
+      } else {
+        return
+      }
+    }
+  }
+
+  private mutating func skipBlockComment() throws(SyntaxFault) {
+    let start = position
+    position += 2
+    while position + 1 < scalars.count {
+      if scalars[position] == "*", scalars[position + 1] == "/" {
+        position += 2
+        return
+      }
+      position += 1
+    }
+    throw fault("a comment /* is not closed with */", at: start)
+  }
+
+  private mutating func value(path: String) throws(SyntaxFault) {
+    switch current {
+    case nil: throw fault("the text ends where a value should stand")
+    case "{": try object(path: path)
+    case "[": try array(path: path)
+    case "\"", "'": _ = try string()
+    default: try word()
+    }
+  }
+
+  private mutating func object(path: String) throws(SyntaxFault) {
+    let start = position
+    try enter()
+    var lines: [String: Int] = [:]
+    while true {
+      try skipBlanks()
+      if take("}") { break }
+      let keyPosition = position
+      let key = try key(start: start)
+      let keyPath = ObjectReader.path(path, key)
+      let line = place(of: keyPosition).line
+      if let firstLine = lines[key] {
+        duplicates.append(Duplicate(path: keyPath, firstLine: firstLine, secondLine: line))
+      }
+      lines[key] = lines[key] ?? line
+      try skipBlanks()
+      guard take(":") else { throw fault("a colon (:) should stand between a key and its value") }
+      try skipBlanks()
+      try value(path: keyPath)
+      try skipBlanks()
+      if take(",") { continue }
+      guard current == "}" else {
+        if current == nil { throw fault("the brace { is not closed", at: start) }
+        throw fault("a comma or } should stand here, behind the value")
+      }
+    }
+    depth -= 1
+  }
+
+  private mutating func array(path: String) throws(SyntaxFault) {
+    let start = position
+    try enter()
+    var index = 0
+    while true {
+      try skipBlanks()
+      if take("]") { break }
+      try value(path: "\(path)[\(index)]")
+      index += 1
+      try skipBlanks()
+      if take(",") { continue }
+      guard current == "]" else {
+        if current == nil { throw fault("the bracket [ is not closed", at: start) }
+        throw fault("a comma or ] should stand here, behind the value")
+      }
+    }
+    depth -= 1
+  }
+
+  private mutating func enter() throws(SyntaxFault) {
+    depth += 1
+    guard depth <= Self.depthMax else { throw fault("nested too deep") }
+    position += 1
+  }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard current == scalar else { return false }
+    position += 1
+    return true
+  }
+
+  /// A quoted key, or an identifier (ECMAScript 5.1 §7.6, without its escapes).
+  private mutating func key(start: Int) throws(SyntaxFault) -> String {
+    switch current {
+    case nil: throw fault("the brace { is not closed", at: start)
+    case "\"", "'": return try string()
+    default:
+      var key = String.UnicodeScalarView()
+      while let scalar = current, scalar == "$" || scalar == "_" || scalar.properties.isIDContinue {
+        key.append(scalar)
+        position += 1
+      }
+      guard let first = key.first, !("0"..."9").contains(first) else {
+        throw fault("a key should stand here; one that is not a plain word needs quotes")
+      }
+      if current == "-" { throw fault("a key with a hyphen needs quotes: \"…-…\"") }
+      return String(key)
+    }
+  }
+
+  private mutating func string() throws(SyntaxFault) -> String {
+    let start = position
+    guard let quote = current else { throw fault("a text should stand here") }
+    position += 1
+    var text = String.UnicodeScalarView()
+    while let scalar = current {
+      position += 1
+      if scalar == quote { return String(text) }
+      if scalar == "\n" || scalar == "\r" { break }
+      if scalar == "\\" {
+        // What an escape stands for matters only to keys that are compared, which nobody writes with escapes.
+        guard let escaped = current else { break }
+        text.append(escaped)
+        position += 1
+      } else {
+        text.append(scalar)
+      }
+    }
+    throw fault("the text that begins here is not closed with \(quote)", at: start)
+  }
+
+  /// A number or one of the words; the decoder is the judge of what is left of a number's form.
+  private mutating func word() throws(SyntaxFault) {
+    let start = position
+    var word = String.UnicodeScalarView()
+    while let scalar = current, scalar.properties.isIDContinue || "+-.$".unicodeScalars.contains(scalar) {
+      word.append(scalar)
+      position += 1
+    }
+    let text = String(word)
+    let unsigned = text.first == "-" || text.first == "+" ? String(text.dropFirst()) : text
+    if ["true", "false", "null", "Infinity", "NaN"].contains(unsigned) { return }
+    if let first = unsigned.unicodeScalars.first, ("0"..."9").contains(first) || first == "." {
+      guard Self.isNumber(unsigned) else {
+        throw fault("not a number; durations and sizes need quotes", at: start)
+      }
+      return
+    }
+    throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)
+  }
+
+  private static func isNumber(_ text: String) -> Bool {
+    if text.hasPrefix("0x") || text.hasPrefix("0X") {
+      return text.count > 2 && text.dropFirst(2).allSatisfy(\.isHexDigit)
+    }
+    // JSON5 lets the digits before or behind the point be left out; Swift does not.
+    return Double(text) != nil || Double("0\(text)") != nil || Double("\(text)0") != nil
+  }
+}

@@ -1,0 +1,124 @@
+// Finds the value behind `env:NAME`, `file:/path` or a secret in place. Nothing it reports repeats a value
+// (R7). Reads files, so it blocks; one thread.
+
+internal import JSON
+internal import Platform
+
+/// What becomes of a secret whose variable or file cannot be read.
+public enum SecretPolicy: Sendable {
+  /// It is a fault: the daemon needs every one of them.
+  case required
+  /// It is kept without its value: receiptctl is run by people who may not see the daemon's secrets and
+  /// rarely needs one.
+  case whereAvailable
+}
+
+/// Reads secrets for one configuration.
+struct SecretReader {
+  let environment: Environment
+  let policy: SecretPolicy
+  /// Whether others than its owner may look into the configuration file.
+  let isFileOpenToOthers: Bool
+  let collector: FaultCollector
+
+  private static let advice = "write \"env:NAME\" or \"file:/path\""
+
+  /// - Parameter value: nil when the key is left out; that is its caller's to report.
+  func secret(_ value: JSONValue?, path: String) -> Secret? {
+    guard let value else { return nil }
+    guard case .string(let text) = value else {
+      collector.fault(path, "must be text; \(Self.advice)")
+      return nil
+    }
+    if text.hasPrefix("env:") { return variable(String(text.dropFirst(4)), path: path) }
+    if text.hasPrefix("file:") { return file(String(text.dropFirst(5)), path: path) }
+    if let flaw = Self.flaw(in: text) {
+      collector.fault(path, "\(flaw); \(Self.advice)")
+      return nil
+    }
+    if isFileOpenToOthers {
+      collector.warning(
+        path,
+        "stands in place in a file that others can read; \(Self.advice), or take the rights of others away "
+          + "(chmod 600)")
+    }
+    return Secret(text)
+  }
+
+  private func variable(_ name: String, path: String) -> Secret? {
+    let source = Secret.Source.environment(name)
+    guard Self.isVariableName(name) else {
+      collector.fault(path, "names no environment variable; write \"env:NAME\" with letters, digits and _")
+      return nil
+    }
+    guard let value = environment[name] else {
+      return unavailable(
+        path, source,
+        "needs the environment variable \(name), which is not set; set it where the "
+          + "service gets its environment, or write \"file:/path\"")
+    }
+    if let flaw = Self.flaw(in: value) {
+      return unavailable(
+        path, source, "\(flaw) (in the environment variable \(name)); set it to the secret alone")
+    }
+    return Secret(value, source: source)
+  }
+
+  private func file(_ file: String, path: String) -> Secret? {
+    guard file.hasPrefix("/"), !file.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      // Nothing is expanded, systemd's $CREDENTIALS_DIRECTORY neither: what is read is what is written.
+      collector.fault(
+        path, "must name its file by the whole path, \"file:/path\"; variables are not expanded in it")
+      return nil
+    }
+    let source = Secret.Source.file(file)
+    var bytes: [UInt8]
+    do {
+      bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.secretFileBytesMax).bytes
+    } catch {
+      return unavailable(
+        path, source,
+        "cannot read \(file) (\(error.reason)); create it, or let the service's user "
+          + "read it")
+    }
+    if bytes.last == UInt8(ascii: "\n") {
+      bytes.removeLast()
+      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    }
+    guard let value = String(validating: bytes, as: UTF8.self) else {
+      return unavailable(path, source, "is not UTF-8 text (in \(file)); put the secret alone into it")
+    }
+    if let flaw = Self.flaw(in: value) {
+      return unavailable(path, source, "\(flaw) (in \(file)); put the secret alone into it, on one line")
+    }
+    return Secret(value, source: source)
+  }
+
+  private func unavailable(_ path: String, _ source: Secret.Source, _ message: String) -> Secret {
+    let fault = Fault(path: path, message: message)
+    if policy == .required { collector.fault(path, message) }
+    return Secret(unavailable: fault, source: source)
+  }
+
+  /// A padded secret is a slip of copying that would make every signature wrong; one with a line break would
+  /// break out of the header that it is sent in.
+  private static func flaw(in value: String) -> String? {
+    let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
+    if value.allSatisfy(isBlank) { return "is empty" }
+    if value.first.map(isBlank) == true || value.last.map(isBlank) == true {
+      return "has spaces or line breaks around it"
+    }
+    if value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "has a control character in it" }
+    return value.utf8.count > ConfigurationLimits.secretBytesMax ? "is too long for a secret" : nil
+  }
+
+  private static func isVariableName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
+      return false
+    }
+    return name.utf8.allSatisfy {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
+    }
+  }
+}

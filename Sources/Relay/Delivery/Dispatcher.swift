@@ -1,0 +1,89 @@
+// The dispatcher: takes receipts that are due, sends them over one libcurl multi handle, and hands what came of each to
+// the committer. One thread, which owns every lane and the transfers; others leave messages and wake it. It must never
+// block on the committer or the disk's writer.
+
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Delivers receipts.
+final class Dispatcher: Sendable {
+  /// The longest sleep: whatever was missed (a jump of the wall clock, a change by another process that could not wake
+  /// us) is found within it.
+  static let sleepMillisecondsMax: Int64 = 5000
+  /// After the database could not be read or written, the next try comes after this.
+  static let faultPauseMilliseconds: Int64 = 1000
+
+  /// What others have to say.
+  struct Inbox {
+    var dueAt: [String: Timestamp] = [:]
+    var settled: [(app: String, row: Int64)] = []
+    var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+    var directory: AppDirectory?
+    var looksEverywhere = false
+    var isStopping = false
+  }
+
+  let inbox = Monitor(Inbox())
+  let committer: Committer
+  let metrics: Metrics
+  let log: Log
+  let clock: any Clock
+  private let transfers: TransferPool
+  private let thread = Monitor<WorkerThread?>(nil)
+  private let reader: Monitor<StoreReader>
+  private let directory: AppDirectory
+  private let graceMilliseconds: Int64
+
+  init(
+    reader: sending StoreReader, directory: AppDirectory, committer: Committer, metrics: Metrics, log: Log,
+    clock: any Clock, connectionsMax: Int, graceMilliseconds: Int64
+  ) throws(TransferFailure) {
+    self.reader = Monitor(reader)
+    self.directory = directory
+    self.committer = committer
+    self.metrics = metrics
+    self.log = log
+    self.clock = clock
+    self.graceMilliseconds = graceMilliseconds
+    transfers = try TransferPool(connectionsMax: connectionsMax)
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "dispatcher") { [self] in
+      reader.withLock { reader in
+        var run = DispatcherRun(self, reader: reader, transfers: transfers, directory: directory)
+        run.loop()
+      }
+    }
+    thread.withLock { $0 = started }
+  }
+
+  /// Receipts were made ready, or will be due at these moments.
+  func note(dueAt: [String: Timestamp]) {
+    guard !dueAt.isEmpty else { return }
+    tell { inbox in inbox.dueAt.merge(dueAt) { min($0, $1) } }
+  }
+
+  /// Another process changed the database.
+  func lookEverywhere() { tell { $0.looksEverywhere = true } }
+
+  /// New apps and settings.
+  func use(_ directory: AppDirectory) { tell { $0.directory = directory } }
+
+  /// Starts nothing more, gives what is under way its grace, and ends the thread.
+  func stop() {
+    tell { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+  }
+
+  func tell(_ change: (inout Inbox) -> Void) {
+    inbox.update(change)
+    transfers.wake()
+  }
+
+  /// For how long what is under way may go on after `stop`.
+  func stopDeadline() -> MonotonicInstant { clock.monotonic.advanced(byMilliseconds: graceMilliseconds) }
+}

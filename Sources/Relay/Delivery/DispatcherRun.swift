@@ -1,0 +1,247 @@
+// The dispatcher's loop and its state, which nobody else sees. The dispatcher's thread.
+
+internal import Destinations
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// One run of the dispatcher, from start to stop.
+struct DispatcherRun {
+  /// A try that is under way.
+  private struct Try {
+    var app: String
+    var receipt: StoreReader.DueReceipt
+    var isProbe: Bool
+    var startedAt: Timestamp
+  }
+
+  private let dispatcher: Dispatcher
+  private let reader: StoreReader
+  private let transfers: TransferPool
+  private var lanes: [String: Lane] = [:]
+  private var tries: [UInt64: Try] = [:]
+  private var lastTag: UInt64 = 0
+  private var retryReadingAt: MonotonicInstant?
+  private var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+
+  init(_ dispatcher: Dispatcher, reader: StoreReader, transfers: TransferPool, directory: AppDirectory) {
+    self.dispatcher = dispatcher
+    self.reader = reader
+    self.transfers = transfers
+    use(directory)
+  }
+
+  private var now: Timestamp { Timestamp(unixMilliseconds: dispatcher.clock.wallMilliseconds) }
+  private var monotonic: MonotonicInstant { dispatcher.clock.monotonic }
+
+  mutating func loop() {
+    var stopAt: MonotonicInstant?
+    while true {
+      if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
+      if let stopAt {
+        if tries.isEmpty || monotonic >= stopAt { break }
+      } else {
+        startWhatIsDue()
+      }
+      storeAgain()
+      let sleep = stopAt.map { max(0, $0.milliseconds(since: monotonic)) } ?? sleepMilliseconds()
+      for completion in transfers.run(timeoutMilliseconds: Int(sleep)) { finish(completion) }
+    }
+    for completion in transfers.cancelAll() { finish(completion, isStopping: true) }
+  }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = dispatcher.inbox.withLock { inbox in
+      defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if let directory = news.directory { use(directory) }
+    for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
+    for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
+    unstored += news.unstored
+    if news.looksEverywhere { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
+    return news.isStopping
+  }
+
+  /// Lanes for these apps. Those of apps that are gone end with what they have under way; its outcomes are stored.
+  private mutating func use(_ directory: AppDirectory) {
+    let breakers: [String: Breaker]
+    do throws(SQLiteError) {
+      breakers = try reader.breakers()
+    } catch {
+      // Without it a breaker starts closed, and what was wrong shows again at the first try.
+      dispatcher.log.error("could not read the breakers", ["error": error.description])
+      breakers = [:]
+    }
+    for slug in lanes.keys where directory[slug] == nil { lanes[slug] = nil }
+    for (slug, app) in directory.apps {
+      if lanes[slug] != nil {
+        lanes[slug]?.use(app, now: now, monotonic: monotonic)
+      } else {
+        lanes[slug] = Lane(app, breaker: breakers[slug] ?? Breaker(), now: now, monotonic: monotonic)
+      }
+    }
+  }
+
+  private func sleepMilliseconds() -> Int64 {
+    var sleep = Dispatcher.sleepMillisecondsMax
+    for var lane in lanes.values {
+      if let wait = lane.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    if let retryReadingAt { sleep = max(sleep, retryReadingAt.milliseconds(since: monotonic)) }
+    for item in unstored { sleep = min(sleep, item.at.milliseconds(since: monotonic)) }
+    return max(0, sleep)
+  }
+
+  private mutating func startWhatIsDue() {
+    if let retryReadingAt, monotonic < retryReadingAt { return }
+    retryReadingAt = nil
+    for slug in lanes.keys {
+      do throws(SQLiteError) {
+        try startWhatIsDue(of: slug)
+      } catch {
+        dispatcher.log.error("could not read what is due; trying again", ["error": error.description])
+        retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        return
+      }
+    }
+  }
+
+  private mutating func startWhatIsDue(of slug: String) throws(SQLiteError) {
+    guard var lane = lanes[slug] else { return }
+    let room = lane.room(now: now, monotonic: monotonic)
+    guard room > 0 else { return }
+    // Those under way are still due in the database, so as many more are asked for.
+    let limit = room + lane.underWay.count
+    let due = try reader.due(app: slug, now: now, limit: limit)
+    let admitted = lane.admit(due, now: now, monotonic: monotonic)
+    if due.count < limit && admitted.count == due.filter({ !lane.underWay.contains($0.row) }).count + admitted.count {
+      lane.rest(until: try reader.nextDue(app: slug, after: now))
+    }
+    lanes[slug] = lane
+    for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
+  }
+
+  private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
+    lastTag += 1
+    let app = lane.app
+    tries[lastTag] = Try(app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now)
+    let request = TransferRequest(
+      method: .post, url: app.destination.url,
+      headers: app.destination.headers.map { TransferHeader($0.name, $0.value) }, body: receipt.body,
+      timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
+      connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
+    do throws(TransferFailure) {
+      try transfers.start(request, tag: lastTag)
+    } catch {
+      // Nothing left this machine; the verdict is the same as if the connection had failed.
+      let result = TransferResult(
+        status: nil, headers: [], body: [], failure: error, requestWasSent: false, durationMilliseconds: 0)
+      finish(TransferCompletion(tag: lastTag, result: result))
+    }
+  }
+
+  private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
+    guard let attempt = tries.removeValue(forKey: completion.tag) else { return }
+    let result = completion.result
+    let report = AttemptReport(
+      startedAt: attempt.startedAt, durationMilliseconds: result.durationMilliseconds,
+      status: result.status.map(Int64.init), error: result.failure?.rawValue,
+      isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
+    guard var lane = lanes[attempt.app] else { return }
+    let decision: Delivery.Decision
+    if isStopping && result.status == nil {
+      // The try was cut short here, which says nothing about the destination.
+      decision = .retry(at: now, spent: false)
+      lane.abandon(row: attempt.receipt.row)
+    } else {
+      decision = judge(result, attempt, lane: &lane, report: report)
+    }
+    lanes[attempt.app] = lane
+    store(
+      RecordAttempt(
+        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker))
+    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
+  }
+
+  private func judge(
+    _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: AttemptReport
+  ) -> Delivery.Decision {
+    let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
+    let before = lane.breaker
+    lane.judge(verdict, row: attempt.receipt.row, now: now)
+    let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
+    var random = SystemRandomNumberGenerator()
+    let decision = Delivery.decide(
+      verdict,
+      budget: RetryBudget(
+        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince, pausedMilliseconds: paused),
+      probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
+    dispatcher.metrics.attempted(app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+    DeliveryLog(dispatcher.log).write(
+      verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
+      after: lane.breaker)
+    return decision
+  }
+
+  /// Hands an outcome to the committer; until it is on disk the receipt counts as under way.
+  private func store(_ attempt: RecordAttempt) {
+    let dispatcher = dispatcher
+    let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
+      switch result {
+      case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
+      case .failure(let error):
+        dispatcher.log.error("could not store the outcome of a delivery; trying again", ["error": error.description])
+        let again = dispatcher.clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        dispatcher.tell { $0.unstored.append((attempt, again)) }
+      }
+    }
+    if !isQueued { dispatcher.log.error("an outcome came after the store was closed; it will be sent again") }
+  }
+
+  private mutating func storeAgain() {
+    let due = unstored.filter { $0.at <= monotonic }
+    guard !due.isEmpty else { return }
+    unstored.removeAll { $0.at <= monotonic }
+    for item in due { store(item.attempt) }
+  }
+
+  /// While the destination is down its receipts get no turn; those whose time is up are given up here.
+  private func giveUpOverdue(_ lane: Lane) {
+    let policy = lane.app.delivery.retry
+    let cutoff = now.advanced(byMilliseconds: -policy.giveUpAfterMilliseconds)
+    let paused = lane.breaker.pausedMilliseconds(now: now)
+    // If it cannot be read now, the next probe comes here again.
+    let overdue = try? reader.overdue(app: lane.app.slug, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
+    let rows = (overdue ?? []).filter { item in
+      RetryBudget(
+        spentTries: 0, startedAt: item.budget.since,
+        pausedMilliseconds: paused - item.budget.pausedBaseMilliseconds
+      ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
+    }.map(\.row)
+    guard !rows.isEmpty else { return }
+    let log = dispatcher.log
+    _ = dispatcher.committer.submit(GiveUp(app: lane.app.slug, rows: rows), from: .inside) { result in
+      if case .success(let count) = result {
+        log.warning("gave up receipts; replay them once the destination is back", ["count": String(count)])
+      }
+    }
+  }
+}
+
+extension DeliveryAnswer {
+  init(_ result: TransferResult) {
+    let failure: Failure? = result.failure.map { fault in
+      switch fault {
+      case .certificateRejected, .certificateAuthorityUnreadable, .refusedURL, .refusedHeader:
+        .misconfigured(fault.rawValue)
+      default: .transient(fault.rawValue)
+      }
+    }
+    self.init(
+      status: result.status, retryAfter: result.header("Retry-After"), body: result.body, failure: failure)
+  }
+}

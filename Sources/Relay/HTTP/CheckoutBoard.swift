@@ -1,0 +1,148 @@
+// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers come when the
+// state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the housekeeper drives the rest.
+
+internal import Domain
+internal import HTTPServer
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Who waits for which checkout.
+final class CheckoutBoard: Sendable {
+  static let waitSecondsMax: Int64 = 30
+
+  private struct Waiter {
+    var app: String
+    var exchange: Exchange
+    var until: MonotonicInstant
+  }
+
+  private struct State {
+    var waiters: [String: [Waiter]] = [:]
+    /// Contexts whose state may have changed since the last look.
+    var changed: Set<String> = []
+    var everyoneChanged = false
+  }
+
+  private let state = Monitor(State())
+  private let reader: Monitor<StoreReader>
+  private let clock: any Clock
+  private let log: Log
+  /// Wakes the housekeeper.
+  private let onChange: @Sendable () -> Void
+
+  init(reader: sending StoreReader, clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void) {
+    self.reader = Monitor(reader)
+    self.clock = clock
+    self.log = log
+    self.onChange = onChange
+  }
+
+  /// Answers at once when there is nothing to wait for; else when there is.
+  func answer(contextID: String, app: String, _ head: RequestHead, _ exchange: Exchange) {
+    guard let seconds = Self.waitSeconds(head.query) else {
+      return exchange.answer(
+        .invalid("invalid-wait", "`wait` is a whole number of seconds from 0 to \(Self.waitSecondsMax)."))
+    }
+    guard Identifier.isWellFormed(contextID, prefix: Identifier.contextPrefix) else {
+      return exchange.answer(.unknownContext)
+    }
+    let first = read(contextID, app: app)
+    guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
+      return answer(exchange, contextID, with: first)
+    }
+    let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
+    state.withLock { $0.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until)) }
+    // It may have changed between the look and the entry, and nobody would say so again: look once more.
+    noteChanged([contextID])
+  }
+
+  /// `wait` of a query; 0 without one, nil for what is no such number.
+  private static func waitSeconds(_ query: String?) -> Int64? {
+    guard let query else { return 0 }
+    // What cannot be decoded is no `wait` either way.
+    guard let text = try? PercentEncoding.value(of: "wait", in: Array(query.utf8)[...]) else {
+      return query.contains("wait") ? nil : 0
+    }
+    guard let seconds = Int64(text), (0...waitSecondsMax).contains(seconds) else { return nil }
+    return seconds
+  }
+
+  private func read(_ contextID: String, app: String) -> Result<CheckoutStatus?, SQLiteError> {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    return reader.withLock { reader in
+      do throws(SQLiteError) {
+        return .success(try reader.status(app: app, contextID: contextID, now: now))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func answer(
+    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, SQLiteError>
+  ) {
+    switch result {
+    case .success(.some(let status)): exchange.answer(status.response(contextID: contextID))
+    case .success(nil): exchange.answer(.unknownContext)
+    case .failure(let error):
+      log.error("could not read the state of a checkout", ["error": error.description])
+      exchange.answer(.storeFailed)
+    }
+  }
+
+  /// These may have changed.
+  func noteChanged(_ contextIDs: Set<String>) {
+    let matters = state.withLock { state in
+      let waited = contextIDs.filter { state.waiters[$0] != nil }
+      state.changed.formUnion(waited)
+      return !waited.isEmpty
+    }
+    if matters { onChange() }
+  }
+
+  /// Any may have changed: another process wrote to the database.
+  func noteEveryoneChanged() { state.withLock { $0.everyoneChanged = true } }
+
+  /// Answers whoever's checkout became final and whoever's time is up.
+  /// - Returns: when the next one's time is up; nil when nobody waits.
+  func attend() -> MonotonicInstant? {
+    let now = clock.monotonic
+    let suspects = state.withLock { state in
+      let changed = state.everyoneChanged ? Set(state.waiters.keys) : state.changed
+      state.changed = []
+      state.everyoneChanged = false
+      let late = state.waiters.filter { $0.value.contains { $0.until <= now } }.keys
+      return changed.union(late)
+    }
+    for contextID in suspects { attend(contextID, now: now) }
+    return state.withLock { $0.waiters.values.lazy.flatMap { $0.lazy.map(\.until) }.min() }
+  }
+
+  private func attend(_ contextID: String, now: MonotonicInstant) {
+    let waiters = state.withLock { $0.waiters[contextID] ?? [] }
+    guard let app = waiters.first?.app else { return }
+    let result = read(contextID, app: app)
+    var isOver = true
+    if case .success(.some(let status)) = result { isOver = status.state.isFinal }
+    let answered = state.withLock { state in
+      let all = state.waiters[contextID] ?? []
+      let leaving = all.filter { isOver || $0.until <= now }
+      let staying = all.filter { !isOver && $0.until > now }
+      state.waiters[contextID] = staying.isEmpty ? nil : staying
+      return leaving
+    }
+    for waiter in answered { answer(waiter.exchange, contextID, with: result) }
+  }
+
+  /// Answers everyone with what is known: the daemon stops.
+  func dismissAll() {
+    let everyone = state.withLock { state in
+      defer { state.waiters = [:] }
+      return state.waiters
+    }
+    for (contextID, waiters) in everyone {
+      for waiter in waiters { answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app)) }
+    }
+  }
+}

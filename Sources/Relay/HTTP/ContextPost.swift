@@ -1,0 +1,135 @@
+// Reading a posted context: body, user, client key. Pure; any thread.
+
+internal import Destinations
+internal import Domain
+internal import FoundationEssentials
+internal import HTTPServer
+
+/// What a client posts before a web checkout.
+struct ContextPost: Equatable {
+  var userID: String
+  var blob: ContextBlob
+
+  enum MediaType {
+    case json, form
+  }
+
+  /// The media type of the body; parameters such as a charset do not matter (RFC 9110 §8.3).
+  static func mediaType(_ head: RequestHead) -> MediaType? {
+    let type = head.header("Content-Type")?.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    return switch type {
+    case "application/json": .json
+    case "application/x-www-form-urlencoded": .form
+    default: nil
+    }
+  }
+
+  /// The key that the client shows, in either of the two places.
+  static func clientKey(_ head: RequestHead) -> [UInt8]? {
+    if let authorization = head.header("Authorization") {
+      // The scheme's name is case-insensitive (RFC 9110 §11.1).
+      let parts = authorization.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+      return Array(parts[1].utf8.drop { $0 == UInt8(ascii: " ") })
+    }
+    return head.header("X-API-KEY").map { Array($0.utf8) }
+  }
+
+  private struct Body: Decodable {
+    var blob: String?
+    var user: String?
+    private enum Key: String, CodingKey { case ply_context, user_id }
+
+    init(blob: String?, user: String?) {
+      self.blob = blob
+      self.user = user
+    }
+
+    init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: Key.self)
+      blob = try fields.decodeIfPresent(String.self, forKey: .ply_context)
+      user = try fields.decodeIfPresent(String.self, forKey: .user_id)
+    }
+  }
+
+  /// Reads a request.
+  /// - Parameter pathUser: the user in the path, decoded.
+  static func read(_ request: Request, pathUser: String?) throws(Fault) -> ContextPost {
+    let body = try body(of: request)
+    let headerUser = request.head.header("X-User-Id")
+    if request.head.isUndecodable("X-User-Id") { throw .userNotText }
+    guard let text = body.blob else { throw .blobMissing }
+    let userID = try user(among: [pathUser, body.user, headerUser])
+    do {
+      return ContextPost(userID: userID, blob: try PlyContext.read(text))
+    } catch {
+      throw .blob(error)
+    }
+  }
+
+  private static func body(of request: Request) throws(Fault) -> Body {
+    guard mediaType(request.head) == .form else {
+      do {
+        return try JSONDecoder().decode(Body.self, from: Data(request.body))
+      } catch DecodingError.typeMismatch(_, let context) {
+        throw .wrongType(context.codingPath.last?.stringValue ?? "")
+      } catch {
+        throw .notJSON
+      }
+    }
+    do {
+      let form = request.body[...]
+      let blob = try PercentEncoding.value(of: "ply_context", in: form)
+      // Base64 has no blanks: one is a `+` that the client forgot to escape.
+      return Body(
+        blob: blob.map { String($0.map { $0 == " " ? "+" : $0 }) },
+        user: try PercentEncoding.value(of: "user_id", in: form))
+    } catch {
+      throw .notForm
+    }
+  }
+
+  /// Given in several places, they must agree.
+  private static func user(among given: [String?]) throws(Fault) -> String {
+    let users = given.compactMap(\.self)
+    guard let first = users.first else { throw .userMissing }
+    guard users.allSatisfy({ $0 == first }) else { throw .usersDiffer }
+    guard let user = OutsideText.identifier(first) else { throw .userNotText }
+    return user
+  }
+
+  /// What is wrong with a post.
+  enum Fault: Error, Equatable {
+    case notJSON, notForm, blobMissing, userMissing, usersDiffer, userNotText
+    case wrongType(String)
+    case blob(PlyContext.Fault)
+
+    var problem: Problem {
+      switch self {
+      case .notJSON: .invalid("invalid-json", "The body is not a JSON object. Send {\"ply_context\": \"…\"}.")
+      case .notForm: .invalid("invalid-form", "The body is not a form: check its percent signs and its encoding.")
+      case .wrongType(""): .invalid("invalid-json", "The body must be a JSON object: {\"ply_context\": \"…\"}.")
+      case .wrongType(let field): .invalid("invalid-\(Self.slug(field))", "`\(field)` must be text.")
+      case .blobMissing:
+        .invalid("missing-ply-context", "Send `ply_context`, exactly as the Purchasely SDK gave it.")
+      case .userMissing:
+        .invalid(
+          "missing-user",
+          "Name the user: in the path (/v1/{app}/users/{user_id}/contexts), as `user_id` in the body, "
+            + "or in the header X-User-Id. It must be the id that the Purchasely SDK was given.")
+      case .usersDiffer: .invalid("users-differ", "The user is given more than once, and not the same. Give it once.")
+      case .userNotText:
+        .invalid(
+          "invalid-user",
+          "A user id has 1 to \(OutsideText.identifierBytesMax) bytes of UTF-8 and no control characters.")
+      case .blob(.tooLong):
+        .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")
+      case .blob(.empty), .blob(.notBase64):
+        .invalid(
+          "invalid-ply-context", "`ply_context` must be base64 of at least one byte, as the Purchasely SDK gave it.")
+      }
+    }
+
+    private static func slug(_ field: String) -> String { field == "user_id" ? "user" : "ply-context" }
+  }
+}

@@ -1,0 +1,88 @@
+// Errors as problem documents (RFC 9457). A problem says what to do and nothing of the inside: no SQL, no path, no secret
+// (R7). Pure; any thread.
+
+internal import HTTPServer
+internal import JSON
+
+/// An error as the outside sees it.
+struct Problem: Sendable, Equatable {
+  /// The last part of the type, `urn:receiptd:problem:<slug>`.
+  let slug: String
+  let title: String
+  let status: Int
+  /// What is wrong and what to do.
+  let detail: String
+  var headers: [String: String] = [:]
+
+  func response(requestID: String) -> Response {
+    let document: JSONValue = [
+      "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title), "status": .integer(Int64(status)),
+      "detail": .string(detail), "request_id": .string(requestID),
+    ]
+    var response = Response(status: status, type: "application/problem+json", body: document.serialized())
+    response.headers.append(("Cache-Control", "no-store"))
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
+    return response
+  }
+}
+
+extension Problem {
+  static let notFound = Problem(
+    slug: "not-found", title: "Not found", status: 404,
+    detail: "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
+  static let unknownApp = Problem(
+    slug: "unknown-app", title: "Unknown app", status: 404,
+    detail: "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
+  static let unknownContext = Problem(
+    slug: "unknown-context", title: "Unknown context", status: 404,
+    detail: "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
+  static let malformedRequest = Problem(
+    slug: "malformed-request", title: "Malformed request", status: 400,
+    detail: "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
+
+  static func wrongMethod(_ allowed: String) -> Problem {
+    Problem(
+      slug: "method-not-allowed", title: "Method not allowed", status: 405,
+      detail: "This path takes \(allowed) only.", headers: ["Allow": allowed])
+  }
+
+  static let unauthorized = Problem(
+    slug: "unauthorized", title: "Unauthorized", status: 401,
+    detail: "Send one of the app's client keys as `Authorization: Bearer KEY` or `X-API-KEY: KEY`.",
+    headers: ["WWW-Authenticate": "Bearer"])
+  static let wrongMediaType = Problem(
+    slug: "unsupported-media-type", title: "Unsupported media type", status: 415,
+    detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
+
+  static func tooLarge(_ maximum: Int) -> Problem {
+    Problem(
+      slug: "body-too-large", title: "Body too large", status: 413,
+      detail: "The body may have \(maximum) bytes. Nothing of it was kept.")
+  }
+
+  static let tooSlow = Problem(
+    slug: "too-slow", title: "Request too slow", status: 408,
+    detail: "The request was not complete in time. Nothing of it was kept; send it again.")
+
+  static func invalid(_ slug: String, _ detail: String) -> Problem {
+    Problem(slug: slug, title: "Invalid request", status: 400, detail: detail)
+  }
+
+  static func unavailable(_ slug: String, _ detail: String, retryAfterSeconds: Int) -> Problem {
+    Problem(
+      slug: slug, title: "Unavailable", status: 503, detail: detail,
+      headers: ["Retry-After": String(retryAfterSeconds)])
+  }
+
+  static let busy = unavailable(
+    "busy", "More is coming in than can be stored. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 1)
+  static let storeFailed = unavailable(
+    "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
+    retryAfterSeconds: 10)
+  static let stopping = unavailable(
+    "stopping", "The service is stopping. Nothing of this request was kept; send it again.", retryAfterSeconds: 5)
+  static let internalFault = Problem(
+    slug: "internal", title: "Internal error", status: 500,
+    detail: "Something went wrong here. Send the request again; if it stays, report the request id.")
+}

@@ -1,0 +1,153 @@
+// The public listener: contexts from apps, webhooks from processors, the state of a checkout. Runs on libmicrohttpd's
+// threads and must not block them: what has to reach the disk goes to the committer with the responder.
+
+internal import Cryptography
+internal import Domain
+internal import HTTPServer
+internal import Platform
+internal import Processors
+internal import SQLite
+internal import Store
+
+/// Serves the contract's public paths.
+struct PublicListener: RequestHandler {
+  let services: ListenerServices
+  let limits: Configuration.Limits
+  let apps: AppRegistry
+  let committer: Committer
+  let checkouts: CheckoutBoard
+
+  func admit(_ head: RequestHead) -> Admission {
+    switch PublicRoute.find(head) {
+    case .failure(let refusal):
+      return .answer(RequestScope(head, route: "none", listener: services).finish(refusal.problem))
+    case .success(let route):
+      guard let problem = refusal(of: route, head) else { return .body(maximumBytes: bodyBytesMax(route)) }
+      return .answer(RequestScope(head, route: route.label, listener: services).finish(problem))
+    }
+  }
+
+  private func bodyBytesMax(_ route: PublicRoute) -> Int {
+    switch route {
+    case .postContext: limits.contextBodyBytes
+    case .webhook: limits.webhookBodyBytes
+    case .contextStatus: 0
+    }
+  }
+
+  /// What can be said against a request before its body is read.
+  private func refusal(of route: PublicRoute, _ head: RequestHead) -> Problem? {
+    guard let app = apps.current[route.app] else { return .unknownApp }
+    switch route {
+    case .postContext:
+      if !app.accepts(clientKey: ContextPost.clientKey(head)) { return .unauthorized }
+      if ContextPost.mediaType(head) == nil { return .wrongMediaType }
+    case .webhook(_, let processor):
+      if app.processors[processor] == nil { return .notFound }
+    case .contextStatus: break
+    }
+    if route.isStored && !committer.hasRoom { return .busy }
+    return nil
+  }
+
+  func handle(_ request: Request, _ responder: Responder) {
+    guard case .success(let route) = PublicRoute.find(request.head), let app = apps.current[route.app] else {
+      // The app was taken out of the configuration while the body came in.
+      let scope = RequestScope(request.head, route: "none", listener: services)
+      return responder.respond(scope.finish(.unknownApp))
+    }
+    let exchange = Exchange(
+      scope: RequestScope(request.head, route: route.label, listener: services), responder: responder)
+    switch route {
+    case .postContext(_, let user): postContext(request, pathUser: user, app, exchange)
+    case .webhook(_, let processor): takeWebhook(request, processor: processor, app, exchange)
+    case .contextStatus(_, let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
+    }
+  }
+
+  func response(to rejection: Rejection, head: RequestHead?) -> Response {
+    let route = head.flatMap { try? PublicRoute.find($0).get().label } ?? "none"
+    return services.response(to: rejection, head: head, route: route)
+  }
+
+  private func postContext(_ request: Request, pathUser: String?, _ app: App, _ exchange: Exchange) {
+    let post: ContextPost
+    do {
+      post = try ContextPost.read(request, pathUser: pathUser)
+    } catch {
+      services.metrics.contexts.increment(app.slug, "refused")
+      return exchange.answer(error.problem)
+    }
+    var random = SystemRandomNumberGenerator()
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
+    let command = TakeContext(
+      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(Array(post.blob.text.utf8)),
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
+    let metrics = services.metrics
+    store(command, exchange) { outcome in
+      metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
+      return ContextAnswer(app: app.slug, post: post, outcome: outcome).response
+    }
+  }
+
+  private func takeWebhook(_ request: Request, processor name: String, _ app: App, _ exchange: Exchange) {
+    guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
+    let signatures = request.head.headers(type(of: processor).signatureHeader)
+    if case .refused(let fault) = processor.verify(signatures: signatures, body: request.body, now: now) {
+      services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
+      services.log.warning(
+        "refused a webhook: its signature does not hold",
+        ["app": app.slug, "reason": fault.rawValue, "request_id": exchange.scope.requestID])
+      return exchange.answer(.signature(fault))
+    }
+    let reading = processor.read(request.body, now: now)
+    let command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
+    let metrics = services.metrics
+    store(command, exchange) { outcome in
+      switch outcome {
+      case .stored(let outcome): metrics.events.increment(app.slug, name, outcome.rawValue)
+      case .repeated: metrics.events.increment(app.slug, name, "duplicate")
+      }
+      return Self.received
+    }
+  }
+
+  /// The answer to every webhook that is on disk.
+  private static let received = Response(status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
+
+  /// Answers once the command is on disk (R1), or says that it is not.
+  private func store<Command: StoreCommand>(
+    _ command: Command, _ exchange: Exchange, answer: @escaping @Sendable (Command.Outcome) -> Response
+  ) {
+    let log = services.log
+    let isQueued = committer.submit(command, from: .outside) { result in
+      switch result {
+      case .success(let outcome): exchange.answer(answer(outcome))
+      case .failure(let error):
+        log.error(
+          "could not store a request",
+          ["route": exchange.scope.route, "error": error.description, "request_id": exchange.scope.requestID])
+        exchange.answer(.storeFailed)
+      }
+    }
+    if !isQueued { exchange.answer(.busy) }
+  }
+}
+
+/// A request with the means to answer it, from any thread.
+struct Exchange: Sendable {
+  let scope: RequestScope
+  let responder: Responder
+
+  func answer(_ response: Response) { responder.respond(scope.finish(response)) }
+  func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+}
+
+extension PublicRoute {
+  /// Whether answering it means writing.
+  var isStored: Bool {
+    if case .contextStatus = self { return false }
+    return true
+  }
+}

@@ -1,0 +1,38 @@
+// The id under which a request can be found in logs and answers. Any thread.
+
+internal import HTTPServer
+internal import Synchronization
+
+/// Gives each request its id.
+final class RequestIDs: Sendable {
+  static let header = "X-Request-Id"
+  static let charactersMax = 128
+
+  /// Random, so that ids of different runs do not meet; a counter tells the requests of one run apart.
+  private let run = UInt64.random(in: .min ... .max)
+  private let count = Atomic<UInt64>(0)
+
+  /// The id that the request brought, if it is well-formed (1–128 letters, digits, `-`, `_`, `.`), else a new one.
+  func id(for head: RequestHead?) -> String {
+    if let given = head?.header(Self.header), Self.isWellFormed(given) { return given }
+    let number = count.add(1, ordering: .relaxed).newValue
+    return "req_\(Self.hexadecimal(run))\(Self.hexadecimal(number))"
+  }
+
+  private static func isWellFormed(_ text: String) -> Bool {
+    (1...charactersMax).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,49 @@
+// What the daemon counts (contract: Metrics). No user id, object id or secret is ever a label (R7). Any thread.
+
+internal import Domain
+internal import Platform
+
+/// The daemon's counters and histograms.
+final class Metrics: Sendable {
+  let contexts = CounterFamily(
+    "receiptd_contexts_total", "Contexts posted, by what became of them.", labels: ["app", "result"])
+  let events = CounterFamily(
+    "receiptd_events_total", "Rightly signed events, by what became of them.",
+    labels: ["app", "processor", "outcome"])
+  let signatureFailures = CounterFamily(
+    "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
+  let deliveries = CounterFamily(
+    "receiptd_deliveries_total", "Tries to deliver a receipt, by verdict.", labels: ["app", "verdict"])
+  let deliverySeconds = HistogramFamily(
+    "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
+    bounds: HistogramFamily.secondsBounds)
+  let commitSeconds = HistogramFamily(
+    "receiptd_commit_seconds", "Time to apply and sync one batch.", bounds: HistogramFamily.secondsBounds)
+  let commitBatch = HistogramFamily(
+    "receiptd_commit_batch", "Commands in one batch.", bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
+  let requests = CounterFamily(
+    "receiptd_http_requests_total", "Requests answered.", labels: ["route", "code"])
+  let requestSeconds = HistogramFamily(
+    "receiptd_http_request_seconds", "Time from the complete request to its answer.", labels: ["route"],
+    bounds: HistogramFamily.secondsBounds)
+
+  func committed(batch: Int, seconds: Double) {
+    commitBatch.observe(Double(batch))
+    commitSeconds.observe(seconds)
+  }
+
+  func answered(route: String, status: Int, seconds: Double) {
+    requests.increment(route, String(status))
+    requestSeconds.observe(seconds, route)
+  }
+
+  func attempted(app: String, verdict: Verdict, milliseconds: Int64) {
+    deliveries.increment(app, verdict.label)
+    deliverySeconds.observe(Double(milliseconds) / 1000)
+  }
+
+  func write(to text: inout MetricsText) {
+    for family in [contexts, events, signatureFailures, deliveries, requests] { family.write(to: &text) }
+    for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
+  }
+}

@@ -1,0 +1,59 @@
+// One scrape: what was counted, what the database says now, and what the operating system says of the process.
+
+internal import Domain
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Everything that a scrape reads.
+struct Scrape {
+  let metrics: Metrics
+  let apps: [String]
+  let queueDepth: Int
+  let now: Timestamp
+
+  /// - Throws: when the database cannot be read; the rest of a scrape would mislead without it.
+  func text(reader: StoreReader) throws(SQLiteError) -> String {
+    var text = MetricsText()
+    metrics.write(to: &text)
+    let counts = try reader.counts()
+    let known = Set(apps).union(counts.map(\.app)).sorted()
+    text.gauge(
+      "receiptd_receipts", "Receipts, by state.",
+      known.flatMap { app in
+        ReceiptState.allCases.map { state in
+          let count = counts.first { $0.app == app && $0.state == state }?.count ?? 0
+          return ([("app", app), ("state", state.rawValue)], Double(count))
+        }
+      })
+    var oldest: [(labels: [(String, String)], value: Double)] = []
+    for app in known {
+      let since = try reader.oldestPending(app: app)
+      let seconds = since.map { Double(max(0, now.milliseconds(since: $0))) / 1000 } ?? 0
+      oldest.append(([("app", app)], seconds))
+    }
+    text.gauge("receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
+    let breakers = try reader.breakers()
+    text.gauge(
+      "receiptd_breaker_open", "1 while an app's deliveries are stopped: its destination is down or refuses it.",
+      known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
+    text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
+    text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
+    Self.writeProcess(ProcessStatistics.current(), to: &text)
+    return text.text
+  }
+
+  /// The names that Prometheus' own client libraries give (https://prometheus.io/docs/instrumenting/writing_clientlibs/).
+  private static func writeProcess(_ process: ProcessStatistics, to text: inout MetricsText) {
+    text.family("process_cpu_seconds_total", "Processor time used, user and system.", type: "counter")
+    text.sample("process_cpu_seconds_total", [], MetricsText.number(process.cpuSeconds))
+    let gauges: [(String, String, Double)] = [
+      ("process_resident_memory_bytes", "Resident memory.", Double(process.residentBytes)),
+      ("process_virtual_memory_bytes", "Virtual memory.", Double(process.virtualBytes)),
+      ("process_open_fds", "Open file descriptors.", Double(process.openFiles)),
+      ("process_max_fds", "File descriptors that may be open.", Double(process.openFilesMax)),
+      ("process_start_time_seconds", "When the process started, in Unix time.", process.startTimeSeconds),
+    ]
+    for (name, help, value) in gauges { text.gauge(name, help, [([], value)]) }
+  }
+}

@@ -1,0 +1,122 @@
+// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced transaction, then
+// answers all of it. That is the group commit: whoever came during the last sync shares the next one. It must never block
+// on anything but the disk.
+
+internal import Domain
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// The queue in front of the store's writer, and the thread behind it.
+final class Committer: Sendable {
+  /// How much one transaction takes in, so that the first in it does not wait long for the last.
+  static let batchMax = 1024
+
+  /// Who submits.
+  enum Origin {
+    /// A request: refused when the queue is full (R8).
+    case outside
+    /// The relay itself, whose commands are few and must not be lost: never refused.
+    case inside
+  }
+
+  private struct Queue {
+    var waiting: [Submission] = []
+    var isStopping = false
+    /// When the batch that is being applied began.
+    var busySince: MonotonicInstant?
+    /// Whether the last batch could be stored.
+    var fault: SQLiteError?
+  }
+
+  private let queue = Monitor(Queue())
+  private let writer: Monitor<StoreWriter>
+  private let capacity: Int
+  private let clock: any Clock
+  private let metrics: Metrics
+  private let onCommit: @Sendable (StoreChanges) -> Void
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  /// - Parameter onCommit: told on the committer's thread what each batch changed, after it is on disk.
+  init(
+    writer: sending StoreWriter, capacity: Int, clock: any Clock, metrics: Metrics,
+    onCommit: @escaping @Sendable (StoreChanges) -> Void
+  ) {
+    self.writer = Monitor(writer)
+    self.capacity = capacity
+    self.clock = clock
+    self.metrics = metrics
+    self.onCommit = onCommit
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "committer") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// Queues a command.
+  /// - Returns: false when the queue is full or closed; then `completion` is not called.
+  func submit<Command: StoreCommand>(
+    _ command: Command, from origin: Origin,
+    completion: @escaping @Sendable (Result<Command.Outcome, SQLiteError>) -> Void
+  ) -> Bool {
+    let submission = Submission(command, completion: completion)
+    return queue.update { queue in
+      if queue.isStopping || (origin == .outside && queue.waiting.count >= capacity) { return false }
+      queue.waiting.append(submission)
+      return true
+    }
+  }
+
+  /// What waits in the queue.
+  var depth: Int { queue.withLock { $0.waiting.count } }
+
+  /// Why nothing can be stored now; nil when it can.
+  var fault: SQLiteError? { queue.withLock { $0.fault } }
+
+  /// Whether there is room for another request's command.
+  var hasRoom: Bool { queue.withLock { !$0.isStopping && $0.waiting.count < capacity } }
+
+  /// For how long the batch that is being applied has been; 0 when none is.
+  func busyMilliseconds(now: MonotonicInstant) -> Int64 {
+    queue.withLock { $0.busySince.map { now.milliseconds(since: $0) } ?? 0 }
+  }
+
+  /// New rules, from the next batch on.
+  func use(rules: [String: AppRules]) { writer.withLock { $0.use(rules: rules) } }
+
+  /// Takes nothing more, stores what waits, moves the log into the database, and ends the thread.
+  func stop() {
+    queue.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+    // The log is complete and synced; a checkpoint that fails costs the next start a moment, nothing else.
+    try? writer.withLock { writer throws(SQLiteError) in try writer.checkpoint() }
+  }
+
+  private func run() {
+    while let batch = nextBatch() {
+      let started = clock.monotonic
+      queue.withLock { $0.busySince = started }
+      let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+      let result = writer.withLock { $0.apply(batch, now: now) }
+      queue.withLock { queue in
+        queue.busySince = nil
+        queue.fault = result.fault
+      }
+      metrics.committed(batch: batch.count, seconds: clock.monotonic.seconds(since: started))
+      if !result.changes.isEmpty { onCommit(result.changes) }
+    }
+  }
+
+  private func nextBatch() -> [Submission]? {
+    queue.wait { queue in
+      guard !queue.waiting.isEmpty else { return queue.isStopping ? .some(nil) : nil }
+      if queue.waiting.count <= Self.batchMax {
+        defer { queue.waiting = [] }
+        return queue.waiting
+      }
+      defer { queue.waiting.removeFirst(Self.batchMax) }
+      return Array(queue.waiting.prefix(Self.batchMax))
+    } ?? nil
+  }
+}

@@ -1,0 +1,120 @@
+// Help texts, made of the table. Lines fit 80 columns, so that they read the same everywhere. Pure; any
+// thread.
+
+/// The help of a program at every level.
+public struct CommandHelp: Sendable {
+  private static let columns = 80
+  private let program: ProgramSpec
+
+  public init(_ program: ProgramSpec) { self.program = program }
+
+  /// What the program's help lists: the nouns, then the commands of one word.
+  public var topics: [NounSpec] {
+    program.nouns
+      + program.commands.filter { $0.path.count == 1 }.map { NounSpec($0.name, summary: $0.summary) }
+  }
+
+  /// Help about the program.
+  public var text: String {
+    if let only = program.commands.first, only.path.isEmpty { return text(of: only) }
+    var lines = ["\(program.name) - \(program.summary)", "", "Usage: \(program.name) [OPTIONS] NOUN VERB …"]
+    lines += paragraph(program.discussion)
+    lines += section("Commands", topics.map { ($0.name, $0.summary) })
+    lines += optionSection("Options", program.options + ProgramSpec.builtInOptions)
+    lines += exampleSection(program.examples)
+    lines += ["", "More about one: \(program.name) help NOUN [VERB]"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Help about a noun and its verbs; nil when there is none.
+  public func text(ofNoun name: String) -> String? {
+    guard let noun = program.nouns.first(where: { $0.name == name }) else { return nil }
+    let commands = program.commands(under: [name])
+    var lines = ["\(program.name) \(name) - \(noun.summary)", "", "Usage: \(program.name) \(name) VERB …"]
+    lines += section("Verbs", commands.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) })
+    lines += optionSection("Options of every command", program.options + ProgramSpec.builtInOptions)
+    lines += exampleSection(commands.compactMap(\.examples.first))
+    lines += ["", "More about one: \(program.name) \(name) VERB --help"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Help about one command.
+  public func text(of command: CommandSpec) -> String {
+    let name = ([program.name] + command.path).joined(separator: " ")
+    let isOnly = command.path.isEmpty
+    let usage = [name, "[OPTIONS]"] + command.arguments.map(\.usage)
+    var lines = ["\(name) - \(command.summary)", "", "Usage: \(usage.joined(separator: " "))"]
+    lines += paragraph(command.discussion)
+    lines += section("Arguments", command.arguments.map { ($0.usage, $0.help) })
+    let shared = program.options + ProgramSpec.builtInOptions
+    if isOnly {
+      lines += optionSection("Options", command.options + shared)
+    } else {
+      lines += optionSection("Options", command.options)
+      lines += optionSection("Options of every command", shared)
+    }
+    lines += exampleSection(command.examples)
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func paragraph(_ text: String?) -> [String] {
+    guard let text else { return [] }
+    return [""]
+      + text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { Self.wrap($0, Self.columns) }
+  }
+
+  private func optionSection(_ title: String, _ options: [OptionSpec]) -> [String] {
+    section(
+      title,
+      options.map { option in
+        var left = option.short.map { "-\($0), " } ?? "    "
+        left += "--\(option.name)"
+        if let placeholder = option.placeholder { left += " \(placeholder)" }
+        var help = option.help
+        if !option.choices.isEmpty { help += " (\(option.choices.joined(separator: ", ")))" }
+        if option.isRepeatable && !option.isFlag { help += "; may be given several times" }
+        return (left, help)
+      })
+  }
+
+  private func exampleSection(_ examples: [ExampleSpec]) -> [String] {
+    guard !examples.isEmpty else { return [] }
+    return ["", "Examples:"] + examples.flatMap { ["  # \($0.help)", "  \($0.line)"] }
+  }
+
+  /// Two columns under a title. What is too wide for the left one has its text on the next line.
+  private func section(_ title: String, _ rows: [(String, String)]) -> [String] {
+    guard !rows.isEmpty else { return [] }
+    let leftMax = 28
+    let left = rows.map { DisplayText.width(of: $0.0) }.filter { $0 <= leftMax }.max() ?? leftMax
+    let indent = String(repeating: " ", count: left + 4)
+    var lines = ["", "\(title):"]
+    for (name, help) in rows {
+      let texts = Self.wrap(Substring(help), Self.columns - left - 4)
+      if DisplayText.width(of: name) > left {
+        lines.append("  \(name)")
+        lines += texts.map { indent + $0 }
+      } else {
+        lines.append("  \(DisplayText.padded(name, to: left))  \(texts.first ?? "")")
+        lines += texts.dropFirst().map { indent + $0 }
+      }
+    }
+    return lines
+  }
+
+  /// Breaks a text between words; a word that is too long for a line stands alone on one.
+  private static func wrap(_ text: Substring, _ columns: Int) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if DisplayText.width(of: line) + 1 + DisplayText.width(of: String(word)) <= columns {
+        lines[lines.count - 1] = "\(line) \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}

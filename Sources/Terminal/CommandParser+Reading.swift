@@ -1,0 +1,90 @@
+// One reading of a command line with one set of options: which words, which options, what does not fit. Pure;
+// any thread.
+
+extension CommandParser {
+  /// The parts of a command line.
+  struct Reading {
+    /// What is no option, in order, up to `--`.
+    private(set) var words: [String] = []
+    /// What stands behind `--`.
+    private(set) var afterTerminator: [String] = []
+    private(set) var given: [(option: OptionSpec, value: String?)] = []
+    /// Options that are not known, with their hyphens.
+    private(set) var unknown: [String] = []
+    /// Known options with a value where none belongs, or none where one does.
+    private(set) var problems: [String] = []
+
+    private var rest: ArraySlice<String>
+
+    init(_ arguments: [String], options: [OptionSpec]) {
+      rest = arguments[...]
+      while let argument = rest.popFirst() {
+        if argument == "--" {
+          afterTerminator = Array(rest)
+          return
+        }
+        if argument.hasPrefix("--") {
+          readLong(argument.dropFirst(2), options)
+        } else if Self.looksLikeOption(argument) {
+          readShort(argument.dropFirst(), options)
+        } else {
+          words.append(argument)
+        }
+      }
+    }
+
+    /// Whether a flag was given.
+    func asks(for flag: String) -> Bool { given.contains { $0.option.name == flag && $0.option.isFlag } }
+
+    /// A hyphen alone means stdin or stdout, and a negative number is a value.
+    private static func looksLikeOption(_ argument: String) -> Bool {
+      guard argument.hasPrefix("-"), let second = argument.dropFirst().first else { return false }
+      return !second.isNumber
+    }
+
+    private mutating func readLong(_ text: Substring, _ options: [OptionSpec]) {
+      let name = text.prefix { $0 != "=" }
+      let attached = name.endIndex == text.endIndex ? nil : String(text[text.index(after: name.endIndex)...])
+      guard let option = options.first(where: { $0.name == name }) else {
+        unknown.append("--\(name)")
+        return
+      }
+      if option.isFlag {
+        if attached != nil { problems.append("--\(name) takes no value") }
+        given.append((option, nil))
+      } else if let value = attached ?? valueBehind() {
+        given.append((option, value))
+      } else {
+        problems.append("--\(name) needs a value: --\(name) \(option.placeholder ?? "VALUE")")
+      }
+    }
+
+    /// `-y`, `-n 5`, `-n5`, and flags side by side, `-yq`.
+    private mutating func readShort(_ text: Substring, _ options: [OptionSpec]) {
+      var text = text
+      while let letter = text.popFirst() {
+        guard let option = options.first(where: { $0.short == letter }) else {
+          unknown.append("-\(letter)")
+          return
+        }
+        if option.isFlag {
+          given.append((option, nil))
+          continue
+        }
+        if let value = text.isEmpty ? valueBehind() : String(text) {
+          given.append((option, value))
+        } else {
+          problems.append("-\(letter) needs a value: -\(letter) \(option.placeholder ?? "VALUE")")
+        }
+        return
+      }
+    }
+
+    /// The next argument, unless it is an option itself: `--why --help` asks for help. A value that begins
+    /// with a hyphen is written `--why=-…`.
+    private mutating func valueBehind() -> String? {
+      guard let next = rest.first, next != "--", !Self.looksLikeOption(next) else { return nil }
+      return rest.popFirst()
+    }
+  }
+}

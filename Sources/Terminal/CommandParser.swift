@@ -1,0 +1,140 @@
+// The one parser of command lines, for every program's table. Options may stand anywhere; `--` ends them;
+// whether an option takes a value is known only when the command is, so the line is read once for each
+// command and the reading that fits is taken. Pure; any thread.
+
+internal import Platform
+
+/// Reads command lines by a table.
+public struct CommandParser: Sendable {
+  private let program: ProgramSpec
+
+  public init(_ program: ProgramSpec) { self.program = program }
+
+  /// Reads the arguments of a program, without its own name.
+  public func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+    guard let command = command(for: arguments) else { return try withoutCommand(arguments) }
+    let reading = Reading(arguments, options: options(of: command))
+    let help = CommandHelp(program)
+    if reading.asks(for: "help") { return .show(help.text(of: command)) }
+    if reading.asks(for: "version") { return .show("\(program.name) \(program.version)\n") }
+    return .run(try checked(reading, command))
+  }
+
+  private func options(of command: CommandSpec) -> [OptionSpec] {
+    command.options + program.options + ProgramSpec.builtInOptions
+  }
+
+  /// The command whose path the words begin with, each in its own reading: of several the one that knows
+  /// every option, then the longest.
+  private func command(for arguments: [String]) -> CommandSpec? {
+    var best: CommandSpec?
+    var bestRank = (0, 0)
+    for command in program.commands {
+      let reading = Reading(arguments, options: options(of: command))
+      guard reading.words.starts(with: command.path) else { continue }
+      let rank = (reading.unknown.isEmpty ? 1 : 0, command.path.count)
+      if best == nil || rank > bestRank { (best, bestRank) = (command, rank) }
+    }
+    return best
+  }
+
+  private func checked(_ reading: Reading, _ command: CommandSpec) throws(UsageError) -> ParsedCommand {
+    let helpCommand = helpCommand(command.path)
+    func refuse(_ message: String) -> UsageError { UsageError(message, helpCommand: helpCommand) }
+    if let unknown = reading.unknown.first {
+      throw refuse(unknownOption(unknown, known: options(of: command)))
+    }
+    if let problem = reading.problems.first { throw refuse(problem) }
+    var values = OptionValues()
+    for given in reading.given {
+      guard let value = given.value else {
+        values.add("", to: given.option.name)
+        continue
+      }
+      let choices = given.option.choices
+      guard choices.isEmpty || choices.contains(value) else {
+        let near = EditDistance.nearest(to: value, among: choices).map { "; did you mean '\($0)'?" } ?? ""
+        throw refuse(
+          "--\(given.option.name) must be one of \(choices.joined(separator: ", ")), not "
+            + "'\(DisplayText.clean(value))'\(near)")
+      }
+      guard given.option.isRepeatable || !values.contains(given.option.name) else {
+        throw refuse("--\(given.option.name) is given twice")
+      }
+      values.add(value, to: given.option.name)
+    }
+    let positionals = Array(reading.words.dropFirst(command.path.count)) + reading.afterTerminator
+    let required = command.arguments.filter(\.isRequired).count
+    if positionals.count < required {
+      let missing = command.arguments[positionals.count]
+      throw refuse("\(named(command)) needs \(missing.name): \(missing.help)")
+    }
+    if positionals.count > command.arguments.count, command.arguments.last?.isRepeatable != true {
+      let extra = DisplayText.clean(positionals[command.arguments.count])
+      throw refuse("'\(extra)' is one argument too many for \(named(command))")
+    }
+    return ParsedCommand(spec: command, options: values, positionals: positionals, helpCommand: helpCommand)
+  }
+
+  private func named(_ command: CommandSpec) -> String { command.path.isEmpty ? program.name : command.name }
+
+  private func helpCommand(_ words: [String]) -> String {
+    ([program.name] + words + ["--help"]).joined(separator: " ")
+  }
+
+  private func unknownOption(_ name: String, known: [OptionSpec]) -> String {
+    let names = known.map { "--\($0.name)" } + known.compactMap { $0.short.map { "-\($0)" } }
+    let near = EditDistance.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+    return "there is no option \(DisplayText.clean(name)) here\(near)"
+  }
+}
+
+extension CommandParser {
+  /// A line that names no command: a question for help, a noun without its verb, or a slip.
+  private func withoutCommand(_ arguments: [String]) throws(UsageError) -> Invocation {
+    let everyOption = program.options + ProgramSpec.builtInOptions + program.commands.flatMap(\.options)
+    let reading = Reading(arguments, options: everyOption)
+    let help = CommandHelp(program)
+    var words = reading.words
+    let asksForHelp = words.first == "help" || reading.asks(for: "help")
+    if words.first == "help" { words.removeFirst() }
+    if asksForHelp {
+      if let command = program.commands.first(where: { $0.path == words }) {
+        return .show(help.text(of: command))
+      }
+      if words.isEmpty { return .show(help.text) }
+      if let text = help.text(ofNoun: words[0]), words.count == 1 { return .show(text) }
+      throw unknownCommand(words)
+    }
+    if reading.asks(for: "version") { return .show("\(program.name) \(program.version)\n") }
+    if let unknown = reading.unknown.first, words.isEmpty {
+      throw UsageError(unknownOption(unknown, known: everyOption), helpCommand: helpCommand([]))
+    }
+    throw unknownCommand(words)
+  }
+
+  private func unknownCommand(_ words: [String]) -> UsageError {
+    let firstWords = program.commands.compactMap(\.path.first)
+    guard let noun = words.first else {
+      let names = CommandHelp(program).topics.map(\.name).joined(separator: ", ")
+      return UsageError("say what to do: \(names)", helpCommand: helpCommand([]))
+    }
+    guard firstWords.contains(noun) else {
+      let near = EditDistance.nearest(to: noun, among: Set(firstWords + ["help"]))
+      let advice = near.map { "; did you mean '\($0)'?" } ?? ""
+      return UsageError(
+        "there is no command '\(DisplayText.clean(noun))'\(advice)", helpCommand: helpCommand([]))
+    }
+    let verbs = program.commands(under: [noun]).compactMap { $0.path.dropFirst().first }
+    guard words.count > 1 else {
+      return UsageError(
+        "say what to do with \(noun): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([noun]))
+    }
+    let near = EditDistance.nearest(to: words[1], among: verbs)
+    let advice =
+      near.map { "; did you mean '\(noun) \($0)'?" } ?? "; there is \(verbs.joined(separator: ", "))"
+    return UsageError(
+      "there is no command '\(noun) \(DisplayText.clean(words[1]))'\(advice)",
+      helpCommand: helpCommand([noun]))
+  }
+}

@@ -1,0 +1,183 @@
+// A program's commands as one table: what the parser takes, what help says, what completions and manual pages
+// will say. Texts about a command stand here and nowhere else. Pure; any thread.
+
+/// One option: a flag, or a name with a value.
+public struct OptionSpec: Sendable, Equatable {
+  /// Without its hyphens.
+  public let name: String
+  public let short: Character?
+  /// What stands for the value in help, such as `PATH`; nil for a flag.
+  public let placeholder: String?
+  public let help: String
+  /// Whether it may be given more than once.
+  public let isRepeatable: Bool
+  /// The values that it takes; empty when it takes any.
+  public let choices: [String]
+
+  /// An option with a value.
+  public init(
+    _ name: String, short: Character? = nil, placeholder: String, help: String, isRepeatable: Bool = false,
+    choices: [String] = []
+  ) {
+    self.name = name
+    self.short = short
+    self.placeholder = placeholder
+    self.help = help
+    self.isRepeatable = isRepeatable
+    self.choices = choices
+  }
+
+  /// An option without a value.
+  public init(flag name: String, short: Character? = nil, help: String) {
+    self.name = name
+    self.short = short
+    placeholder = nil
+    self.help = help
+    isRepeatable = true
+    choices = []
+  }
+
+  /// Whether it has no value.
+  public var isFlag: Bool { placeholder == nil }
+}
+
+/// One argument that is told by its place.
+public struct ArgumentSpec: Sendable, Equatable {
+  /// Upper case, such as `ID`.
+  public let name: String
+  public let help: String
+  public let isRequired: Bool
+  /// Whether it takes every argument that is left; only the last one of a command may.
+  public let isRepeatable: Bool
+
+  public init(_ name: String, help: String, isRequired: Bool = true, isRepeatable: Bool = false) {
+    self.name = name
+    self.help = help
+    self.isRequired = isRequired
+    self.isRepeatable = isRepeatable
+  }
+
+  /// As usage lines show it: `ID`, `ID…`, `[ID]`, `[ID…]`.
+  public var usage: String {
+    let name = isRepeatable ? "\(name)…" : name
+    return isRequired ? name : "[\(name)]"
+  }
+}
+
+/// A command line that works, and what it does.
+public struct ExampleSpec: Sendable, Equatable {
+  /// The whole line, program included.
+  public let line: String
+  public let help: String
+
+  public init(_ line: String, _ help: String) {
+    self.line = line
+    self.help = help
+  }
+}
+
+/// One command.
+public struct CommandSpec: Sendable, Equatable {
+  /// Noun and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a program
+  /// that is a single command.
+  public let path: [String]
+  /// One line, without a full stop.
+  public let summary: String
+  public let discussion: String?
+  public let arguments: [ArgumentSpec]
+  public let options: [OptionSpec]
+  /// At least one.
+  public let examples: [ExampleSpec]
+
+  public init(
+    _ path: [String], summary: String, discussion: String? = nil, arguments: [ArgumentSpec] = [],
+    options: [OptionSpec] = [], examples: [ExampleSpec]
+  ) {
+    self.path = path
+    self.summary = summary
+    self.discussion = discussion
+    self.arguments = arguments
+    self.options = options
+    self.examples = examples
+  }
+
+  /// The words of the path with spaces.
+  public var name: String { path.joined(separator: " ") }
+}
+
+/// A word that groups commands.
+public struct NounSpec: Sendable, Equatable {
+  public let name: String
+  /// One line, without a full stop.
+  public let summary: String
+
+  public init(_ name: String, summary: String) {
+    self.name = name
+    self.summary = summary
+  }
+}
+
+/// A program: its commands and what all of them share. `--help`, `-h`, `--version` and `help` are always
+/// there.
+public struct ProgramSpec: Sendable, Equatable {
+  public let name: String
+  public let version: String
+  /// One line, without a full stop.
+  public let summary: String
+  public let discussion: String?
+  /// Options that every command takes, in any place.
+  public let options: [OptionSpec]
+  /// In the order of help. A command of one word needs none.
+  public let nouns: [NounSpec]
+  public let commands: [CommandSpec]
+  public let examples: [ExampleSpec]
+
+  public init(
+    name: String, version: String, summary: String, discussion: String? = nil, options: [OptionSpec] = [],
+    nouns: [NounSpec] = [], commands: [CommandSpec], examples: [ExampleSpec]
+  ) {
+    self.name = name
+    self.version = version
+    self.summary = summary
+    self.discussion = discussion
+    self.options = options
+    self.nouns = nouns
+    self.commands = commands
+    self.examples = examples
+  }
+
+  /// The options that the parser adds to every program.
+  public static let builtInOptions = [
+    OptionSpec(flag: "help", short: "h", help: "Show this help"),
+    OptionSpec(flag: "version", help: "Show the version"),
+  ]
+
+  /// The commands whose path begins with these words.
+  public func commands(under words: [String]) -> [CommandSpec] {
+    commands.filter { $0.path.starts(with: words) }
+  }
+
+  /// What is wrong with the table itself: a command without an example, two of one name, an option that hides
+  /// another. Empty for a good one; a test of each program says so.
+  public var flaws: [String] {
+    var flaws: [String] = []
+    var paths: Set<[String]> = []
+    for command in commands {
+      if !paths.insert(command.path).inserted { flaws.append("\(command.name) stands twice") }
+      if command.examples.isEmpty { flaws.append("\(command.name) has no example") }
+      if command.path.count > 1, !nouns.contains(where: { $0.name == command.path.first }) {
+        flaws.append("\(command.name) has no noun")
+      }
+      if command.arguments.dropLast().contains(where: { $0.isRepeatable || !$0.isRequired }) {
+        flaws.append("\(command.name) has an argument behind one that takes all or none")
+      }
+      let all = command.options + options + Self.builtInOptions
+      if Set(all.map(\.name)).count < all.count
+        || Set(all.compactMap(\.short)).count < all.compactMap(\.short).count
+      {
+        flaws.append("\(command.name) has an option twice")
+      }
+    }
+    return examples.isEmpty ? flaws + ["\(name) has no example"] : flaws
+  }
+}

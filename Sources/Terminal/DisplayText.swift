@@ -1,0 +1,65 @@
+// Text from outside on its way to a terminal. An id may hold escape sequences that recolour, hide or type;
+// none of them may reach the terminal. Pure; any thread.
+
+/// Text as a terminal shows it.
+public enum DisplayText {
+  /// The text on one line, with nothing in it that a terminal obeys: blanks of every kind become spaces, and
+  /// control characters (C0, DEL and C1, which xterm obeys too), directional overrides and other invisible
+  /// formatting become U+FFFD, so that two ids which differ still look different.
+  public static func clean(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { replacement(for: $0) != nil }) else { return text }
+    var clean = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { clean.append(replacement(for: scalar) ?? scalar) }
+    return String(clean)
+  }
+
+  private static func replacement(for scalar: Unicode.Scalar) -> Unicode.Scalar? {
+    switch scalar.properties.generalCategory {
+    case .lineSeparator, .paragraphSeparator: return " "
+    case .control: return scalar == "\t" || scalar == "\n" || scalar == "\r" ? " " : "\u{FFFD}"
+    // The joiners of emoji and of several scripts (Unicode 16 §23.2).
+    case .format: return scalar == "\u{200D}" || scalar == "\u{200C}" ? nil : "\u{FFFD}"
+    default: return nil
+    }
+  }
+
+  /// How many columns a text takes: one for each grapheme cluster, two for those of East Asia and for emoji
+  /// (UAX #11).
+  public static func width(of text: String) -> Int {
+    // Printable ASCII is nearly everything that is ever shown.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+    return text.reduce(0) { $0 + width(of: $1) }
+  }
+
+  private static let wideRanges: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+  ]
+
+  private static func width(of character: Character) -> Int {
+    guard let first = character.unicodeScalars.first else { return 0 }
+    if first.properties.isEmojiPresentation { return 2 }
+    // U+FE0F asks for the emoji form of what is text otherwise.
+    if character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+    return wideRanges.contains { $0.contains(first.value) } ? 2 : 1
+  }
+
+  /// The text with spaces behind it up to a width.
+  public static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - Self.width(of: text)))
+  }
+
+  /// The text cut to a width, with `…` where something is left out.
+  public static func truncated(_ text: String, to width: Int) -> String {
+    guard Self.width(of: text) > width else { return text }
+    guard width > 0 else { return "" }
+    var cut = ""
+    var used = 1
+    for character in text {
+      used += Self.width(of: character)
+      if used > width { break }
+      cut.append(character)
+    }
+    return cut + "…"
+  }
+}

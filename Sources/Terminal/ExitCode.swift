@@ -1,0 +1,21 @@
+// How both programs end (contract of the programs). The numbers from 64 on are those of BSD's sysexits(3).
+
+/// What a program's end says to whoever started it.
+public enum ExitCode: Int32, Error, Sendable, CaseIterable {
+  case done = 0
+  case failed = 1
+  /// A bulk verb did a part: some of what it waited for failed.
+  case partly = 3
+  /// The command line was wrong.
+  case usage = 64
+  /// The input was wrong.
+  case badData = 65
+  case notFound = 66
+  /// Something that is needed does not answer.
+  case unavailable = 69
+  case tryAgain = 75
+  /// Not allowed, or not without `--force` or `--yes`.
+  case refused = 77
+  /// The configuration has faults.
+  case configuration = 78
+}

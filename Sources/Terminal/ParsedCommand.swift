@@ -1,0 +1,101 @@
+// What a command line said, checked against the table. Pure; any thread.
+
+/// A command line that the program does not understand: what is wrong and what to do. Ends with
+/// `ExitCode.usage`.
+public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What is wrong, with a suggestion where there is one.
+  public let message: String
+  /// Where help is, such as `receiptctl receipts list --help`; nil when the parser does not add it.
+  public let helpCommand: String?
+
+  public init(_ message: String, helpCommand: String? = nil) {
+    self.message = message
+    self.helpCommand = helpCommand
+  }
+
+  /// The message, then where help is.
+  public var description: String { helpCommand.map { "\(message)\nSee: \($0)" } ?? message }
+}
+
+/// What a program was asked to do.
+public enum Invocation: Sendable, Equatable {
+  case run(ParsedCommand)
+  /// Print this text to stdout and end with `ExitCode.done`.
+  case show(String)
+}
+
+/// The values of options, by name without hyphens.
+public struct OptionValues: Sendable, Equatable {
+  private var values: [String: [String]] = [:]
+
+  init() {}
+
+  /// The value, the last one of several; nil when it was not given.
+  public subscript(name: String) -> String? { values[name]?.last }
+
+  /// Every value in the order given.
+  public func all(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// Whether it was given.
+  public func contains(_ name: String) -> Bool { values[name] != nil }
+
+  mutating func add(_ value: String, to name: String) { values[name, default: []].append(value) }
+}
+
+/// A command with what was given to it.
+public struct ParsedCommand: Sendable, Equatable {
+  public let spec: CommandSpec
+  public let options: OptionValues
+  /// As many as the table asks for.
+  public let positionals: [String]
+  /// Where help about it is.
+  let helpCommand: String
+
+  /// Noun and verb.
+  public var path: [String] { spec.path }
+
+  /// Whether a flag was given.
+  public func flag(_ name: String) -> Bool { options.contains(name) }
+
+  /// A whole number in a range; nil when the option was not given.
+  public func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = options[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw refusal(name, "a whole number from \(range.lowerBound) to \(range.upperBound)", text)
+    }
+    return number
+  }
+
+  /// A number in a range; nil when the option was not given.
+  public func number(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
+    guard let text = options[name] else { return nil }
+    guard let number = Double(text), range.contains(number) else {
+      throw refusal(name, "a number from \(range.lowerBound) to \(range.upperBound)", text)
+    }
+    return number
+  }
+
+  /// How often a second, as `5/s` or `5`; nil when the option was not given.
+  public func ratePerSecond(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
+    guard let text = options[name] else { return nil }
+    guard let rate = Double(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), range.contains(rate) else {
+      throw refusal(name, "a rate such as 5/s, from \(range.lowerBound)/s to \(range.upperBound)/s", text)
+    }
+    return rate
+  }
+
+  /// A point in time as `TimeArgument` reads it; nil when the option was not given.
+  /// - Parameter now: Unix milliseconds.
+  /// - Returns: Unix milliseconds.
+  public func time(_ name: String, now: Int64) throws(UsageError) -> Int64? {
+    guard let text = options[name] else { return nil }
+    guard let time = TimeArgument.unixMilliseconds(parsing: text, now: now) else {
+      throw refusal(name, TimeArgument.forms, text)
+    }
+    return time
+  }
+
+  private func refusal(_ name: String, _ expected: String, _ text: String) -> UsageError {
+    UsageError("--\(name) must be \(expected), not '\(DisplayText.clean(text))'", helpCommand: helpCommand)
+  }
+}

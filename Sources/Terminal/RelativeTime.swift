@@ -1,0 +1,46 @@
+// Times as people say them, and as they type them. Pure; any thread.
+
+internal import Platform
+
+/// A point in time as seen from now.
+public enum RelativeTime {
+  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounded down, so nothing looks older
+  /// than it is.
+  /// - Parameters:
+  ///   - time: Unix milliseconds.
+  ///   - now: Unix milliseconds.
+  public static func text(of time: Int64, now: Int64) -> String {
+    let (difference, overflow) = now.subtractingReportingOverflow(time)
+    let isPast = overflow ? now > time : difference >= 0
+    let seconds = (overflow ? UInt64.max : difference.magnitude) / 1000
+    if seconds == 0 { return "now" }
+    return isPast ? "\(span(seconds: seconds)) ago" : "in \(span(seconds: seconds))"
+  }
+
+  /// A length of time in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.
+  public static func span(seconds: UInt64) -> String {
+    switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    // "25 h ago" says more than "1 d ago".
+    case ..<172_800: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) d"
+    }
+  }
+}
+
+/// The values of `--since` and `--until`.
+public enum TimeArgument {
+  /// What they may be, for messages.
+  public static let forms =
+    "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
+
+  /// Reads an RFC 3339 timestamp, a date, or a duration before now.
+  /// - Parameter now: Unix milliseconds.
+  /// - Returns: Unix milliseconds; nil when it is none of them or reaches back before 1970.
+  public static func unixMilliseconds(parsing text: String, now: Int64) -> Int64? {
+    if let time = RFC3339.unixMilliseconds(parsing: text) { return time >= 0 ? time : nil }
+    guard let duration = DurationText.milliseconds(parsing: text), duration <= now else { return nil }
+    return now - duration
+  }
+}

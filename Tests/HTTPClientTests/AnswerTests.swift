@@ -1,0 +1,169 @@
+// Answers as servers send them, decent and other.
+
+import HTTPClient
+import Platform
+import Testing
+
+@Suite("Answers", .serialized)
+struct AnswerTests {
+  @Test("Status, header fields and body arrive; names are found in letters of any case")
+  func answer() throws {
+    let result = try result(
+      ofAnswer: "HTTP/1.1 422 Nope\r\nRETRY-after: \t 7 \r\nX-A: 1\r\nx-a: 2\r\nEmpty:\r\n"
+        + "Content-Length: 4\r\n\r\nbody")
+    #expect(result.status == 422 && result.failure == nil && !result.bodyTruncated)
+    #expect(result.body == Array("body".utf8))
+    #expect(
+      result.header("Retry-After") == "7" && result.header("X-A") == "1" && result.header("empty") == "")
+    #expect(result.header("Other") == nil)
+    #expect(result.requestWasSent && (0..<8_000).contains(result.durationMilliseconds))
+  }
+
+  @Test("Interim answers and trailers leave nothing behind")
+  func interim() throws {
+    let result = try result(
+      ofAnswer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n"
+    )
+    #expect(result.status == 200 && result.failure == nil && result.body == Array("ok".utf8))
+    #expect(result.headers.map(\.name) == ["Transfer-Encoding", "X-A"])
+  }
+
+  @Test("A flood of interim answers ends as a malformed answer")
+  func interimFlood() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      while connection.send("HTTP/1.1 102 Processing\r\n\r\n") {}
+    }) { try perform($0.request()) }
+    #expect(result.status == nil && result.failure == .malformedAnswer && result.requestWasSent)
+  }
+
+  @Test("A flood inside of one interim answer ends as a malformed answer")
+  func interimHeaderFlood() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 103 Early Hints\r\n")
+      while connection.send("Link: </a>\r\n") {}
+    }) { try perform($0.request()) }
+    #expect(result.status == nil && result.failure == .malformedAnswer)
+  }
+
+  @Test(
+    "What is no HTTP answer is malformed",
+    arguments: [
+      "hello\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+      "HTTP/1.1 99 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 600 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n",
+      "HTTP/1.1 \r\n\r\n",
+      "HTTP/7.1 200 OK\r\n\r\n",
+      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+      "\0\0\0\0\r\n\r\n", "HTTP/1.1 20\u{ff10} OK\r\n\r\n",
+    ])
+  func malformed(answer: String) throws {
+    let result = try result(ofAnswer: answer)
+    #expect(result.status == nil && result.failure == .malformedAnswer && result.requestWasSent)
+  }
+
+  @Test("A line without end is malformed")
+  func endlessLine() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      while connection.send(String(repeating: "x", count: 4_096)) {}
+    }) { try perform($0.request()) }
+    #expect(result.status == nil && result.failure == .malformedAnswer)
+  }
+
+  @Test("A header field without end is malformed, and a status before it stands", arguments: [102, 200])
+  func endlessField(status: Int) throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 \(status) X\r\nX-Long: ")
+      while connection.send(String(repeating: "x", count: 4_096)) {}
+    }) { try perform($0.request()) }
+    #expect(result.status == (status == 200 ? 200 : nil) && result.failure == .malformedAnswer)
+  }
+
+  @Test("A redirect is an answer and is not followed")
+  func redirect() throws {
+    try withServer({ connection in
+      _ = connection.readRequest()
+      connection.answer()
+    }) { other in
+      let result = try result(
+        ofAnswer: "HTTP/1.1 307 X\r\nLocation: http://127.0.0.1:\(other.port)/\r\nContent-Length: 0\r\n\r\n")
+      #expect(result.status == 307 && result.failure == nil && other.accepted == 0)
+    }
+  }
+
+  @Test("Of an endless body the first 64 KiB are kept, and the status stands")
+  func endlessBody() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\n\r\n")
+      while connection.send(String(repeating: "x", count: 4_096)) {}
+    }) { try perform($0.request()) }
+    #expect(result.status == 200 && result.bodyTruncated && result.failure == .answerTooLarge)
+    #expect(result.body == [UInt8](repeating: UInt8(ascii: "x"), count: TransferLimits.bodyBytesMax))
+  }
+
+  @Test("A body of exactly 64 KiB is whole")
+  func fullBody() throws {
+    let body = String(repeating: "x", count: TransferLimits.bodyBytesMax)
+    let result = try result(ofAnswer: "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    #expect(result.status == 200 && !result.bodyTruncated && result.body.count == body.utf8.count)
+  }
+
+  @Test(
+    "A body that is cut short or badly framed leaves the status standing",
+    arguments: [
+      "Content-Length: 100\r\n\r\nabc", "Content-Length: 9223372036854775807\r\n\r\nabc",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nab", "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n",
+      "Content-Length: -1\r\n\r\nabc", "Content-Length: 3\r\n",
+    ])
+  func cutBody(rest: String) throws {
+    let result = try result(ofAnswer: "HTTP/1.1 201 Created\r\n\(rest)")
+    #expect(result.status == 201 && result.bodyTruncated)
+  }
+
+  @Test("A server that hangs in the middle of its answer leaves the status standing")
+  func hangInBody() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab")
+      connection.waitForClose()
+    }) { try perform($0.request(timeout: 300)) }
+    #expect(result.status == 200 && result.failure == .timeout && result.body == Array("ab".utf8))
+  }
+
+  @Test("A slow drip ends with the time, and the status stands")
+  func slowDrip() throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\n\r\n")
+      while !connection.closes(withinMilliseconds: 5), connection.send("x") {}
+    }) { try perform($0.request(timeout: 300)) }
+    #expect(result.status == 200 && result.failure == .timeout && result.bodyTruncated)
+    #expect((290..<5_000).contains(result.durationMilliseconds))
+  }
+
+  @Test("Too many header fields or too long ones end the answer but not its status")
+  func headerLimits() throws {
+    let many = (0...TransferLimits.headersMax).map { "X-\($0): 1\r\n" }.joined()
+    let manyResult = try result(ofAnswer: "HTTP/1.1 200 OK\r\n\(many)\r\n")
+    #expect(manyResult.status == 200 && manyResult.failure == .answerTooLarge)
+    #expect(manyResult.headers.count == TransferLimits.headersMax)
+    let long = String(repeating: "x", count: TransferLimits.headerBytesMax)
+    let longResult = try result(ofAnswer: "HTTP/1.1 200 OK\r\nX-A: 1\r\nX-Long: \(long)\r\n\r\n")
+    #expect(longResult.status == 200 && longResult.failure == .answerTooLarge)
+    #expect(longResult.headers == [TransferHeader("X-A", "1")])
+  }
+
+  @Test("A header line that is no field, is folded or is no UTF-8 is left out")
+  func oddHeaders() throws {
+    let bytes = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\n folded\r\nnonsense\r\nX-B: ".utf8) + [0xff, 0xfe]
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send(bytes + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
+    }) { try perform($0.request()) }
+    #expect(result.status == 200 && result.header("X-A") == "1" && result.header("X-B") == nil)
+  }
+}

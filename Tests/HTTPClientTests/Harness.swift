@@ -1,0 +1,60 @@
+// Short ways to run one transfer, with a deadline on everything.
+
+import Glibc
+import HTTPClient
+import Platform
+import Testing
+
+/// As the daemon does: a peer that is gone must not end the process.
+private let ignoresSIGPIPE: Bool = {
+  signal(SIGPIPE, SIG_IGN)
+  return true
+}()
+
+func makePool(connectionsMax: Int = 4) throws -> TransferPool {
+  #expect(ignoresSIGPIPE)
+  return try TransferPool(connectionsMax: connectionsMax)
+}
+
+/// Runs the pool until so many transfers ended, ten seconds at most.
+func finish(_ pool: TransferPool, count: Int = 1) -> [TransferCompletion] {
+  let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+  var completions: [TransferCompletion] = []
+  while completions.count < count, MonotonicInstant.now() < deadline {
+    completions += pool.run(timeoutMilliseconds: 1_000)
+  }
+  return completions
+}
+
+func perform(_ request: TransferRequest, on pool: TransferPool? = nil) throws -> TransferResult {
+  let pool = try pool ?? makePool()
+  try pool.start(request, tag: 7)
+  let completions = finish(pool)
+  #expect(completions.count == 1 && completions.first?.tag == 7 && pool.active == 0)
+  return try #require(completions.first).result
+}
+
+/// A server for the time of `body`.
+func withServer<Result>(
+  _ script: @escaping @Sendable (ScriptedConnection) -> Void, _ body: (ScriptedServer) throws -> Result
+) throws -> Result {
+  let server = try ScriptedServer(script)
+  defer { server.stop() }
+  return try body(server)
+}
+
+extension ScriptedServer {
+  func request(_ method: TransferRequest.Method = .post, timeout: Int = 8_000) -> TransferRequest {
+    TransferRequest(
+      method: method, url: "http://127.0.0.1:\(port)/receipts", body: Array("{}".utf8),
+      timeoutMilliseconds: timeout)
+  }
+}
+
+/// What one request gets from a server that reads it, sends `answer` and closes.
+func result(ofAnswer answer: String, timeout: Int = 8_000) throws -> TransferResult {
+  try withServer({ connection in
+    _ = connection.readRequest()
+    connection.send(answer)
+  }) { try perform($0.request(timeout: timeout)) }
+}

@@ -1,0 +1,181 @@
+// Connections, time, waking and cutting off.
+
+import Glibc
+import HTTPClient
+import Platform
+import Testing
+
+@Suite("The pool", .serialized)
+struct PoolTests {
+  private static let answerAll: @Sendable (ScriptedConnection) -> Void = { connection in
+    while connection.readRequest() != nil { connection.answer() }
+  }
+
+  private static let hang: @Sendable (ScriptedConnection) -> Void = { $0.waitForClose() }
+
+  @Test("A refused connection has sent nothing")
+  func refused() throws {
+    let (descriptor, port) = try openSocket()
+    defer { Glibc.close(descriptor) }
+    let result = try perform(TransferRequest(method: .post, url: "http://127.0.0.1:\(port)/"))
+    #expect(result.status == nil && result.failure == .connectFailed && !result.requestWasSent)
+  }
+
+  @Test("A name that does not resolve has sent nothing")
+  func unresolved() throws {
+    let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeoutMilliseconds: 2_000)
+    let result = try perform(request)
+    // Where the name server does not answer, the time runs out; behind a proxy, that one does not connect.
+    #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
+    #expect(!result.requestWasSent && result.durationMilliseconds < 8_000)
+  }
+
+  @Test("A server that never answers ends with the time, and the request counts as sent")
+  func hang() throws {
+    let result = try withServer(Self.hang) { try perform($0.request(timeout: 200)) }
+    #expect(result.status == nil && result.failure == .timeout && result.requestWasSent)
+    #expect((190..<5_000).contains(result.durationMilliseconds))
+  }
+
+  @Test("A reset or a close instead of an answer is a lost connection with the request sent")
+  func lost() throws {
+    let reset = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.reset()
+    }) { try perform($0.request()) }
+    #expect(reset.status == nil && reset.failure == .connectionLost && reset.requestWasSent)
+    let closed = try withServer({ _ = $0.readRequest() }) { try perform($0.request()) }
+    #expect(closed.status == nil && closed.failure == .connectionLost && closed.requestWasSent)
+  }
+
+  @Test("Requests one after another share a connection")
+  func keepAlive() throws {
+    try withServer(Self.answerAll) { server in
+      let pool = try makePool()
+      for _ in 0..<5 { #expect(try perform(server.request(), on: pool).status == 200) }
+      #expect(server.accepted == 1)
+    }
+  }
+
+  @Test("A kept connection that the server closed is replaced")
+  func staleConnection() throws {
+    try withServer({ connection in
+      _ = connection.readRequest()
+      connection.answer()
+    }) { server in
+      let pool = try makePool()
+      for _ in 0..<3 { #expect(try perform(server.request(), on: pool).status == 200) }
+      #expect(server.accepted == 3)
+    }
+  }
+
+  @Test("Transfers run at the same time, each with its own answer")
+  func concurrent() throws {
+    let arrived = Monitor(0)
+    try withServer({ connection in
+      guard let request = connection.readRequest() else { return }
+      arrived.update { $0 += 1 }
+      let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+      // Nobody is answered before all have asked.
+      let all = arrived.wait(until: deadline) { $0 == 8 ? true : nil } ?? false
+      connection.answer(all ? "200 OK" : "503 Alone", String(request.suffix(1)))
+    }) { server in
+      let pool = try makePool(connectionsMax: 8)
+      for tag in 0..<8 {
+        var request = server.request()
+        request.body = Array("n=\(tag)".utf8)
+        try pool.start(request, tag: UInt64(tag))
+      }
+      #expect(pool.active == 8)
+      let completions = finish(pool, count: 8)
+      #expect(completions.allSatisfy { $0.result.status == 200 && $0.result.body == Array("\($0.tag)".utf8) })
+      #expect(Set(completions.map(\.tag)) == Set(0..<8) && server.accepted == 8 && pool.active == 0)
+    }
+  }
+
+  @Test("A full pool refuses, and takes more when a transfer has ended")
+  func full() throws {
+    try withServer(Self.answerAll) { server in
+      let pool = try makePool(connectionsMax: 1)
+      try pool.start(server.request(), tag: 1)
+      #expect(throws: TransferFailure.poolFull) { try pool.start(server.request(), tag: 2) }
+      #expect(finish(pool).map(\.tag) == [1])
+      #expect(try perform(server.request(), on: pool).status == 200)
+    }
+  }
+
+  @Test("A kept connection to one server gives way to another server in a pool of one")
+  func eviction() throws {
+    try withServer(Self.answerAll) { first in
+      try withServer(Self.answerAll) { second in
+        let pool = try makePool(connectionsMax: 1)
+        for server in [first, second, first] {
+          #expect(try perform(server.request(), on: pool).status == 200)
+        }
+        #expect(first.accepted == 2 && second.accepted == 1)
+      }
+    }
+  }
+
+  @Test("Waking ends a wait from another thread, or the next one")
+  func wake() throws {
+    try withServer(Self.hang) { server in
+      let pool = try makePool()
+      try pool.start(server.request(), tag: 1)
+      let start = MonotonicInstant.now()
+      let waker = try WorkerThread(name: "waker") { if server.waitForConnections(1) { pool.wake() } }
+      #expect(pool.run(timeoutMilliseconds: 7_000).isEmpty)
+      waker.join()
+      pool.wake()
+      #expect(pool.run(timeoutMilliseconds: 7_000).isEmpty)
+      #expect(MonotonicInstant.now().milliseconds(since: start) < 6_000)
+    }
+  }
+
+  @Test("A run without anything to do takes its time and no more; zero takes none")
+  func runTime() throws {
+    let pool = try makePool()
+    let start = MonotonicInstant.now()
+    #expect(pool.run(timeoutMilliseconds: 0).isEmpty && pool.run(timeoutMilliseconds: -5).isEmpty)
+    #expect(pool.run(timeoutMilliseconds: 100).isEmpty)
+    #expect((95..<5_000).contains(MonotonicInstant.now().milliseconds(since: start)))
+  }
+
+  @Test("What is cut off says whether its request had been sent, and the pool goes on")
+  func cancel() throws {
+    let received = Monitor(false)
+    try withServer({ connection in
+      guard let request = connection.readRequest() else { return }
+      if request.hasSuffix("answer") {
+        connection.answer()
+      } else {
+        received.update { $0 = true }
+        connection.waitForClose()
+      }
+    }) { server in
+      let pool = try makePool()
+      try pool.start(server.request(), tag: 1)
+      let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+      while !received.withLock({ $0 }), MonotonicInstant.now() < deadline {
+        #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
+      }
+      try pool.start(server.request(), tag: 2)
+      let ended = pool.cancelAll().sorted { $0.tag < $1.tag }
+      #expect(ended.map(\.tag) == [1, 2] && ended.allSatisfy { $0.result.failure == .cancelled })
+      #expect(ended.map(\.result.requestWasSent) == [true, false])
+      #expect(pool.active == 0 && pool.run(timeoutMilliseconds: 0).isEmpty && pool.cancelAll().isEmpty)
+      var request = server.request()
+      request.body = Array("answer".utf8)
+      #expect(try perform(request, on: pool).status == 200)
+    }
+  }
+
+  @Test("A pool that goes away takes its transfers with it")
+  func abandoned() throws {
+    try withServer(Self.hang) { server in
+      let pool = try makePool()
+      try pool.start(server.request(), tag: 1)
+      #expect(pool.run(timeoutMilliseconds: 50).isEmpty)
+    }
+  }
+}

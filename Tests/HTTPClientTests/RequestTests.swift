@@ -1,0 +1,111 @@
+// What goes out, and what is never sent.
+
+import Glibc
+import HTTPClient
+import Platform
+import Testing
+
+@Suite("Requests", .serialized)
+struct RequestTests {
+  /// The request as the server read it.
+  private func sent(_ change: (inout TransferRequest) -> Void) throws -> String {
+    let seen = Monitor<String?>(nil)
+    return try withServer({ connection in
+      let request = connection.readRequest()
+      seen.update { $0 = request }
+      connection.answer()
+    }) { server in
+      var request = server.request()
+      change(&request)
+      #expect(try perform(request).status == 200)
+      return try #require(seen.withLock { $0 })
+    }
+  }
+
+  @Test("A POST carries exactly its headers and its body")
+  func post() throws {
+    let body = "{\"nul\":\"\0\",\"text\":\"é\"}"
+    let text = try sent {
+      $0.headers = [.init("Content-Type", "application/json"), .init("X-API-KEY", "k"), .init("X-Empty", "")]
+      $0.body = Array(body.utf8)
+    }
+    #expect(text.hasPrefix("POST /receipts HTTP/1.1\r\nHost: 127.0.0.1:"))
+    let head = try #require(text.firstRange(of: "\r\n\r\n")).lowerBound
+    let fields = text[..<head].split(separator: "\r\n").dropFirst(2).sorted()
+    #expect(
+      fields == [
+        "Accept: */*", "Content-Length: \(body.utf8.count)", "Content-Type: application/json", "X-API-KEY: k",
+        "X-Empty:",
+      ])
+    #expect(text.hasSuffix("\r\n\r\n" + body))
+  }
+
+  @Test("A large body is sent without waiting for a 100, and no type is made up")
+  func largeBody() throws {
+    let text = try sent { $0.body = [UInt8](repeating: UInt8(ascii: "x"), count: 2 << 20) }
+    #expect(text.contains("Content-Length: 2097152\r\n"))
+    #expect(!text.lowercased().contains("expect:") && !text.lowercased().contains("content-type:"))
+    #expect(text.utf8.suffix(2 << 20).allSatisfy { $0 == UInt8(ascii: "x") })
+  }
+
+  @Test("An empty POST says so, and a GET has no body")
+  func empty() throws {
+    #expect(try sent { $0.body = [] }.contains("Content-Length: 0\r\n"))
+    let get = try sent { $0.method = .get }
+    #expect(get.hasPrefix("GET /receipts HTTP/1.1\r\n") && get.hasSuffix("\r\n\r\n"))
+    #expect(!get.lowercased().contains("content-length"))
+  }
+
+  @Test(
+    "What is not https, not http to this machine, or carries a password is refused before any connection",
+    arguments: [
+      "http://192.0.2.1/", "http://example.com/", "http://localhost.example.com/", "http://128.0.0.1/",
+      "http://127.0.0.1.example.com/", "http://[::2]/", "https://user@example.com/",
+      "https://user:password@example.com/", "https://:password@example.com/",
+      "http://user:password@127.0.0.1/",
+      "ftp://127.0.0.1/", "file:///etc/passwd", "//127.0.0.1/", "127.0.0.1", "localhost/receipts", "", " ",
+      "https://", "https:///path", "https:/path", "http://127.0.0.1 /", "https://example.com/\r\nX: y",
+      "https://example.com/\0", "http://127.0.0.1:99999/", "http://127.0.0.1:x/",
+    ])
+  func refusedURLs(url: String) throws {
+    let pool = try makePool()
+    #expect(throws: TransferFailure.refusedURL) {
+      try pool.start(TransferRequest(method: .post, url: url), tag: 1)
+    }
+    #expect(pool.active == 0 && pool.run(timeoutMilliseconds: 0).isEmpty)
+  }
+
+  @Test(
+    "Every spelling of this machine may be asked by http",
+    arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "LOCALHOST"])
+  func loopback(host: String) throws {
+    let result = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.answer()
+    }) { try perform(TransferRequest(method: .get, url: "HTTP://\(host):\($0.port)/")) }
+    #expect(result.status == 200)
+  }
+
+  @Test("http to ::1 is taken, whether or not anyone listens there")
+  func loopbackIPv6() throws {
+    let (descriptor, port) = try openSocket()
+    defer { Glibc.close(descriptor) }
+    let result = try perform(TransferRequest(method: .get, url: "http://[0:0::1]:\(port)/"))
+    #expect(result.failure == .connectFailed && !result.requestWasSent)
+  }
+
+  @Test(
+    "A header field that would break out of its line or of the framing is refused",
+    arguments: [
+      TransferHeader("", "x"), .init("X Y", "x"), .init("X:", "x"), .init("X\r\nY", "x"), .init("Ü", "x"),
+      .init("X", "a\r\nY: b"), .init("X", "a\nb"), .init("X", "a\0"), .init("X", "a\u{7f}"),
+      .init("Content-Length", "0"), .init("transfer-encoding", "chunked"), .init("EXPECT", "100-continue"),
+    ])
+  func refusedHeaders(header: TransferHeader) throws {
+    let pool = try makePool()
+    #expect(throws: TransferFailure.refusedHeader) {
+      try pool.start(TransferRequest(method: .post, url: "https://example.com/", headers: [header]), tag: 1)
+    }
+    #expect(pool.active == 0)
+  }
+}

@@ -1,0 +1,146 @@
+// A TLS server that is not ours: `openssl s_server` as a child process, and certificates made for one test.
+
+import Glibc
+import HTTPClient
+import Platform
+import Testing
+
+/// A certificate that signed itself, and its key, in a directory of their own; both go with it.
+final class SelfSignedCertificate {
+  let directory: String
+  var certificate: String { directory + "/certificate.pem" }
+  var key: String { directory + "/key.pem" }
+
+  /// - Parameter name: as openssl-x509v3_config(5) has it: "DNS:localhost", "IP:127.0.0.1".
+  init(for name: String, subject: String = "receipt-relay-test") throws {
+    var template = Array("/tmp/receipt-relay-tls-XXXXXX".utf8CString)
+    let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+      unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.flatMap {
+        unsafe String(validatingCString: $0)
+      }
+    }
+    directory = try #require(made)
+    let process = try ChildProcess([
+      "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+      "-days", "2",
+      "-subj", "/CN=\(subject)", "-addext", "subjectAltName=\(name)", "-keyout", key, "-out",
+      certificate,
+    ])
+    #expect(process.wait() == 0)
+  }
+
+  deinit {
+    unsafe unlink(certificate)
+    unsafe unlink(key)
+    unsafe rmdir(directory)
+  }
+}
+
+/// `openssl s_server` on a free port of 127.0.0.1, ended with it. Without `-www` it prints what it decrypts
+/// and sends what it is fed.
+final class TLSServer {
+  let port: UInt16
+  let process: ChildProcess
+
+  init(_ certificate: SelfSignedCertificate, _ options: [String] = ["-www"]) throws {
+    process = try ChildProcess(
+      [
+        "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate.certificate, "-key",
+        certificate.key,
+      ] + options)
+    // "ACCEPT 127.0.0.1:40123", once it listens.
+    let line = try #require(process.readOutput(until: "\n", after: "ACCEPT "))
+    port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+  }
+
+  func request(_ certificate: SelfSignedCertificate?) -> TransferRequest {
+    TransferRequest(
+      method: .get, url: "https://localhost:\(port)/", timeoutMilliseconds: 8_000,
+      certificateAuthorityFile: certificate?.certificate)
+  }
+}
+
+/// A child with pipes to its input and output. Owns both, and the process, which is killed and reaped at the
+/// end.
+final class ChildProcess {
+  private let identifier: pid_t
+  private let input: Int32
+  private let output: Int32
+  private var read: [UInt8] = []
+  private var isReaped = false
+
+  init(_ arguments: [String]) throws {
+    var (inward, outward): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+    guard unsafe pipe(&inward) == 0, unsafe pipe(&outward) == 0 else { throw SystemError.last("pipe") }
+    // No other child of these tests shall hold an end open.
+    for descriptor in inward + outward { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, inward[0], STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, outward[1], STDOUT_FILENO)
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    var identifier: pid_t = 0
+    let code = unsafe posix_spawnp(&identifier, arguments[0], &actions, nil, &pointers, environ)
+    close(inward[0])
+    close(outward[1])
+    (input, output) = (inward[1], outward[0])
+    self.identifier = identifier
+    guard code == 0 else {
+      isReaped = true
+      throw SystemError(code: code, operation: "posix_spawnp")
+    }
+  }
+
+  deinit {
+    close(input)
+    close(output)
+    if !isReaped {
+      kill(identifier, SIGKILL)
+      _ = wait()
+    }
+  }
+
+  /// Waits for the end: the exit code, or nil when a signal ended it.
+  func wait() -> Int32? {
+    var status: Int32 = 0
+    guard unsafe waitpid(identifier, &status, 0) == identifier else { return nil }
+    isReaped = true
+    return status & 0x7f == 0 ? status >> 8 & 0xff : nil
+  }
+
+  func feed(_ bytes: [UInt8]) {
+    #expect(unsafe write(input, bytes, bytes.count) == bytes.count)
+  }
+
+  /// What the process prints between two marks, waiting ten seconds at most.
+  func readOutput(until end: String, after start: String) -> String? {
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    while true {
+      let text = String(decoding: read, as: UTF8.self)
+      if let from = text.firstRange(of: start)?.upperBound,
+        let to = text[from...].firstRange(of: end)?.lowerBound
+      {
+        return String(text[from..<to])
+      }
+      let left = deadline.milliseconds(since: .now())
+      guard left > 0, readSome(withinMilliseconds: Int32(clamping: left)) else { return nil }
+    }
+  }
+
+  /// Whether anything more came.
+  func readSome(withinMilliseconds milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, milliseconds) > 0 else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe Glibc.read(output, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    read += buffer.prefix(count)
+    return true
+  }
+
+  /// Everything printed so far.
+  var printed: String { String(decoding: read, as: UTF8.self) }
+}

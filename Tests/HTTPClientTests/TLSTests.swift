@@ -1,0 +1,105 @@
+// Certificates, versions of TLS, and HTTP/2, against OpenSSL's own server.
+
+import HTTPClient
+import Platform
+import Testing
+
+@Suite("TLS", .serialized)
+struct TLSTests {
+  @Test("A certificate that nobody known has signed is rejected before the request is sent")
+  func selfSigned() throws {
+    let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
+    let result = try perform(server.request(nil))
+    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+  }
+
+  @Test("A certificate is accepted when its authority is in the given file")
+  func ownAuthority() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate)
+    let result = try perform(server.request(certificate))
+    #expect(result.status == 200 && result.failure == nil && result.requestWasSent && !result.body.isEmpty)
+  }
+
+  @Test("A certificate for another name is rejected, although its authority is trusted")
+  func otherName() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:other.example")
+    let server = try TLSServer(certificate)
+    let result = try perform(server.request(certificate))
+    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+  }
+
+  @Test("Another authority than the given one is rejected")
+  func otherAuthority() throws {
+    let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
+    let other = try SelfSignedCertificate(for: "DNS:localhost", subject: "another-authority")
+    let result = try perform(server.request(other))
+    #expect(result.failure == .certificateRejected && !result.requestWasSent)
+  }
+
+  @Test("A file of authorities that is not there is told apart from a bad certificate")
+  func missingAuthorityFile() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate)
+    var request = server.request(certificate)
+    request.certificateAuthorityFile = certificate.directory + "/missing.pem"
+    let result = try perform(request)
+    #expect(result.failure == .certificateAuthorityUnreadable && !result.requestWasSent)
+    request.certificateAuthorityFile = certificate.certificate + "\0"
+    #expect(throws: TransferFailure.certificateAuthorityUnreadable) { try makePool().start(request, tag: 1) }
+  }
+
+  @Test("A server that speaks plain text on a TLS port fails the handshake")
+  func plainText() throws {
+    let result = try withServer({ connection in
+      connection.send("HTTP/1.1 200 OK\r\n\r\n")
+      connection.waitForClose()
+    }) { try perform(TransferRequest(method: .post, url: "https://127.0.0.1:\($0.port)/")) }
+    #expect(result.status == nil && result.failure == .tlsFailed && !result.requestWasSent)
+  }
+
+  @Test("TLS 1.1 is not spoken")
+  func oldVersion() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate, ["-www", "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
+    let result = try perform(server.request(certificate))
+    #expect(result.failure == .tlsFailed && !result.requestWasSent)
+  }
+
+  @Test("A handshake that hangs ends with the time for connecting")
+  func hangingHandshake() throws {
+    let result = try withServer({ $0.waitForClose() }) { server in
+      try perform(
+        TransferRequest(
+          method: .post, url: "https://127.0.0.1:\(server.port)/", timeoutMilliseconds: 8_000,
+          connectTimeoutMilliseconds: 200))
+    }
+    #expect(result.failure == .timeout && !result.requestWasSent && result.durationMilliseconds < 5_000)
+  }
+
+  @Test("HTTP/2 is spoken where TLS offers it, with interim answers left out")
+  func http2() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate, ["-alpn", "h2"])
+    let pool = try makePool()
+    var request = server.request(certificate)
+    request.method = .post
+    request.body = Array("body-by-http2".utf8)
+    try pool.start(request, tag: 1)
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+    while !server.process.printed.contains("body-by-http2"), MonotonicInstant.now() < deadline {
+      #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
+      _ = server.process.readSome(withinMilliseconds: 0)
+    }
+    // RFC 9113 §4.1: length (3), type, flags, stream (4). Header blocks by RFC 7541: 0x88 is ":status: 200";
+    // 0x08 0x03 is a ":status" of three letters.
+    server.process.feed(
+      [0, 0, 0, 4, 0, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0]
+        + [0, 0, 5, 1, 4, 0, 0, 0, 1, 0x08, 0x03] + Array("103".utf8)
+        + [0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88]
+        + [0, 0, 2, 0, 1, 0, 0, 0, 1] + Array("ok".utf8))
+    let result = try #require(finish(pool).first).result
+    #expect(result.status == 200 && result.failure == nil && result.body == Array("ok".utf8))
+    #expect(server.process.printed.contains("PRI * HTTP/2.0"))
+  }
+}

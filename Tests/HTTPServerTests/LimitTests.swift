@@ -1,0 +1,167 @@
+import HTTPServer
+import Platform
+import Testing
+
+@Suite("Limits") struct LimitTests {
+  @Test("A body that is announced over the limit is refused before it is read")
+  func announced() throws {
+    let application = TestApplication.echo(10)
+    let server = try application.serve()
+    let client = try TestClient(server)
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n")
+    let reply = try client.response()
+    #expect(reply.status == 413)
+    #expect(reply.body == "at most 10")
+    #expect(reply.closes)
+    #expect(try client.rest() == "")
+    #expect(application.rejections == [.bodyTooLarge(maximumBytes: 10)])
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A body over the limit is refused while it is read")
+  func chunked() throws {
+    let application = TestApplication.echo(10)
+    let server = try application.serve()
+    let client = try TestClient(server)
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n012345\r\n")
+    // The body has no end: the answer cannot wait for it.
+    try client.send("5\r\n01234\r\n")
+    let reply = try client.response()
+    #expect(reply.status == 413)
+    #expect(reply.body == "at most 10")
+    #expect(reply.header("Date")?.hasSuffix(" GMT") == true)
+    #expect(reply.closes)
+    #expect(try client.rest() == "")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A body of exactly the limit is taken, and one byte more is not")
+  func exact() throws {
+    let server = try TestApplication.echo(10).serve()
+    let client = try TestClient(server)
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
+    #expect(try client.response().body == "POST / 0123456789")
+    try client.send(
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n")
+    #expect(try client.response().body == "POST / 0123456789")
+    try client.send(
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
+    #expect(try client.response().status == 413)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A large body comes whole")
+  func large() throws {
+    let application = TestApplication(admit: { _ in .body(maximumBytes: 4 << 20) }) { request, responder in
+      let sum = request.body.reduce(into: 0) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF }
+      responder.respond(Response(status: 200, text: "\(request.body.count) \(sum)"))
+    }
+    let server = try application.serve()
+    let client = try TestClient(server)
+    let body = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
+    let sum = body.reduce(into: 0) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF }
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n")
+    try client.send(body)
+    #expect(try client.response().body == "\(body.count) \(sum)")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test(
+    "A request that drips is cut off at its deadline, though it is never silent",
+    arguments: [
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n300\r\n",
+      "POST / HTTP/1.1\r\nHost: x\r\nX-Long: ",
+    ])
+  func drip(_ start: String) throws {
+    let application = TestApplication.echo()
+    let server = try application.serve { $0.requestTimeoutMilliseconds = 300 }
+    let client = try TestClient(server)
+    let begin = MonotonicInstant.now()
+    try client.drip(start, everyMilliseconds: 20)
+    let reply = try client.response()
+    #expect(reply.status == 408)
+    #expect(reply.body == "too slow")
+    #expect(reply.closes)
+    #expect(try client.rest() == "")
+    #expect((290..<3000).contains(MonotonicInstant.now().milliseconds(since: begin)))
+    #expect(application.rejections == [.tooSlow])
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A request line that drips is cut off after the idle time and the request's time")
+  func dripRequestLine() throws {
+    let server = try TestApplication.echo().serve {
+      $0.idleTimeoutMilliseconds = 1000
+      $0.requestTimeoutMilliseconds = 200
+    }
+    let client = try TestClient(server)
+    try client.drip("GET /", everyMilliseconds: 20)
+    #expect(try client.response().status == 408)
+    #expect(try client.rest() == "")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A silent connection is closed without a word after the idle time")
+  func idle() throws {
+    let server = try TestApplication.echo().serve { $0.idleTimeoutMilliseconds = 1000 }
+    let client = try TestClient(server)
+    try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    _ = try client.response()
+    #expect(try client.rest() == "")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A request that the application holds has no deadline")
+  func held() throws {
+    let application = TestApplication()
+    let server = try application.serve {
+      $0.requestTimeoutMilliseconds = 50
+      $0.idleTimeoutMilliseconds = 50
+    }
+    let client = try TestClient(server)
+    try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    let responder = try application.nextResponder()
+    #expect(!client.isReadable(within: 1500))
+    responder.respond(Response(status: 200, text: "at last"))
+    #expect(try client.response().body == "at last")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("One address gets so many connections and no more")
+  func perAddress() throws {
+    let server = try TestApplication.echo().serve { $0.connectionsPerAddress = 3 }
+    var clients: [TestClient] = []
+    for _ in 1...3 {
+      let client = try TestClient(server)
+      try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try client.response().status == 200)
+      clients.append(client)
+    }
+    #expect(try TestClient(server).rest() == "")
+    try clients[0].send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    #expect(try clients[0].response().status == 200)
+    _ = try clients[0].rest()
+    // The place is free once the server has cleaned up, which no client can see: ask until it is.
+    let end = MonotonicInstant.now().advanced(byMilliseconds: 5000)
+    var isServed = false
+    while !isServed && MonotonicInstant.now() < end {
+      let client = try TestClient(server)
+      isServed =
+        (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil && (try? client.response()) != nil
+    }
+    #expect(isServed)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("Header fields over their limit are refused")
+  func headerBlock() throws {
+    let application = TestApplication.echo()
+    let server = try application.serve()
+    let client = try TestClient(server)
+    try client.send("GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(String(repeating: "a", count: 40_000))\r\n\r\n")
+    #expect(try client.response().status == 431)
+    #expect(application.seen.withLock { $0.heads.isEmpty })
+    server.stop(graceMilliseconds: 1000)
+  }
+}

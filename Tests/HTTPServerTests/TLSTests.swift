@@ -1,0 +1,93 @@
+import HTTPServer
+import Platform
+import Testing
+
+@Suite("TLS") struct TLSTests {
+  /// Serves over TLS with a certificate made for the occasion.
+  private func serve(
+    _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in },
+    _ body: (Server, String) throws -> Void
+  ) throws {
+    try TestCommand.withDirectory { directory in
+      let made = try TestCommand.run([
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-days", "2",
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+        "-keyout", "\(directory)/key.pem", "-out", "\(directory)/certificate.pem",
+      ])
+      try #require(made.code == 0, "\(made.output)")
+      let identity = ServerConfiguration.Identity(
+        certificatePEM: try TestCommand.contents("\(directory)/certificate.pem"),
+        keyPEM: try TestCommand.contents("\(directory)/key.pem"))
+      let server = try application.serve { configuration in
+        configuration.tls = identity
+        change(&configuration)
+      }
+      defer { server.stop(graceMilliseconds: 1000) }
+      try body(server, directory)
+    }
+  }
+
+  private func curl(_ server: Server, _ directory: String, _ more: String...) throws -> (
+    code: Int32, output: String
+  ) {
+    try TestCommand.run(
+      ["curl", "--silent", "--max-time", "10", "--cacert", "\(directory)/certificate.pem"] + more
+        + ["--write-out", " %{http_code}", "https://127.0.0.1:\(server.port)/a%2Fb"])
+  }
+
+  @Test("Requests are answered over TLS, now and later")
+  func answers() throws {
+    try serve(.echo()) { server, directory in
+      let result = try curl(server, directory, "--data", "hello")
+      #expect(result.code == 0)
+      #expect(result.output == "POST /a%2Fb hello 200")
+    }
+    let threads = Monitor<[WorkerThread]>([])
+    let later = TestApplication { request, responder in
+      let thread = try? WorkerThread(name: "answer") { responder.respond(TestApplication.echo(request)) }
+      threads.withLock { $0 += [thread].compactMap { $0 } }
+    }
+    try serve(later) { server, directory in
+      let result = try curl(server, directory, "--data", "hello")
+      #expect(result.output == "POST /a%2Fb hello 200")
+    }
+    threads.withLock { $0 }.forEach { $0.join() }
+  }
+
+  @Test("A chunked body over the limit is refused over TLS")
+  func bodyTooLarge() throws {
+    try serve(.echo(10)) { server, directory in
+      let result = try curl(
+        server, directory, "--header", "Transfer-Encoding: chunked", "--data", "0123456789a")
+      #expect(result.output == "at most 10 413")
+    }
+  }
+
+  @Test("A client that never ends its handshake is cut off")
+  func silentHandshake() throws {
+    try serve(
+      .echo(),
+      {
+        $0.idleTimeoutMilliseconds = 1000
+        $0.requestTimeoutMilliseconds = 200
+      }
+    ) { server, _ in
+      let client = try TestClient(server)
+      // The head of a ClientHello record, and then its body, a byte at a time.
+      try client.drip("\u{16}\u{3}\u{1}\u{2}", everyMilliseconds: 50)
+      #expect(!(try client.rest().contains("HTTP/")))
+    }
+  }
+
+  @Test("A certificate that is none is reported with what libmicrohttpd says of it")
+  func badCertificate() throws {
+    let error = #expect(throws: ServerError.self) {
+      try TestApplication.echo().serve { $0.tls = .init(certificatePEM: "no", keyPEM: "none") }
+    }
+    let text = try #require(error?.description)
+    #expect(text.hasPrefix("libmicrohttpd: "))
+    #expect(text.count > 20)
+    #expect("\(ServerConfiguration.Identity(certificatePEM: "c", keyPEM: "hush"))".contains("hush") == false)
+  }
+}

@@ -1,0 +1,133 @@
+// A client on a raw socket, so that the tests say each byte themselves. Every wait has an end.
+
+import Glibc
+import HTTPServer
+import Platform
+
+enum TestClientError: Error {
+  case system(SystemError)
+  case timedOut
+  case closed
+  case notHTTP(String)
+}
+
+/// What the server sent for one request.
+struct Reply {
+  let status: Int
+  let headers: [String]
+  let body: String
+
+  func header(_ name: String) -> String? {
+    let prefix = name.lowercased() + ":"
+    return headers.first { $0.lowercased().hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.count).drop { $0 == " " }) }
+  }
+
+  var closes: Bool { header("Connection")?.lowercased() == "close" }
+}
+
+/// One TCP connection to a server on this machine. Owns its descriptor. One thread.
+final class TestClient {
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+  private static let patienceMilliseconds: Int64 = 10_000
+
+  init(_ server: Server) throws(TestClientError) {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = server.port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let descriptor = descriptor
+    let code = unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+    guard code == 0 else { throw .system(.last("connect")) }
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) throws(TestClientError) { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws(TestClientError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let descriptor = descriptor
+      let sent = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard sent > 0 else { throw .system(.last("send")) }
+      rest = rest.dropFirst(sent)
+    }
+  }
+
+  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or
+  /// closes.
+  func drip(_ start: String, everyMilliseconds: Int64) throws(TestClientError) {
+    try send(start)
+    let end = MonotonicInstant.now().advanced(byMilliseconds: Self.patienceMilliseconds)
+    while !isReadable(within: everyMilliseconds) {
+      guard MonotonicInstant.now() < end else { throw .timedOut }
+      // A server that has just closed makes this fail; what it sent before can still be read.
+      guard (try? send("a")) != nil else { return }
+    }
+  }
+
+  /// The next response. Its body is what Content-Length says, unless it answers a HEAD request.
+  func response(toHead isHead: Bool = false) throws(TestClientError) -> Reply {
+    let end: [UInt8] = Array("\r\n\r\n".utf8)
+    var headEnd = received.firstRange(of: end)
+    while headEnd == nil {
+      guard try receive() else { throw .closed }
+      headEnd = received.firstRange(of: end)
+    }
+    guard let headEnd else { throw .closed }
+    let lines = String(decoding: received[..<headEnd.lowerBound], as: UTF8.self).split(separator: "\r\n")
+    let words = (lines.first ?? "").split(separator: " ")
+    guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
+      throw .notHTTP(String(decoding: received, as: UTF8.self))
+    }
+    let headers = lines.dropFirst().map { String($0) }
+    let length =
+      Reply(status: status, headers: headers, body: "").header("Content-Length").flatMap { Int($0) } ?? 0
+    let total = headEnd.upperBound + (isHead ? 0 : length)
+    while received.count < total {
+      guard try receive() else { throw .closed }
+    }
+    let body = String(decoding: received[headEnd.upperBound..<total], as: UTF8.self)
+    received.removeFirst(total)
+    return Reply(status: status, headers: headers, body: body)
+  }
+
+  /// Waits for the server to close.
+  /// - Returns: what it sent before that nobody has read.
+  func rest() throws(TestClientError) -> String {
+    while try receive() {}
+    return String(decoding: received, as: UTF8.self)
+  }
+
+  func isReadable(within milliseconds: Int64) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, Int32(clamping: milliseconds)) > 0
+  }
+
+  /// - Returns: false at the end of input; a reset is an end, too.
+  private func receive() throws(TestClientError) -> Bool {
+    guard isReadable(within: Self.patienceMilliseconds) else { throw .timedOut }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0 else { return false }
+    received += buffer[..<count]
+    return true
+  }
+}
+
+extension Array where Element: Equatable {
+  fileprivate func firstRange(of part: [Element]) -> Range<Int>? {
+    guard count >= part.count else { return nil }
+    return (0...(count - part.count)).first { Array(self[$0..<($0 + part.count)]) == part }
+      .map { $0..<($0 + part.count) }
+  }
+}

@@ -1,0 +1,83 @@
+// Texts and folders that the tests of the configuration share.
+
+import FoundationEssentials
+import JSON
+import Platform
+
+@testable import Relay
+
+enum ConfigurationSamples {
+  static let environment = Environment([
+    "CLIENT_KEY": "client-key", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two",
+    "API_KEY": "ply-key",
+    "EMPTY": "", "PADDED": "whsec_one ", "TWIN": "whsec_one",
+  ])
+
+  /// The keys that have no default, with more of each part where it is given.
+  static func text(
+    root: String = "", client: String = "client: { keys: ['env:CLIENT_KEY'] },", stripe: String = "",
+    webhookSecrets: String = "['env:WEBHOOK_SECRET']", purchasely: String = "", app: String = "",
+    apps: String = ""
+  ) -> String {
+    """
+    { database: "receiptd.db", \(root)
+      apps: {
+        shop: {
+          \(client)
+          stripe: { webhook_secrets: \(webhookSecrets), \(stripe) },
+          purchasely: { api_key: "env:API_KEY", \(purchasely) },
+          \(app)
+        }, \(apps)
+      },
+    }
+    """
+  }
+
+  static func read(
+    _ text: String, mode: UInt32 = 0o600, path: String = "/etc/receiptd/receiptd.json5",
+    environment: Environment = environment, secrets: SecretPolicy = .required
+  ) throws(ConfigurationFaults) -> LoadedConfiguration {
+    let content = FileContent(bytes: Array(text.utf8), mode: mode)
+    return try ConfigurationLoader.read(content, path: path, environment: environment, secrets: secrets)
+  }
+
+  /// The faults of a text, none when it is fine.
+  static func faults(_ text: String, environment: Environment = environment) -> [Fault] {
+    do {
+      _ = try read(text, environment: environment)
+      return []
+    } catch {
+      return error.faults
+    }
+  }
+
+  /// The first app of a configuration that must be fine.
+  static func app(_ text: String) throws -> AppConfiguration {
+    let apps = try read(text).configuration.apps
+    guard let app = apps.first else { throw Fault(path: "apps", message: "is empty") }
+    return app
+  }
+}
+
+/// A folder that goes away with its last owner.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/relay-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  /// What cannot be removed is the system's to clear.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Writes a file and gives its path.
+  func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
+    let file = "\(path)/\(name)"
+    guard FileManager.default.createFile(atPath: file, contents: Data(content.utf8)) else {
+      throw Fault(path: file, message: "cannot be written")
+    }
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    return file
+  }
+}

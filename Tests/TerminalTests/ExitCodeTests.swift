@@ -1,0 +1,9 @@
+import Testing
+
+@testable import Terminal
+
+@Suite struct ExitCodeTests {
+  @Test func theNumbersAreThoseOfTheContract() {
+    #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 3, 64, 65, 66, 69, 75, 77, 78])
+  }
+}
