@@ -60,8 +60,8 @@ struct PlyContextTests {
 
   @Test("What is far too long is refused before it is decoded")
   func huge() {
-    #expect(fault(String(repeating: "A", count: 10_000_000)) == .tooLong)
-    #expect(fault(String(repeating: "!", count: 10_000_000)) == .tooLong)
+    let faults = ["A", "!", "="].map { fault(String(repeating: $0, count: 1_000_000)) }
+    #expect(faults == [.tooLong, .tooLong, .tooLong])
   }
 
   @Test("An empty text is no context")
