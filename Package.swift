@@ -56,14 +56,15 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations", "Store",
+        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+        "Destinations", "Store",
       ]),
 
     // What people touch.
     library("Terminal", ["Platform", "JSON"]),
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
-    program("receiptd", ["Terminal", "Relay"]),
-    program("receiptctl", ["Terminal", "Relay", "Sandbox", "Store"]),
+    program("receiptd", ["Platform", "Terminal", "Relay"]),
+    program("receiptctl", ["Platform", "JSON", "Domain", "SQLite", "Store", "Terminal", "Relay", "Sandbox"]),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON"]),
@@ -77,7 +78,12 @@ let package = Package(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"], resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
-    tests("RelayTests", ["Relay", "Domain", "JSON", "Platform"]),
+    tests(
+      "RelayTests",
+      [
+        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "Store", "SQLite", "Processors", "Destinations",
+      ]),
+    tests("EndToEndTests", ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "receiptd"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
   ],

@@ -1,5 +1,5 @@
-// The schema's history, compiled into the programs. A new version is a file here, its line in Package.swift, and its line
-// below; what has been released is never changed.
+// The schema's history, compiled into the programs. A new version is a file here, its line in Package.swift,
+// and its line below; what has been released is never changed.
 
 /// Every migration, oldest first. The n-th brings a database to schema version n.
 public enum Migrations {

@@ -1,4 +1,5 @@
-// The verdict table of the contract (Delivery), for destinations that answer as HTTP means it (RFC 9110 §15). Pure.
+// The verdict table of the contract (Delivery), for destinations that answer as HTTP means it (RFC 9110 §15).
+// Pure.
 
 public import Domain
 
@@ -8,8 +9,8 @@ public enum HTTPVerdict {
   public static func of(
     _ answer: DeliveryAnswer, now: Timestamp, importID: ([UInt8]) -> String?
   ) -> Verdict {
-    // A status stands even when the rest of its answer broke off: after a 2xx the receipt is taken in, and sending it
-    // again would double it.
+    // A status stands even when the rest of its answer broke off: after a 2xx the receipt is taken in, and
+    // sending it again would double it.
     guard let status = answer.status else { return withoutStatus(answer.failure) }
     let rest = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, now: now) }
     switch status {

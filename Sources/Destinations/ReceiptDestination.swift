@@ -1,5 +1,5 @@
-// What the relay asks of whoever gets receipts. A destination says what to send and what an answer means; it knows no
-// processor, no store and does no I/O. A new one is a folder beside `Purchasely`.
+// What the relay asks of whoever gets receipts. A destination says what to send and what an answer means; it
+// knows no processor, no store and does no I/O. A new one is a folder beside `Purchasely`.
 
 public import Domain
 

@@ -1,16 +1,21 @@
-// The Retry-After header: seconds, or a date in one of the three forms that a recipient must take (RFC 9110 §10.2.3, §5.6.7).
-// A header that cannot be read counts as absent: it must never cost a delivery. Pure; any thread.
+// The Retry-After header: seconds, or a date in one of the three forms that a recipient must take (RFC 9110
+// §10.2.3, §5.6.7). A header that cannot be read counts as absent: it must never cost a delivery. Pure; any
+// thread.
 
 internal import Domain
 
 enum RetryAfter {
-  /// Milliseconds from now, 0 for a time that is past, at most `Delivery.retryAfterMillisecondsMax`; nil when unreadable.
+  /// Milliseconds from now, 0 for a time that is past, at most `Delivery.retryAfterMillisecondsMax`; nil when
+  /// unreadable.
   static func milliseconds(_ value: String, now: Timestamp) -> Int64? {
     let text = value.trimmingSpaces()
     let wait: Int64
     if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
       // More digits than fit are more than the limit.
-      wait = Int64(text).map { $0.multipliedReportingOverflow(by: 1000) }.map { $0.overflow ? .max : $0.partialValue }
+      wait =
+        Int64(text).map { $0.multipliedReportingOverflow(by: 1000) }.map {
+          $0.overflow ? .max : $0.partialValue
+        }
         ?? .max
     } else if let date = HTTPDate.timestamp(text, now: now) {
       wait = date.milliseconds(since: now)
@@ -22,10 +27,12 @@ enum RetryAfter {
 }
 
 enum HTTPDate {
-  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
 
-  /// Reads IMF-fixdate (`Sun, 06 Nov 1994 08:49:37 GMT`), RFC 850 (`Sunday, 06-Nov-94 08:49:37 GMT`) and asctime
-  /// (`Sun Nov  6 08:49:37 1994`). The name of the day is not checked: it adds nothing.
+  /// Reads IMF-fixdate (`Sun, 06 Nov 1994 08:49:37 GMT`), RFC 850 (`Sunday, 06-Nov-94 08:49:37 GMT`) and
+  /// asctime (`Sun Nov  6 08:49:37 1994`). The name of the day is not checked: it adds nothing.
   static func timestamp(_ text: String, now: Timestamp) -> Timestamp? {
     let words = text.split(separator: " ").map(String.init)
     switch words.count {
@@ -50,8 +57,11 @@ enum HTTPDate {
   }
 
   private static func timestamp(day: String, month: String, year: Int64?, time: String) -> Timestamp? {
-    let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2...2) }
-    guard let day = number(day, digits: 1...2), (1...31).contains(day), let month = months.firstIndex(of: month),
+    let clock = time.split(separator: ":", omittingEmptySubsequences: false).map {
+      number(String($0), digits: 2...2)
+    }
+    guard let day = number(day, digits: 1...2), (1...31).contains(day),
+      let month = months.firstIndex(of: month),
       let year, clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
       hour < 24, minute < 60, second <= 60  // 60 is a leap second
     else { return nil }
@@ -60,7 +70,9 @@ enum HTTPDate {
   }
 
   private static func number(_ text: String, digits: ClosedRange<Int>) -> Int64? {
-    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+      return nil
+    }
     return Int64(text)
   }
 

@@ -121,13 +121,17 @@ public enum Join {
   ///
   /// Eligible is what was received within the window before the event happened (or after it, up to the wait), and what is
   /// within the window of now: an event that comes days late, or whose sender's clock is off, still finds the checkout
-  /// that led to it. Of two that fit alike, one from around the event goes before a later one, which may belong to a
-  /// checkout that is still going on.
+  /// that led to it, and so does a purchase that still waits when the app gets its context through at last. A purchase whose
+  /// money is days under way takes none from then on: what comes then belongs to another checkout. Of two that fit alike,
+  /// one from around the event goes before a later one.
   public static func choose(
     from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, now: Timestamp
   ) -> Candidate? {
     let around = window(before: purchase.happenedAt, after: policy.waitForContextMilliseconds, policy)
-    let recent = window(before: now, after: 0, policy)
+    let recent =
+      purchase.observations.contains(.checkoutUnpaid)
+      ? window(before: purchase.createdAt, after: policy.waitForContextMilliseconds, policy)
+      : window(before: now, after: 0, policy)
     let eligible = candidates.filter { around.contains($0.receivedAt) || recent.contains($0.receivedAt) }
     return eligible.max { left, right in
       rank(left, purchase, around) < rank(right, purchase, around)

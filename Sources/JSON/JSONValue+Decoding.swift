@@ -1,5 +1,6 @@
-// Reading JSON and JSON5 into a value, through the toolchain's own decoder. For text whose shape is not known before
-// (configuration, test events). What must be fast reads straight into its own `Decodable`. Pure; any thread.
+// Reading JSON and JSON5 into a value, through the toolchain's own decoder. For text whose shape is not known
+// before (configuration, test events). What must be fast reads straight into its own `Decodable`. Pure; any
+// thread.
 
 internal import FoundationEssentials
 

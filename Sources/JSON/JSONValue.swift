@@ -1,5 +1,6 @@
-// A JSON value as data, with members in the order in which they were written: what the project prints (answers, log
-// lines, receipts, `--json`) is built as such a value and serialised in one place. Pure; any thread.
+// A JSON value as data, with members in the order in which they were written: what the project prints
+// (answers, log lines, receipts, `--json`) is built as such a value and serialised in one place. Pure; any
+// thread.
 
 /// A JSON value (RFC 8259 §3). Objects keep the order of their members, so output reads as it was written.
 public enum JSONValue: Sendable, Equatable {

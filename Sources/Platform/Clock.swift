@@ -3,7 +3,8 @@
 
 internal import Glibc
 
-/// A point on the monotonic clock, in nanoseconds since an arbitrary start (clock_gettime(2), CLOCK_MONOTONIC).
+/// A point on the monotonic clock, in nanoseconds since an arbitrary start (clock_gettime(2),
+/// CLOCK_MONOTONIC).
 public struct MonotonicInstant: Sendable, Comparable, Hashable {
   public let nanoseconds: Int64
 

@@ -1,5 +1,5 @@
-// Log lines on stderr, as text or as JSON. A line is one write(2), so lines of several threads do not mix. What a line
-// says is chosen by its caller; no secret and no body ever comes here (R7). Any thread.
+// Log lines on stderr, as text or as JSON. A line is one write(2), so lines of several threads do not mix.
+// What a line says is chosen by its caller; no secret and no body ever comes here (R7). Any thread.
 
 internal import Glibc
 internal import JSON
@@ -42,11 +42,15 @@ public struct Log: Sendable {
     self.sink = sink
   }
 
-  public func error(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) { log(.error, message, fields) }
+  public func error(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
+    log(.error, message, fields)
+  }
   public func warning(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
     log(.warning, message, fields)
   }
-  public func info(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) { log(.info, message, fields) }
+  public func info(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
+    log(.info, message, fields)
+  }
   public func debug(_ message: @autoclosure () -> String, _ fields: KeyValuePairs<String, String> = [:]) {
     guard level >= .debug else { return }
     log(.debug, message(), fields)
@@ -74,7 +78,9 @@ public struct Log: Sendable {
 
   /// logfmt's rule: a value with a space, a quote, an equals sign or a control character is quoted.
   private static func quoted(_ value: String) -> String {
-    let plain = value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") }
+    let plain = value.utf8.allSatisfy {
+      $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
+    }
     return plain && !value.isEmpty ? value : JSONValue.string(value).text
   }
 
@@ -84,7 +90,9 @@ public struct Log: Sendable {
   }
 
   /// Unix milliseconds as RFC 3339 in UTC, with milliseconds.
-  public static func timestamp(_ milliseconds: Int64) -> String { RFC3339.string(unixMilliseconds: milliseconds) }
+  public static func timestamp(_ milliseconds: Int64) -> String {
+    RFC3339.string(unixMilliseconds: milliseconds)
+  }
 
   /// Writes all of `line` to stderr; a log that cannot be written is no reason to stop the relay.
   public static func writeToStandardError(_ line: [UInt8]) {

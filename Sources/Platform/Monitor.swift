@@ -1,12 +1,13 @@
-// A monitor: state that is reached only under its lock, and a condition to wait on (Hoare 1974; pthread_cond_wait(3)).
-// The one way in which threads of this project share what changes. Any thread. Never call out while holding it.
+// A monitor: state that is reached only under its lock, and a condition to wait on (Hoare 1974;
+// pthread_cond_wait(3)). The one way in which threads of this project share what changes. Any thread. Never
+// call out while holding it.
 
 internal import Glibc
 
 /// State behind a mutex with one condition variable.
 ///
-/// Owns the mutex and the condition; both are destroyed with it. Waits are measured on the monotonic clock, so a jump
-/// of the wall clock neither cuts nor stretches them.
+/// Owns the mutex and the condition; both are destroyed with it. Waits are measured on the monotonic clock,
+/// so a jump of the wall clock neither cuts nor stretches them.
 @safe public final class Monitor<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -53,7 +54,9 @@ internal import Glibc
   /// Waits until `body` gives a value, asking again after each `update`.
   /// - Parameter deadline: on the monotonic clock; nil waits for ever.
   /// - Returns: what `body` gave, or nil when the deadline passed first.
-  public func wait<Result>(until deadline: MonotonicInstant? = nil, _ body: (inout State) -> Result?) -> Result? {
+  public func wait<Result>(until deadline: MonotonicInstant? = nil, _ body: (inout State) -> Result?)
+    -> Result?
+  {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {

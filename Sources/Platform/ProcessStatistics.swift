@@ -25,7 +25,8 @@ public struct ProcessStatistics: Sendable, Equatable {
     let pageBytes = Int64(sysconf(Int32(_SC_PAGESIZE)))
     return ProcessStatistics(
       cpuSeconds: cpu, residentBytes: (pages.dropFirst().first ?? 0) * pageBytes,
-      virtualBytes: (pages.first ?? 0) * pageBytes, openFiles: openFileCount(), openFilesMax: UInt64(limit.rlim_cur),
+      virtualBytes: (pages.first ?? 0) * pageBytes, openFiles: openFileCount(),
+      openFilesMax: UInt64(limit.rlim_cur),
       startTimeSeconds: startTime())
   }
 
@@ -36,8 +37,8 @@ public struct ProcessStatistics: Sendable, Equatable {
     return text.split(whereSeparator: { $0 == " " || $0 == "\n" })
   }
 
-  /// Start of the system plus the process's start in clock ticks: field 22 of /proc/self/stat, counted after the name, which
-  /// may hold blanks of its own.
+  /// Start of the system plus the process's start in clock ticks: field 22 of /proc/self/stat, counted after
+  /// the name, which may hold blanks of its own.
   private static func startTime() -> Double {
     guard let stat = try? FileReading.content(of: "/proc/self/stat", bytesMax: 65_536),
       let end = stat.bytes.lastIndex(of: UInt8(ascii: ")")),

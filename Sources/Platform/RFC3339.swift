@@ -1,6 +1,6 @@
-// Timestamps as text (RFC 3339, UTC). Pure; any thread. The calendar arithmetic is Howard Hinnant's "days from civil"
-// (http://howardhinnant.github.io/date_algorithms.html): exact for every Int64 day, and a hundred times cheaper than a
-// calendar object on the request path.
+// Timestamps as text (RFC 3339, UTC). Pure; any thread. The calendar arithmetic is Howard Hinnant's "days
+// from civil" (http://howardhinnant.github.io/date_algorithms.html): exact for every Int64 day, and a hundred
+// times cheaper than a calendar object on the request path.
 
 /// RFC 3339 timestamps in UTC with milliseconds: `2026-11-20T10:00:00.123Z`.
 public enum RFC3339 {

@@ -15,7 +15,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The last error of this thread.
-  public static func last(_ operation: String) -> SystemError { SystemError(code: errno, operation: operation) }
+  public static func last(_ operation: String) -> SystemError {
+    SystemError(code: errno, operation: operation)
+  }
 
   /// What strerror(3) says of the code.
   public var reason: String {

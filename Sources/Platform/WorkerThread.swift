@@ -1,11 +1,12 @@
-// A plain thread with a name. Everything here blocks in C or is called from C, which the cooperative pool of Swift's
-// tasks is not made for (it is as wide as the cores).
+// A plain thread with a name. Everything here blocks in C or is called from C, which the cooperative pool of
+// Swift's tasks is not made for (it is as wide as the cores).
 
 internal import Glibc
 
 /// A thread that runs one closure and is joined by its owner.
 ///
-/// Owns the thread: `join()` must be called once, by one thread; it is the only way to learn that the body ended.
+/// Owns the thread: `join()` must be called once, by one thread; it is the only way to learn that the body
+/// ended.
 public final class WorkerThread: Sendable {
   private let handle: pthread_t
 

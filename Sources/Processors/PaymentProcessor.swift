@@ -1,5 +1,5 @@
-// What the relay asks of whoever takes the money. A processor says what an event means in terms of purchases; it knows no
-// destination, no store and no HTTP. A new one is a folder beside `Stripe`.
+// What the relay asks of whoever takes the money. A processor says what an event means in terms of purchases;
+// it knows no destination, no store and no HTTP. A new one is a folder beside `Stripe`.
 
 public import Domain
 

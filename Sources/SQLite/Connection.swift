@@ -4,8 +4,8 @@ internal import CSQLite
 
 /// An open database (https://www.sqlite.org/c3ref/open.html).
 ///
-/// Owns the `sqlite3 *`; its statements must be gone before it is, which they see to by holding it. Not for two threads
-/// at once: it is opened without SQLite's own mutex.
+/// Owns the `sqlite3 *`; its statements must be gone before it is, which they see to by holding it. Not for
+/// two threads at once: it is opened without SQLite's own mutex.
 @safe public final class Connection {
   /// What may be done with the file.
   public enum Mode: Sendable {

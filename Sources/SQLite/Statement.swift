@@ -4,8 +4,8 @@ internal import CSQLite
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
-/// Owns the `sqlite3_stmt *` and keeps its connection alive. It is reset after each use, so no read transaction and no
-/// bound value outlives a call.
+/// Owns the `sqlite3_stmt *` and keeps its connection alive. It is reset after each use, so no read
+/// transaction and no bound value outlives a call.
 @safe public final class Statement {
   private let connection: Connection
   let handle: OpaquePointer
@@ -103,7 +103,8 @@ internal import CSQLite
   }
 }
 
-/// One row, valid while the statement stands on it (https://www.sqlite.org/c3ref/column_blob.html). Columns count from 0.
+/// One row, valid while the statement stands on it (https://www.sqlite.org/c3ref/column_blob.html). Columns
+/// count from 0.
 public struct Row {
   private let statement: Statement
 

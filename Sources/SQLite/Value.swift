@@ -1,6 +1,7 @@
 // What can be bound to a statement.
 
-/// A value as SQLite stores it (https://www.sqlite.org/datatype3.html). Reals are not used: money and time are integers.
+/// A value as SQLite stores it (https://www.sqlite.org/datatype3.html). Reals are not used: money and time
+/// are integers.
 public enum Value: Sendable, Equatable {
   case null
   case integer(Int64)

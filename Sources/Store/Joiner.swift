@@ -6,6 +6,9 @@ internal import Domain
 internal import SQLite
 
 extension StoreSession {
+  /// How often a purchase about which nothing can be decided yet is looked at again.
+  static let reconsiderMilliseconds: Int64 = 3_600_000
+
   /// Takes in what an event says.
   /// - Parameter keep: whether it is worth a row of its own when nothing is known of the purchase yet.
   /// - Returns: what became of the event, and the purchase it belongs to.
@@ -179,7 +182,10 @@ extension StoreSession {
     }
     switch resolution {
     case .none: break
-    case .waiting(let reason, let until): record.receipt = receipt(.waiting, reason, until: until)
+    case .waiting(let reason, let until):
+      // One that waits for as long as it takes is looked at now and then: the configuration may change.
+      let until = until ?? now.advanced(byMilliseconds: Self.reconsiderMilliseconds)
+      record.receipt = receipt(.waiting, reason, until: until)
     case .failed(let reason): record.receipt = receipt(.failed, reason)
     case .cancelled(let reason): record.receipt = receipt(.cancelled, reason)
     case .ready(let content, let mismatch):

@@ -1,3 +1,90 @@
-@main struct Program {
-  static func main() {}
+// receiptd: command line, configuration, signals. What it does is in `Relay.Daemon`. The main thread.
+
+import Glibc
+import Platform
+import Relay
+import Terminal
+
+@main
+struct Program {
+  static func main() {
+    // Before any thread exists, so that all of them leave signals to this one.
+    Signals.block()
+    ProcessLimits.keepFilesPrivate()
+    ProcessLimits.raiseOpenFiles()
+    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+  }
+
+  private static func run(_ arguments: [String]) -> ExitCode {
+    let output = Output.standard(program: ReceiptdCommand.spec.name)
+    do throws(UsageError) {
+      switch try CommandParser(ReceiptdCommand.spec).parse(arguments) {
+      case .show(let text):
+        output.text(text)
+        return .done
+      case .run(let command):
+        let path = ConfigurationLoader.path(option: command.options["config"], environment: .process)
+        return command.flag("check") ? check(path, output) : serve(path, output)
+      }
+    } catch {
+      output.error(error.description)
+      return .usage
+    }
+  }
+
+  private static func check(_ path: String, _ output: Output) -> ExitCode {
+    do throws(ConfigurationFaults) {
+      let loaded = try ConfigurationLoader.load(path: path)
+      for warning in loaded.warnings { output.note("warning: \(warning.description)") }
+      output.line("\(path): ok")
+      return .done
+    } catch {
+      for warning in error.warnings { output.note("warning: \(warning.description)") }
+      for fault in error.faults { output.error(fault.description) }
+      return .configuration
+    }
+  }
+
+  private static func serve(_ path: String, _ output: Output) -> ExitCode {
+    let loaded: LoadedConfiguration
+    do throws(ConfigurationFaults) {
+      loaded = try ConfigurationLoader.load(path: path)
+    } catch {
+      for fault in error.faults { output.error(fault.description) }
+      return .configuration
+    }
+    let settings = loaded.configuration.log
+    let log = Log(level: settings.level, format: settings.format)
+    for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
+    do throws(DaemonError) {
+      let daemon = try Daemon(loaded.configuration, log: log)
+      log.info(
+        "ready",
+        [
+          "version": Version.number, "listen": String(daemon.publicPort), "admin": String(daemon.adminPort),
+          "apps": loaded.configuration.apps.map(\.slug).joined(separator: ","),
+        ])
+      Service(daemon, log: log, path: path).run()
+      return .done
+    } catch {
+      return report(error, log)
+    }
+  }
+
+  private static func report(_ error: DaemonError, _ log: Log) -> ExitCode {
+    switch error {
+    case .alreadyRunning(let process):
+      log.error("another receiptd serves this database; stop it first", ["pid": String(process)])
+      return .tryAgain
+    case .database(let message, let isBusy):
+      log.error(message)
+      return isBusy ? .tryAgain : .unavailable
+    case .unavailable(let message):
+      log.error(message)
+      return .unavailable
+    case .configuration(let fault):
+      log.error(fault.description)
+      return .configuration
+    }
+  }
 }

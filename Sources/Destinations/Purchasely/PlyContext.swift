@@ -1,5 +1,6 @@
-// `ply_context`: what the Purchasely SDK hands to the app before a web checkout. Base64 of what usually is a small JSON
-// object. The relay keeps and forwards it exactly as it came and reads one field of it. Pure; any thread.
+// `ply_context`: what the Purchasely SDK hands to the app before a web checkout. Base64 of what usually is a
+// small JSON object. The relay keeps and forwards it exactly as it came and reads one field of it. Pure; any
+// thread.
 
 public import Domain
 internal import FoundationEssentials

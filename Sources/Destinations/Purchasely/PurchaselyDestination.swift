@@ -1,4 +1,5 @@
-// Purchasely's receipt endpoint (https://docs.purchasely.com, Stripe configuration; Importing your subscribers). Pure.
+// Purchasely's receipt endpoint (https://docs.purchasely.com, Stripe configuration; Importing your
+// subscribers). Pure.
 
 public import Domain
 internal import FoundationEssentials
@@ -15,7 +16,8 @@ public struct PurchaselySettings: Sendable {
   /// The value of `User-Agent`.
   public var userAgent: String
 
-  public init(url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true, userAgent: String) {
+  public init(url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true, userAgent: String)
+  {
     self.url = url
     self.apiKey = apiKey
     self.forwardsContext = forwardsContext

@@ -1,6 +1,7 @@
-// The fields of Stripe's objects that the relay reads, by presence and never by `api_version`: old and new shapes may
-// stand side by side, and what has another type than expected reads as absent (https://docs.stripe.com/upgrades,
-// https://docs.stripe.com/changelog/basil/2025-03-31). The one place that turns bytes into fields. Pure; any thread.
+// The fields of Stripe's objects that the relay reads, by presence and never by `api_version`: old and new
+// shapes may stand side by side, and what has another type than expected reads as absent
+// (https://docs.stripe.com/upgrades, https://docs.stripe.com/changelog/basil/2025-03-31). The one place that
+// turns bytes into fields. Pure; any thread.
 
 /// A webhook's envelope (https://docs.stripe.com/api/events/object).
 struct StripeEnvelope: Decodable {
@@ -62,7 +63,8 @@ struct StripeObject: Decodable {
   let parent: Parent?
 
   private enum Key: String, CodingKey {
-    case id, mode, status, payment_status, client_reference_id, billing_reason, customer, subscription, plan, metadata
+    case id, mode, status, payment_status, client_reference_id, billing_reason, customer, subscription, plan,
+      metadata
     case line_items, display_items, items, lines, subscription_details, parent
   }
 
@@ -105,7 +107,8 @@ struct Reference: Decodable {
   }
 }
 
-/// Key and value pairs of the merchant's own (https://docs.stripe.com/api/metadata). What is no text is left out.
+/// Key and value pairs of the merchant's own (https://docs.stripe.com/api/metadata). What is no text is left
+/// out.
 struct Metadata: Decodable {
   let values: [String: String]
 

@@ -1,6 +1,6 @@
 // What Stripe's events mean in terms of purchases (https://docs.stripe.com/checkout/fulfillment,
-// https://docs.stripe.com/billing/subscriptions/webhooks). Where an event's type and its object's state contradict each
-// other, the object is believed. Pure; any thread.
+// https://docs.stripe.com/billing/subscriptions/webhooks). Where an event's type and its object's state
+// contradict each other, the object is believed. Pure; any thread.
 
 internal import Domain
 
@@ -24,7 +24,8 @@ struct StripeReader {
     if type.hasPrefix("checkout.session.") { return session() }
     if type.hasPrefix("customer.subscription.") { return subscription() }
     if type.hasPrefix("invoice.") { return invoice() }
-    // Thin events (`v1.…`, `v2.…`) carry no object; pings, charges and all others say nothing about a purchase.
+    // Thin events (`v1.…`, `v2.…`) carry no object; pings, charges and all others say nothing about a
+    // purchase.
     return .nothing(.ignored)
   }
 
@@ -78,7 +79,8 @@ struct StripeReader {
       switch object.paymentStatus {
       case "paid", "no_payment_required": return .seen(.checkoutPaid)
       case "unpaid": return .seen(.checkoutUnpaid)
-      // Before 2020-08-27 there was no such field, and a session with a subscription was complete once it was paid.
+      // Before 2020-08-27 there was no such field, and a session with a subscription was complete once it was
+      // paid.
       case nil where hasSubscription: return .seen(.checkoutPaid)
       default: return .end(.unparsed)
       }
@@ -141,7 +143,8 @@ struct StripeReader {
     where !distinct.contains(price) { distinct.append(price) }
     return PurchaseReport(
       key: key, observations: observations, customerID: OutsideText.identifier(object.customer?.id),
-      contextID: value("ply_context_id"), context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
+      contextID: value("ply_context_id"),
+      context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
       metadataUser: user, prices: distinct, happenedAt: happenedAt)
   }
 }

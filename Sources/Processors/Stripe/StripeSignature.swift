@@ -1,5 +1,6 @@
-// Stripe's webhook signatures. Accepted is what every official Stripe library accepts, and nothing that only some do
-// (https://docs.stripe.com/webhooks#verify-manually; stripe-python, -go, -node and -dotnet). Pure; any thread.
+// Stripe's webhook signatures. Accepted is what every official Stripe library accepts, and nothing that only
+// some do (https://docs.stripe.com/webhooks#verify-manually; stripe-python, -go, -node and -dotnet). Pure;
+// any thread.
 
 internal import Cryptography
 internal import Domain
@@ -20,7 +21,8 @@ struct StripeSignature: Equatable {
 
   /// Reads a header.
   ///
-  /// A bare `t` or `v1`, and a second `t`, are refused: libraries disagree on what they mean. Other elements are ignored.
+  /// A bare `t` or `v1`, and a second `t`, are refused: libraries disagree on what they mean. Other elements
+  /// are ignored.
   /// - Returns: nil when it is not of the form that Stripe sends.
   init?(_ header: String) {
     guard header.utf8.count <= Self.headerBytesMax else { return nil }
@@ -47,7 +49,8 @@ struct StripeSignature: Equatable {
     self.signatures = signatures
   }
 
-  /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the number as they print it, others the text.
+  /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the number as they print it, others
+  /// the text.
   private static func seconds(_ digits: [UInt8]) -> Int64? {
     guard (1...timestampDigitsMax).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0")
     else { return nil }
@@ -73,7 +76,8 @@ struct StripeSignatureVerifier: Sendable {
     self.toleranceMilliseconds = toleranceMilliseconds
   }
 
-  /// The signature is checked before the age, as in three of the four libraries: "stale" then means "once genuine".
+  /// The signature is checked before the age, as in three of the four libraries: "stale" then means "once
+  /// genuine".
   func verify(headers: [String], body: [UInt8], now: Timestamp) -> Verification {
     guard let header = headers.first, !header.isEmpty else { return .refused(.missing) }
     guard headers.count == 1, let signature = StripeSignature(header) else { return .refused(.malformed) }

@@ -1,4 +1,5 @@
-// What the log says of deliveries: every try at debug, every end at info, every trouble at warning with what to do.
+// What the log says of deliveries: every try at debug, every end at info, every trouble at warning with what
+// to do.
 
 internal import Domain
 internal import Platform
@@ -16,8 +17,10 @@ struct DeliveryLog {
     let status = report.status.map { String($0) } ?? report.error ?? "none"
     log.debug(
       "tried to deliver",
-      ["app": app, "receipt": receipt, "verdict": verdict.label, "status": status,
-        "duration_ms": String(report.durationMilliseconds)])
+      [
+        "app": app, "receipt": receipt, "verdict": verdict.label, "status": status,
+        "duration_ms": String(report.durationMilliseconds),
+      ])
     switch decision {
     case .delivered(let importID):
       log.info("delivered", ["app": app, "receipt": receipt, "import_id": importID ?? ""])

@@ -1,6 +1,6 @@
-// The dispatcher: takes receipts that are due, sends them over one libcurl multi handle, and hands what came of each to
-// the committer. One thread, which owns every lane and the transfers; others leave messages and wake it. It must never
-// block on the committer or the disk's writer.
+// The dispatcher: takes receipts that are due, sends them over one libcurl multi handle, and hands what came
+// of each to the committer. One thread, which owns every lane and the transfers; others leave messages and
+// wake it. It must never block on the committer or the disk's writer.
 
 internal import Domain
 internal import HTTPClient
@@ -10,8 +10,8 @@ internal import Store
 
 /// Delivers receipts.
 final class Dispatcher: Sendable {
-  /// The longest sleep: whatever was missed (a jump of the wall clock, a change by another process that could not wake
-  /// us) is found within it.
+  /// The longest sleep: whatever was missed (a jump of the wall clock, a change by another process that could
+  /// not wake us) is found within it.
   static let sleepMillisecondsMax: Int64 = 5000
   /// After the database could not be read or written, the next try comes after this.
   static let faultPauseMilliseconds: Int64 = 1000
@@ -73,9 +73,12 @@ final class Dispatcher: Sendable {
   /// New apps and settings.
   func use(_ directory: AppDirectory) { tell { $0.directory = directory } }
 
-  /// Starts nothing more, gives what is under way its grace, and ends the thread.
+  /// Starts nothing more; what is under way has its grace from now.
+  func windDown() { tell { $0.isStopping = true } }
+
+  /// Winds down and ends the thread.
   func stop() {
-    tell { $0.isStopping = true }
+    windDown()
     thread.withLock { $0?.join() }
   }
 

@@ -58,6 +58,7 @@ struct DispatcherRun {
       defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
+    let now = now
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
     for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
@@ -66,7 +67,8 @@ struct DispatcherRun {
     return news.isStopping
   }
 
-  /// Lanes for these apps. Those of apps that are gone end with what they have under way; its outcomes are stored.
+  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still
+  /// judged and stored.
   private mutating func use(_ directory: AppDirectory) {
     let breakers: [String: Breaker]
     do throws(SQLiteError) {
@@ -76,7 +78,8 @@ struct DispatcherRun {
       dispatcher.log.error("could not read the breakers", ["error": error.description])
       breakers = [:]
     }
-    for slug in lanes.keys where directory[slug] == nil { lanes[slug] = nil }
+    let (now, monotonic) = (now, monotonic)
+    for slug in lanes.keys where directory[slug] == nil { lanes[slug]?.retire() }
     for (slug, app) in directory.apps {
       if lanes[slug] != nil {
         lanes[slug]?.use(app, now: now, monotonic: monotonic)
@@ -117,8 +120,9 @@ struct DispatcherRun {
     // Those under way are still due in the database, so as many more are asked for.
     let limit = room + lane.underWay.count
     let due = try reader.due(app: slug, now: now, limit: limit)
-    let admitted = lane.admit(due, now: now, monotonic: monotonic)
-    if due.count < limit && admitted.count == due.filter({ !lane.underWay.contains($0.row) }).count + admitted.count {
+    let fresh = due.filter { !lane.underWay.contains($0.row) }
+    let admitted = lane.admit(fresh, now: now, monotonic: monotonic)
+    if due.count < limit && admitted.count == fresh.count {
       lane.rest(until: try reader.nextDue(app: slug, after: now))
     }
     lanes[slug] = lane
@@ -136,6 +140,10 @@ struct DispatcherRun {
       connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
     do throws(TransferFailure) {
       try transfers.start(request, tag: lastTag)
+    } catch .poolFull {
+      tries[lastTag] = nil
+      let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+      lanes[app.slug]?.putBack(row: receipt.row, until: again)
     } catch {
       // Nothing left this machine; the verdict is the same as if the connection had failed.
       let result = TransferResult(
@@ -163,7 +171,8 @@ struct DispatcherRun {
     lanes[attempt.app] = lane
     store(
       RecordAttempt(
-        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker))
+        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker)
+    )
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 
@@ -178,9 +187,11 @@ struct DispatcherRun {
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(
-        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince, pausedMilliseconds: paused),
+        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
+        pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
-    dispatcher.metrics.attempted(app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+    dispatcher.metrics.attempted(
+      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
     DeliveryLog(dispatcher.log).write(
       verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
       after: lane.breaker)
@@ -194,7 +205,8 @@ struct DispatcherRun {
       switch result {
       case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
       case .failure(let error):
-        dispatcher.log.error("could not store the outcome of a delivery; trying again", ["error": error.description])
+        dispatcher.log.error(
+          "could not store the outcome of a delivery; trying again", ["error": error.description])
         let again = dispatcher.clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
       }
@@ -203,6 +215,7 @@ struct DispatcherRun {
   }
 
   private mutating func storeAgain() {
+    let monotonic = monotonic
     let due = unstored.filter { $0.at <= monotonic }
     guard !due.isEmpty else { return }
     unstored.removeAll { $0.at <= monotonic }

@@ -1,5 +1,6 @@
-// One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of its own, so
-// that one app's trouble delays no other (R11). The dispatcher's thread; does no I/O and asks nobody for the time.
+// One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of
+// its own, so that one app's trouble delays no other (R11). The dispatcher's thread; does no I/O and asks
+// nobody for the time.
 
 internal import Destinations
 internal import Domain
@@ -17,6 +18,7 @@ struct Lane {
   private var probe: Int64?
   /// When the database has something for this lane, as far as is known; nil when it has nothing.
   private var dueAt: Timestamp?
+  private var isRetired = false
 
   init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
@@ -33,16 +35,20 @@ struct Lane {
   mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
     self.app = app
+    isRetired = false
     breaker.probeNow(now: now)
     dueAt = now
   }
+
+  /// The app is no longer configured: nothing more starts.
+  mutating func retire() { isRetired = true }
 
   /// The database has something at that moment.
   mutating func note(dueAt moment: Timestamp) { dueAt = min(dueAt ?? moment, moment) }
 
   /// How many receipts may start now.
   mutating func room(now: Timestamp, monotonic: MonotonicInstant) -> Int {
-    guard let dueAt, dueAt <= now, underWay.count < app.delivery.concurrency else { return 0 }
+    guard !isRetired, let dueAt, dueAt <= now, underWay.count < app.delivery.concurrency else { return 0 }
     guard bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == 0 else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
@@ -51,12 +57,12 @@ struct Lane {
     }
   }
 
-  /// Of the receipts that are due, those that start now.
+  /// Of receipts that are due and not under way, those that start now.
   mutating func admit(
     _ due: [StoreReader.DueReceipt], now: Timestamp, monotonic: MonotonicInstant
   ) -> [(receipt: StoreReader.DueReceipt, isProbe: Bool)] {
     var admitted: [(StoreReader.DueReceipt, Bool)] = []
-    for receipt in due where !underWay.contains(receipt.row) {
+    for receipt in due {
       guard room(now: now, monotonic: monotonic) > 0,
         bucket.take(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
       else { break }
@@ -77,6 +83,13 @@ struct Lane {
     breaker.record(verdict, policy: app.delivery.breaker, now: now)
   }
 
+  /// A try could not be started; it comes again then.
+  mutating func putBack(row: Int64, until moment: Timestamp) {
+    abandon(row: row)
+    underWay.remove(row)
+    dueAt = moment
+  }
+
   /// A try was given up before it could be judged.
   mutating func abandon(row: Int64) { if probe == row { probe = nil } }
 
@@ -89,9 +102,11 @@ struct Lane {
 
   /// In how many milliseconds to look again; nil when only news can change anything.
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
-    guard let dueAt, underWay.count < app.delivery.concurrency else { return nil }
+    guard !isRetired, let dueAt, underWay.count < app.delivery.concurrency else { return nil }
     var moment = dueAt
-    if case .none(let until) = breaker.admission(now: now, probing: probe != nil) { moment = max(moment, until) }
+    if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
+      moment = max(moment, until)
+    }
     let tokens = bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
     return max(moment.milliseconds(since: now), tokens, 0)
   }

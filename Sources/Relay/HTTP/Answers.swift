@@ -59,7 +59,9 @@ extension Problem {
       }
     return .invalid(
       "invalid-signature",
-      "\(advice) Check that the endpoint's signing secret is the one configured, and that nothing between changes the body.")
+      "\(advice) Check that the endpoint's signing secret is the one configured, "
+        + "and that nothing between changes the body."
+    )
   }
 }
 

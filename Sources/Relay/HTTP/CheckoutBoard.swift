@@ -1,5 +1,6 @@
-// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers come when the
-// state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the housekeeper drives the rest.
+// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers
+// come when the state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the
+// housekeeper drives the rest.
 
 internal import Domain
 internal import HTTPServer
@@ -22,6 +23,8 @@ final class CheckoutBoard: Sendable {
     /// Contexts whose state may have changed since the last look.
     var changed: Set<String> = []
     var everyoneChanged = false
+    /// The daemon stops: nobody waits any more.
+    var isClosed = false
   }
 
   private let state = Monitor(State())
@@ -52,7 +55,12 @@ final class CheckoutBoard: Sendable {
       return answer(exchange, contextID, with: first)
     }
     let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
-    state.withLock { $0.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until)) }
+    let isWaiting = state.withLock { state in
+      if state.isClosed { return false }
+      state.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until))
+      return true
+    }
+    guard isWaiting else { return answer(exchange, contextID, with: first) }
     // It may have changed between the look and the entry, and nobody would say so again: look once more.
     noteChanged([contextID])
   }
@@ -135,9 +143,10 @@ final class CheckoutBoard: Sendable {
     for waiter in answered { answer(waiter.exchange, contextID, with: result) }
   }
 
-  /// Answers everyone with what is known: the daemon stops.
+  /// Answers everyone with what is known, now and from now on: the daemon stops.
   func dismissAll() {
     let everyone = state.withLock { state in
+      state.isClosed = true
       defer { state.waiters = [:] }
       return state.waiters
     }

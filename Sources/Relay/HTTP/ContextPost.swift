@@ -16,7 +16,9 @@ struct ContextPost: Equatable {
 
   /// The media type of the body; parameters such as a charset do not matter (RFC 9110 §8.3).
   static func mediaType(_ head: RequestHead) -> MediaType? {
-    let type = head.header("Content-Type")?.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    let type = head.header("Content-Type")?.prefix { $0 != ";" }.lowercased().filter {
+      $0 != " " && $0 != "\t"
+    }
     return switch type {
     case "application/json": .json
     case "application/x-www-form-urlencoded": .form
@@ -107,8 +109,10 @@ struct ContextPost: Equatable {
     var problem: Problem {
       switch self {
       case .notJSON: .invalid("invalid-json", "The body is not a JSON object. Send {\"ply_context\": \"…\"}.")
-      case .notForm: .invalid("invalid-form", "The body is not a form: check its percent signs and its encoding.")
-      case .wrongType(""): .invalid("invalid-json", "The body must be a JSON object: {\"ply_context\": \"…\"}.")
+      case .notForm:
+        .invalid("invalid-form", "The body is not a form: check its percent signs and its encoding.")
+      case .wrongType(""):
+        .invalid("invalid-json", "The body must be a JSON object: {\"ply_context\": \"…\"}.")
       case .wrongType(let field): .invalid("invalid-\(Self.slug(field))", "`\(field)` must be text.")
       case .blobMissing:
         .invalid("missing-ply-context", "Send `ply_context`, exactly as the Purchasely SDK gave it.")
@@ -117,7 +121,8 @@ struct ContextPost: Equatable {
           "missing-user",
           "Name the user: in the path (/v1/{app}/users/{user_id}/contexts), as `user_id` in the body, "
             + "or in the header X-User-Id. It must be the id that the Purchasely SDK was given.")
-      case .usersDiffer: .invalid("users-differ", "The user is given more than once, and not the same. Give it once.")
+      case .usersDiffer:
+        .invalid("users-differ", "The user is given more than once, and not the same. Give it once.")
       case .userNotText:
         .invalid(
           "invalid-user",
@@ -126,7 +131,8 @@ struct ContextPost: Equatable {
         .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")
       case .blob(.empty), .blob(.notBase64):
         .invalid(
-          "invalid-ply-context", "`ply_context` must be base64 of at least one byte, as the Purchasely SDK gave it.")
+          "invalid-ply-context",
+          "`ply_context` must be base64 of at least one byte, as the Purchasely SDK gave it.")
       }
     }
 

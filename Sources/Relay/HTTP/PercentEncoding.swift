@@ -15,7 +15,9 @@ enum PercentEncoding {
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+          return nil
+        }
         out.append(high << 4 | low)
       case UInt8(ascii: "+") where plusIsSpace: out.append(UInt8(ascii: " "))
       default: out.append(byte)

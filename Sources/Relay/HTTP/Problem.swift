@@ -1,5 +1,5 @@
-// Errors as problem documents (RFC 9457). A problem says what to do and nothing of the inside: no SQL, no path, no secret
-// (R7). Pure; any thread.
+// Errors as problem documents (RFC 9457). A problem says what to do and nothing of the inside: no SQL, no
+// path, no secret (R7). Pure; any thread.
 
 internal import HTTPServer
 internal import JSON
@@ -16,7 +16,8 @@ struct Problem: Sendable, Equatable {
 
   func response(requestID: String) -> Response {
     let document: JSONValue = [
-      "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title), "status": .integer(Int64(status)),
+      "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title),
+      "status": .integer(Int64(status)),
       "detail": .string(detail), "request_id": .string(requestID),
     ]
     var response = Response(status: status, type: "application/problem+json", body: document.serialized())
@@ -29,16 +30,20 @@ struct Problem: Sendable, Equatable {
 extension Problem {
   static let notFound = Problem(
     slug: "not-found", title: "Not found", status: 404,
-    detail: "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
+    detail:
+      "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
   static let unknownApp = Problem(
     slug: "unknown-app", title: "Unknown app", status: 404,
-    detail: "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
+    detail:
+      "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
   static let unknownContext = Problem(
     slug: "unknown-context", title: "Unknown context", status: 404,
-    detail: "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
+    detail:
+      "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
   static let malformedRequest = Problem(
     slug: "malformed-request", title: "Malformed request", status: 400,
-    detail: "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
+    detail:
+      "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
 
   static func wrongMethod(_ allowed: String) -> Problem {
     Problem(
@@ -81,7 +86,8 @@ extension Problem {
     "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
     retryAfterSeconds: 10)
   static let stopping = unavailable(
-    "stopping", "The service is stopping. Nothing of this request was kept; send it again.", retryAfterSeconds: 5)
+    "stopping", "The service is stopping. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 5)
   static let internalFault = Problem(
     slug: "internal", title: "Internal error", status: 500,
     detail: "Something went wrong here. Send the request again; if it stays, report the request id.")

@@ -1,5 +1,6 @@
-// The public listener: contexts from apps, webhooks from processors, the state of a checkout. Runs on libmicrohttpd's
-// threads and must not block them: what has to reach the disk goes to the committer with the responder.
+// The public listener: contexts from apps, webhooks from processors, the state of a checkout. Runs on
+// libmicrohttpd's threads and must not block them: what has to reach the disk goes to the committer with the
+// responder.
 
 internal import Cryptography
 internal import Domain
@@ -46,7 +47,7 @@ struct PublicListener: RequestHandler {
       if app.processors[processor] == nil { return .notFound }
     case .contextStatus: break
     }
-    if route.isStored && !committer.hasRoom { return .busy }
+    if route.isStored && !committer.hasRoom(for: app.slug) { return .busy }
     return nil
   }
 
@@ -84,7 +85,7 @@ struct PublicListener: RequestHandler {
       app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(Array(post.blob.text.utf8)),
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
     let metrics = services.metrics
-    store(command, exchange) { outcome in
+    store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
       return ContextAnswer(app: app.slug, post: post, outcome: outcome).response
     }
@@ -104,7 +105,7 @@ struct PublicListener: RequestHandler {
     let reading = processor.read(request.body, now: now)
     let command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
     let metrics = services.metrics
-    store(command, exchange) { outcome in
+    store(command, app: app.slug, exchange) { outcome in
       switch outcome {
       case .stored(let outcome): metrics.events.increment(app.slug, name, outcome.rawValue)
       case .repeated: metrics.events.increment(app.slug, name, "duplicate")
@@ -114,14 +115,16 @@ struct PublicListener: RequestHandler {
   }
 
   /// The answer to every webhook that is on disk.
-  private static let received = Response(status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
+  private static let received = Response(
+    status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
 
   /// Answers once the command is on disk (R1), or says that it is not.
   private func store<Command: StoreCommand>(
-    _ command: Command, _ exchange: Exchange, answer: @escaping @Sendable (Command.Outcome) -> Response
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> Response
   ) {
     let log = services.log
-    let isQueued = committer.submit(command, from: .outside) { result in
+    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
       switch result {
       case .success(let outcome): exchange.answer(answer(outcome))
       case .failure(let error):

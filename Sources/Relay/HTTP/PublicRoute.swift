@@ -44,7 +44,8 @@ enum PublicRoute: Sendable, Equatable {
     switch (tail.count, tail[0]) {
     case (1, "contexts"): return only(["POST"], .postContext(app: app, user: nil))
     case (2, "contexts"): return only(["GET", "HEAD"], .contextStatus(app: app, contextID: tail[1]))
-    case (3, "users") where tail[2] == "contexts": return only(["POST"], .postContext(app: app, user: tail[1]))
+    case (3, "users") where tail[2] == "contexts":
+      return only(["POST"], .postContext(app: app, user: tail[1]))
     case (2, "webhooks") where tail[1] == StripeProcessor.name:
       return only(["POST"], .webhook(app: app, processor: tail[1]))
     default: return .failure(.notFound)

@@ -12,7 +12,8 @@ final class RequestIDs: Sendable {
   private let run = UInt64.random(in: .min ... .max)
   private let count = Atomic<UInt64>(0)
 
-  /// The id that the request brought, if it is well-formed (1–128 letters, digits, `-`, `_`, `.`), else a new one.
+  /// The id that the request brought, if it is well-formed (1–128 letters, digits, `-`, `_`, `.`), else a new
+  /// one.
   func id(for head: RequestHead?) -> String {
     if let given = head?.header(Self.header), Self.isWellFormed(given) { return given }
     let number = count.add(1, ordering: .relaxed).newValue

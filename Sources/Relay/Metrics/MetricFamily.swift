@@ -1,5 +1,6 @@
-// Counters and histograms as Prometheus means them (https://prometheus.io/docs/instrumenting/exposition_formats/). Small,
-// because the format is; any thread, each family under its own lock.
+// Counters and histograms as Prometheus means them
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Small, because the format is; any thread,
+// each family under its own lock.
 
 internal import Platform
 
@@ -16,12 +17,15 @@ final class CounterFamily: Sendable {
     self.labels = labels
   }
 
-  /// - Parameter labelValues: in the order of `labels`; chosen by this program from few (R7), never by a request.
+  /// - Parameter labelValues: in the order of `labels`; chosen by this program from few (R7), never by a
+  ///   request.
   func increment(_ labelValues: String...) { values.withLock { $0[labelValues, default: 0] += 1 } }
 
   func write(to text: inout MetricsText) {
     text.family(name, help, type: "counter")
-    for (labelValues, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    for (labelValues, value) in values.withLock({ $0 }).sorted(by: {
+      $0.key.lexicographicallyPrecedes($1.key)
+    }) {
       text.sample(name, Array(zip(labels, labelValues)), String(value))
     }
   }
@@ -54,14 +58,17 @@ final class HistogramFamily: Sendable {
   func observe(_ value: Double, _ labelValues: String...) {
     let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
     series.withLock { series in
-      series[labelValues, default: Series(counts: Array(repeating: 0, count: bounds.count + 1))].counts[bucket] += 1
+      series[labelValues, default: Series(counts: Array(repeating: 0, count: bounds.count + 1))].counts[
+        bucket] += 1
       series[labelValues]?.sum += value
     }
   }
 
   func write(to text: inout MetricsText) {
     text.family(name, help, type: "histogram")
-    for (labelValues, series) in series.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    for (labelValues, series) in series.withLock({ $0 }).sorted(by: {
+      $0.key.lexicographicallyPrecedes($1.key)
+    }) {
       let pairs = Array(zip(labels, labelValues))
       var total: UInt64 = 0
       for (count, bound) in zip(series.counts, bounds.map { MetricsText.number($0) } + ["+Inf"]) {
@@ -90,7 +97,9 @@ struct MetricsText {
     text += " \(value)\n"
   }
 
-  mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]) {
+  mutating func gauge(
+    _ name: String, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]
+  ) {
     family(name, help, type: "gauge")
     for sample in samples { self.sample(name, sample.labels, Self.number(sample.value)) }
   }

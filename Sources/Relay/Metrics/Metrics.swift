@@ -1,4 +1,5 @@
-// What the daemon counts (contract: Metrics). No user id, object id or secret is ever a label (R7). Any thread.
+// What the daemon counts (contract: Metrics). No user id, object id or secret is ever a label (R7). Any
+// thread.
 
 internal import Domain
 internal import Platform

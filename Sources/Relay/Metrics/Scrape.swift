@@ -1,4 +1,5 @@
-// One scrape: what was counted, what the database says now, and what the operating system says of the process.
+// One scrape: what was counted, what the database says now, and what the operating system says of the
+// process.
 
 internal import Domain
 internal import Platform
@@ -32,10 +33,12 @@ struct Scrape {
       let seconds = since.map { Double(max(0, now.milliseconds(since: $0))) / 1000 } ?? 0
       oldest.append(([("app", app)], seconds))
     }
-    text.gauge("receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
+    text.gauge(
+      "receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
     let breakers = try reader.breakers()
     text.gauge(
-      "receiptd_breaker_open", "1 while an app's deliveries are stopped: its destination is down or refuses it.",
+      "receiptd_breaker_open",
+      "1 while an app's deliveries are stopped: its destination is down or refuses it.",
       known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
@@ -43,7 +46,8 @@ struct Scrape {
     return text.text
   }
 
-  /// The names that Prometheus' own client libraries give (https://prometheus.io/docs/instrumenting/writing_clientlibs/).
+  /// The names that Prometheus' own client libraries give
+  /// (https://prometheus.io/docs/instrumenting/writing_clientlibs/).
   private static func writeProcess(_ process: ProcessStatistics, to text: inout MetricsText) {
     text.family("process_cpu_seconds_total", "Processor time used, user and system.", type: "counter")
     text.sample("process_cpu_seconds_total", [], MetricsText.number(process.cpuSeconds))

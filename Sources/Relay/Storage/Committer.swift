@@ -1,6 +1,6 @@
-// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced transaction, then
-// answers all of it. That is the group commit: whoever came during the last sync shares the next one. It must never block
-// on anything but the disk.
+// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced
+// transaction, then answers all of it. That is the group commit: whoever came during the last sync shares the
+// next one. It must never block on anything but the disk.
 
 internal import Domain
 internal import Platform
@@ -14,14 +14,16 @@ final class Committer: Sendable {
 
   /// Who submits.
   enum Origin {
-    /// A request: refused when the queue is full (R8).
-    case outside
+    /// A request for an app: refused when the queue is full (R8), or when the app has its share of it (R11).
+    case outside(app: String)
     /// The relay itself, whose commands are few and must not be lost: never refused.
     case inside
   }
 
   private struct Queue {
-    var waiting: [Submission] = []
+    var waiting: [(submission: Submission, app: String?)] = []
+    /// How many of them are requests, by app.
+    var requests: [String: Int] = [:]
     var isStopping = false
     /// When the batch that is being applied began.
     var busySince: MonotonicInstant?
@@ -62,10 +64,21 @@ final class Committer: Sendable {
   ) -> Bool {
     let submission = Submission(command, completion: completion)
     return queue.update { queue in
-      if queue.isStopping || (origin == .outside && queue.waiting.count >= capacity) { return false }
-      queue.waiting.append(submission)
+      if queue.isStopping { return false }
+      var requester: String?
+      if case .outside(let app) = origin {
+        guard hasRoom(queue, for: app) else { return false }
+        queue.requests[app, default: 0] += 1
+        requester = app
+      }
+      queue.waiting.append((submission, requester))
       return true
     }
+  }
+
+  /// One app may fill half of the queue, so that a flood of its requests leaves the others theirs (R11).
+  private func hasRoom(_ queue: Queue, for app: String) -> Bool {
+    queue.waiting.count < capacity && queue.requests[app, default: 0] < max(1, capacity / 2)
   }
 
   /// What waits in the queue.
@@ -76,6 +89,9 @@ final class Committer: Sendable {
 
   /// Whether there is room for another request's command.
   var hasRoom: Bool { queue.withLock { !$0.isStopping && $0.waiting.count < capacity } }
+
+  /// Whether there is room for another request of this app.
+  func hasRoom(for app: String) -> Bool { queue.withLock { !$0.isStopping && hasRoom($0, for: app) } }
 
   /// For how long the batch that is being applied has been; 0 when none is.
   func busyMilliseconds(now: MonotonicInstant) -> Int64 {
@@ -111,12 +127,10 @@ final class Committer: Sendable {
   private func nextBatch() -> [Submission]? {
     queue.wait { queue in
       guard !queue.waiting.isEmpty else { return queue.isStopping ? .some(nil) : nil }
-      if queue.waiting.count <= Self.batchMax {
-        defer { queue.waiting = [] }
-        return queue.waiting
-      }
-      defer { queue.waiting.removeFirst(Self.batchMax) }
-      return Array(queue.waiting.prefix(Self.batchMax))
+      let batch = Array(queue.waiting.prefix(Self.batchMax))
+      queue.waiting.removeFirst(batch.count)
+      for app in batch.lazy.compactMap(\.app) { queue.requests[app, default: 0] -= 1 }
+      return batch.map(\.submission)
     } ?? nil
   }
 }

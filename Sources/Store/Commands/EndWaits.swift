@@ -22,7 +22,7 @@ public struct EndWaits: StoreCommand {
   /// Nothing decides about it now (its app is no longer configured): it stays waiting, and is looked at again in an hour.
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(SQLiteError) {
     var postponed = record
-    postponed.receipt?.waitUntil = store.now.advanced(byMilliseconds: 3_600_000)
+    postponed.receipt?.waitUntil = store.now.advanced(byMilliseconds: StoreSession.reconsiderMilliseconds)
     try store.purchases.update(postponed)
   }
 }

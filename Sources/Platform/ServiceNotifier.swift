@@ -1,0 +1,56 @@
+// Telling systemd how the service is doing (sd_notify(3)): a datagram to the socket that $NOTIFY_SOCKET
+// names. Without it nothing is sent. Any thread.
+
+internal import Glibc
+
+/// Sends notifications to the service manager.
+public struct ServiceNotifier: Sendable {
+  private let address: [UInt8]?
+  /// How often the service manager wants a sign of life; nil when it does not watch.
+  public let watchdogMilliseconds: Int64?
+
+  /// - Parameter environment: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` with `WATCHDOG_PID`
+  ///   (sd_watchdog_enabled(3)).
+  public init(environment: Environment = .process) {
+    let path = Array((environment["NOTIFY_SOCKET"] ?? "").utf8)
+    // An abstract socket is written with `@` and begins with NUL; anything else is a path.
+    if path.first == UInt8(ascii: "@") {
+      address = [0] + path.dropFirst()
+    } else {
+      address = path.first == UInt8(ascii: "/") ? path : nil
+    }
+    let isOurs = environment["WATCHDOG_PID"].flatMap { Int32($0) }.map { $0 == getpid() } ?? true
+    let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+    watchdogMilliseconds = isOurs && microseconds >= 1000 ? microseconds / 1000 : nil
+  }
+
+  public func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
+  public func stopping(status: String) { send("STOPPING=1\nSTATUS=\(status)") }
+  public func status(_ status: String) { send("STATUS=\(status)") }
+  public func watchdog() { send("WATCHDOG=1") }
+
+  /// `RELOADING=1` wants the monotonic time, so that the manager can tell it from an older `READY=1`.
+  public func reloading(now: MonotonicInstant) {
+    send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)")
+  }
+
+  /// What cannot be sent is lost: the service manager is a listener, not a condition.
+  private func send(_ message: String) {
+    guard let address else { return }
+    var target = sockaddr_un()
+    target.sun_family = sa_family_t(AF_UNIX)
+    let capacity = MemoryLayout.size(ofValue: target.sun_path)
+    guard address.count < capacity else { return }
+    unsafe withUnsafeMutableBytes(of: &target.sun_path) { unsafe $0.copyBytes(from: address) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size - capacity + address.count)
+    let bytes = Array(message.utf8)
+    unsafe withUnsafePointer(to: &target) { pointer in
+      _ = unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
+      }
+    }
+  }
+}

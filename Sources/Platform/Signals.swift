@@ -1,0 +1,56 @@
+// Signals as something one thread waits for, never as handlers that interrupt (sigwait(3)).
+
+internal import Glibc
+
+/// The signals that a daemon of this project knows.
+public enum Signal: Sendable, Equatable {
+  /// SIGTERM, SIGINT: end.
+  case stop
+  /// SIGHUP: read the configuration again.
+  case reload
+  /// SIGUSR1: the database was changed by another process.
+  case wake
+
+  fileprivate var numbers: [Int32] {
+    switch self {
+    case .stop: [SIGTERM, SIGINT]
+    case .reload: [SIGHUP]
+    case .wake: [SIGUSR1]
+    }
+  }
+}
+
+/// Waiting for signals.
+public enum Signals {
+  private static let known: [Signal] = [.stop, .reload, .wake]
+
+  /// Blocks the known signals for this thread and all that it will start, and ignores SIGPIPE: a peer that is
+  /// gone is an error of write(2), not the end. Call it before any thread exists.
+  public static func block() {
+    var set = set()
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Waits for the next known signal.
+  /// - Returns: nil when the time is up.
+  public static func wait(milliseconds: Int64) -> Signal? {
+    var set = set()
+    var timeout = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000 * 1_000_000))
+    let number = unsafe sigtimedwait(&set, nil, &timeout)
+    return known.first { $0.numbers.contains(number) }
+  }
+
+  /// Tells a receiptd that the database was changed.
+  /// - Returns: whether the process could be told.
+  @discardableResult public static func wake(process: Int32) -> Bool {
+    process > 0 && kill(process, SIGUSR1) == 0
+  }
+
+  private static func set() -> sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in known.flatMap(\.numbers) { unsafe sigaddset(&set, number) }
+    return set
+  }
+}

@@ -1,0 +1,151 @@
+// The daemon put together: what starts in which order, and what stops in which. Whatever fails at the start
+// undoes what was started before it. The main thread.
+
+internal import Domain
+internal import HTTPClient
+internal import HTTPServer
+public import Platform
+internal import Store
+
+/// Why the daemon did not start.
+public enum DaemonError: Error, Sendable {
+  /// Another receiptd has the database.
+  case alreadyRunning(process: Int32)
+  /// The database cannot be used; what to do is said.
+  case database(String, isBusy: Bool)
+  /// A listener, a thread or a lock could not be had.
+  case unavailable(String)
+  /// The configuration asks for something that does not work.
+  case configuration(Fault)
+}
+
+/// A running receiptd.
+public final class Daemon: Sendable {
+  /// How long what is in flight may take at a stop.
+  public static let graceMilliseconds: Int64 = 10_000
+  /// Deliveries of all apps at once.
+  static let transfersMax = 4096
+
+  /// Where the public listener listens; the configuration may have left the port to the system.
+  public let publicPort: UInt16
+  public let adminPort: UInt16
+
+  private let lock: FileLock
+  private let core: RelayCore
+  private let publicServer: Server
+  private let adminServer: Server
+  private let readiness: Readiness
+
+  /// Starts everything. When it returns, the listeners are open.
+  public init(_ configuration: Configuration, log: Log, clock: any Clock = SystemClock()) throws(DaemonError)
+  {
+    lock = try Self.takeLock(configuration.databasePath)
+    let core = try RelayCore(configuration, log: log, clock: clock)
+    do throws(DaemonError) {
+      let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
+      readiness = Readiness(committer: core.committer, isStopping: Monitor(false), clock: clock)
+      let admin = AdminListener(
+        services: services, apps: core.apps, committer: core.committer, readiness: readiness,
+        reader: Monitor(try RelayCore.reader(configuration.databasePath)))
+      adminServer = try Self.server(Self.settings(configuration.admin), admin, log)
+      let listener = PublicListener(
+        services: services, limits: configuration.limits, apps: core.apps, committer: core.committer,
+        checkouts: core.board)
+      do throws(DaemonError) {
+        publicServer = try Self.server(try Self.settings(configuration), listener, log)
+      } catch {
+        adminServer.stop(graceMilliseconds: 0)
+        throw error
+      }
+    } catch {
+      core.stop()
+      throw error
+    }
+    self.core = core
+    publicPort = publicServer.port
+    adminPort = adminServer.port
+  }
+
+  /// One daemon to a database: two would both deliver.
+  private static func takeLock(_ databasePath: String) throws(DaemonError) -> FileLock {
+    do throws(FileLock.Failure) {
+      return try FileLock(path: lockPath(of: databasePath))
+    } catch {
+      switch error {
+      case .held(let process): throw .alreadyRunning(process: process)
+      case .system(let error):
+        throw .unavailable(
+          "cannot lock the database (\(error)); see that its folder exists and that receiptd may write to it")
+      }
+    }
+  }
+
+  /// The file whose lock says who serves a database.
+  public static func lockPath(of databasePath: String) -> String { databasePath + ".lock" }
+
+  private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: admin.address, port: admin.port)
+    settings.threads = 1
+    settings.connections = 64
+    settings.connectionsPerAddress = 64
+    return settings
+  }
+
+  private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
+    settings.connections = configuration.limits.connections
+    settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
+    settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
+    if let tls = configuration.listen.tls {
+      settings.tls = .init(
+        certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
+        keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
+    }
+    return settings
+  }
+
+  private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
+    do {
+      let content = try FileReading.content(of: path, bytesMax: 1 << 20)
+      if let text = String(validating: content.bytes, as: UTF8.self) { return text }
+      throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
+    } catch let error as SystemError {
+      throw .configuration(Fault(path: key, message: "cannot be read: \(error.reason)"))
+    } catch {
+      throw .configuration(Fault(path: key, message: "the file is not text"))
+    }
+  }
+
+  private static func server(
+    _ settings: ServerConfiguration, _ handler: any RequestHandler, _ log: Log
+  ) throws(DaemonError) -> Server {
+    do throws(ServerError) {
+      return try Server(settings, handler: handler) { log.debug($0) }
+    } catch {
+      throw .unavailable("cannot listen on \(settings.address) port \(settings.port): \(error)")
+    }
+  }
+
+  /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a
+  /// restart.
+  /// - Throws: `Fault`; then everything stays as it was.
+  public func reload(_ configuration: Configuration) throws { try core.reload(configuration) }
+
+  /// Another process changed the database.
+  public func wake() { core.lookEverywhere() }
+
+  /// Whether every part still moves: what the service manager's watchdog asks.
+  public var isResponsive: Bool {
+    core.committer.busyMilliseconds(now: MonotonicInstant.now()) < Readiness.stuckMilliseconds * 3
+  }
+
+  /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is
+  /// left.
+  public func stop() {
+    readiness.isStopping.withLock { $0 = true }
+    core.windDown()
+    publicServer.stop(graceMilliseconds: Self.graceMilliseconds)
+    core.stop()
+    adminServer.stop(graceMilliseconds: 0)
+  }
+}

@@ -1,0 +1,198 @@
+// The housekeeper: what happens because time passes. Waits that run out, requests that have waited long
+// enough, rows that are old enough to go. One thread; whatever it changes goes through the committer's queue
+// like everything else.
+
+internal import Domain
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Does what is due by time.
+final class Housekeeper: Sendable {
+  /// The longest sleep; see `Dispatcher.sleepMillisecondsMax`.
+  static let sleepMillisecondsMax: Int64 = 5000
+  static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  /// Between two slices, so that the writer is free for others most of the time.
+  static let slicePauseMilliseconds: Int64 = 50
+  static let faultPauseMilliseconds: Int64 = 1000
+
+  private struct State {
+    var isStopping = false
+    /// Something changed: look at once.
+    var hasNews = true
+    /// When the next wait runs out, as far as is known.
+    var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
+    var retention: Configuration.Retention
+  }
+
+  private let state: Monitor<State>
+  private let committer: Committer
+  private let board: CheckoutBoard
+  private let clock: any Clock
+  private let log: Log
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  init(
+    committer: Committer, board: CheckoutBoard, retention: Configuration.Retention, clock: any Clock, log: Log
+  ) {
+    state = Monitor(State(retention: retention))
+    self.committer = committer
+    self.board = board
+    self.clock = clock
+    self.log = log
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "housekeeper") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// A wait was set that runs out at that moment.
+  func note(waitUntil moment: Timestamp?) {
+    guard let moment else { return }
+    state.update { $0.waitUntil = min($0.waitUntil ?? moment, moment) }
+  }
+
+  /// Something changed that somebody may wait for.
+  func lookNow() { state.update { $0.hasNews = true } }
+
+  /// Another process changed the database.
+  func lookEverywhere() {
+    board.noteEveryoneChanged()
+    state.update { state in
+      state.hasNews = true
+      state.waitUntil = Timestamp(unixMilliseconds: 0)
+    }
+  }
+
+  func use(retention: Configuration.Retention) { state.update { $0.retention = retention } }
+
+  func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+    board.dismissAll()
+  }
+
+  private func run() {
+    var retentionAt = clock.monotonic
+    var retention: RetentionRun?
+    while !state.withLock({ $0.isStopping }) {
+      endWaits()
+      let nextAnswer = board.attend()
+      let now = clock.monotonic
+      if now >= retentionAt {
+        var current = retention ?? RetentionRun(state.withLock { $0.retention })
+        let isDone = current.step(
+          committer, now: Timestamp(unixMilliseconds: clock.wallMilliseconds), log: log)
+        retention = isDone ? nil : current
+        retentionAt = now.advanced(
+          byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
+      }
+      sleep(until: min(nextAnswer ?? retentionAt, retentionAt))
+    }
+  }
+
+  private func sleep(until moment: MonotonicInstant) {
+    let now = clock.monotonic
+    let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let latest = min(moment, now.advanced(byMilliseconds: Self.sleepMillisecondsMax))
+    // Until the next wait runs out, or somebody says that it comes sooner.
+    let known = state.withLock { $0.waitUntil }
+    let deadline = known.map {
+      min(latest, now.advanced(byMilliseconds: max(0, $0.milliseconds(since: wall))))
+    }
+    let _: Bool? = state.wait(until: deadline ?? latest) { state in
+      guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
+      state.hasNews = false
+      return true
+    }
+  }
+
+  /// Decides again about waits that ran out, and learns when the next one does.
+  private func endWaits() {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let isDue = state.withLock { state in
+      guard let until = state.waitUntil, until <= now else { return false }
+      state.waitUntil = nil
+      return true
+    }
+    guard isDue else { return }
+    let log = log
+    let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    _ = committer.submit(EndWaits(), from: .inside) { [self] result in
+      switch result {
+      case .success(let next): note(waitUntil: next)
+      case .failure(let error):
+        log.error("could not end the waits that ran out; trying again", ["error": error.description])
+        note(waitUntil: again)
+      }
+    }
+  }
+}
+
+/// One pass of retention over every table, a slice at a time.
+struct RetentionRun {
+  private let retention: Configuration.Retention
+  private var tables = RetentionTable.allCases
+  private let cursor = Monitor<Cursor>(Cursor())
+  private var hasDeletedNoted = false
+
+  private struct Cursor {
+    var row: Int64 = 0
+    var isWaiting = false
+    var isTableDone = false
+    var deleted = 0
+  }
+
+  init(_ retention: Configuration.Retention) { self.retention = retention }
+
+  /// Hands the next slice to the committer, unless the last one is not back yet.
+  /// - Returns: whether the pass is over.
+  mutating func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
+    if !hasDeletedNoted {
+      hasDeletedNoted = true
+      let cutoff = now.advanced(byMilliseconds: -retention.eventsMilliseconds)
+      // One slice a pass is plenty for what events leave behind without a receipt; the next pass takes the
+      // next.
+      _ = committer.submit(RetainNoted(cutoff: cutoff), from: .inside) { _ in }
+    }
+    let (isWaiting, isTableDone, row, deleted) = cursor.withLock {
+      ($0.isWaiting, $0.isTableDone, $0.row, $0.deleted)
+    }
+    if isWaiting { return false }
+    if isTableDone {
+      if deleted > 0, let table = tables.first {
+        log.info("deleted what was kept long enough", ["table": table.rawValue, "rows": String(deleted)])
+      }
+      tables.removeFirst()
+      cursor.withLock { $0 = Cursor() }
+      return tables.isEmpty
+    }
+    guard let table = tables.first else { return true }
+    let cutoff = now.advanced(byMilliseconds: -milliseconds(of: table))
+    let cursor = cursor
+    cursor.withLock { $0.isWaiting = true }
+    let command = Retain(table: table, cutoff: cutoff, afterRow: row)
+    let isQueued = committer.submit(command, from: .inside) { result in
+      cursor.withLock { cursor in
+        cursor.isWaiting = false
+        switch result {
+        case .success(let outcome):
+          cursor.deleted += outcome.deleted
+          if let next = outcome.nextRow { cursor.row = next } else { cursor.isTableDone = true }
+        case .failure: cursor.isTableDone = true  // the next pass tries again
+        }
+      }
+    }
+    return !isQueued
+  }
+
+  private func milliseconds(of table: RetentionTable) -> Int64 {
+    switch table {
+    case .attempts: retention.attemptsMilliseconds
+    case .events: retention.eventsMilliseconds
+    case .contexts: retention.contextsMilliseconds
+    case .receipts: retention.receiptsMilliseconds
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// The threads behind the listeners and how news travels between them: the committer tells what it changed,
+// the dispatcher and the housekeeper look whether it concerns them.
+
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Everything that works without a listener.
+final class RelayCore: Sendable {
+  let apps: AppRegistry
+  let metrics = Metrics()
+  let committer: Committer
+  let board: CheckoutBoard
+  private let dispatcher: Dispatcher
+  private let housekeeper: Housekeeper
+
+  /// The parts that the committer tells; they are made after it.
+  private struct Audience {
+    var dispatcher: Dispatcher?
+    var housekeeper: Housekeeper?
+    var board: CheckoutBoard?
+  }
+
+  init(_ configuration: Configuration, log: Log, clock: any Clock) throws(DaemonError) {
+    let directory: AppDirectory
+    do {
+      directory = try AppDirectory(configuration)
+    } catch {
+      throw .configuration(
+        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
+    }
+    let path = configuration.databasePath
+    let audience = Monitor(Audience())
+    committer = Committer(
+      writer: try Self.writer(path, directory), capacity: configuration.limits.queue, clock: clock,
+      metrics: metrics
+    ) { changes in
+      let told = audience.withLock { $0 }
+      told.dispatcher?.note(dueAt: changes.dueAt)
+      told.housekeeper?.note(waitUntil: changes.waitUntil)
+      told.board?.noteChanged(changes.contextIDs)
+    }
+    board = CheckoutBoard(reader: try Self.reader(path), clock: clock, log: log) {
+      audience.withLock { $0.housekeeper }?.lookNow()
+    }
+    housekeeper = Housekeeper(
+      committer: committer, board: board, retention: configuration.retention, clock: clock, log: log)
+    do {
+      dispatcher = try Dispatcher(
+        reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics, log: log,
+        clock: clock, connectionsMax: Daemon.transfersMax, graceMilliseconds: Daemon.graceMilliseconds)
+    } catch let error as DaemonError {
+      throw error
+    } catch {
+      throw .unavailable("libcurl could not be set up")
+    }
+    apps = AppRegistry(directory)
+    audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
+    try start()
+  }
+
+  private func start() throws(DaemonError) {
+    do throws(SystemError) {
+      try committer.start()
+      try dispatcher.start()
+      try housekeeper.start()
+    } catch {
+      stop()
+      throw .unavailable("cannot start a thread (\(error))")
+    }
+  }
+
+  private static func writer(_ path: String, _ directory: AppDirectory) throws(DaemonError) -> StoreWriter {
+    do throws(StoreError) {
+      return try StoreWriter(path: path, role: .owner, rules: directory.rules)
+    } catch {
+      throw DaemonError(error)
+    }
+  }
+
+  static func reader(_ path: String) throws(DaemonError) -> StoreReader {
+    do throws(StoreError) {
+      return try StoreReader(path: path)
+    } catch {
+      throw DaemonError(error)
+    }
+  }
+
+  /// - Throws: `Fault`.
+  func reload(_ configuration: Configuration) throws {
+    let directory = try AppDirectory(configuration)
+    apps.replace(with: directory)
+    committer.use(rules: directory.rules)
+    housekeeper.use(retention: configuration.retention)
+    dispatcher.use(directory)
+    housekeeper.lookEverywhere()
+  }
+
+  func lookEverywhere() {
+    dispatcher.lookEverywhere()
+    housekeeper.lookEverywhere()
+  }
+
+  /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
+  func windDown() {
+    dispatcher.windDown()
+    board.dismissAll()
+  }
+
+  /// In the order in which work flows: the last to stop is who writes it down.
+  func stop() {
+    dispatcher.stop()
+    housekeeper.stop()
+    committer.stop()
+  }
+}
+
+extension DaemonError {
+  init(_ error: StoreError) {
+    if case .sqlite(let fault) = error {
+      self = .database(error.description, isBusy: fault.kind == .busy)
+    } else {
+      self = .database(error.description, isBusy: false)
+    }
+  }
+}

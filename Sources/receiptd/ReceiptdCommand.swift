@@ -1,0 +1,30 @@
+// receiptd's command line: the one table that parses and prints help.
+
+import Relay
+import Terminal
+
+enum ReceiptdCommand {
+  static let spec = ProgramSpec(
+    name: "receiptd", version: Version.number,
+    summary: "receives web checkouts' contexts and payments, and delivers the receipts",
+    discussion: """
+      Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \
+      written down; SIGHUP makes it read its configuration again.
+      """,
+    options: [
+      OptionSpec(
+        "config", placeholder: "PATH",
+        help: "the configuration file; else $RECEIPTD_CONFIG, else \(ConfigurationLoader.defaultPath)"),
+      OptionSpec(
+        flag: "check", help: "only check the configuration: 0 when it is good, 78 with every fault when not"),
+    ],
+    nouns: [],
+    commands: [CommandSpec([], summary: "run the daemon", examples: examples)],
+    examples: examples)
+
+  private static let examples = [
+    ExampleSpec(
+      "receiptd --check --config /etc/receiptd/receiptd.json5", "find every fault of a configuration"),
+    ExampleSpec("receiptd --config receiptd.json5", "run with this configuration"),
+  ]
+}

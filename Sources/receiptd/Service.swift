@@ -1,0 +1,62 @@
+// What the running daemon hears from outside the network: signals, and the service manager's watchdog. The
+// main thread.
+
+import Platform
+import Relay
+
+/// Runs a daemon until it is told to stop.
+struct Service {
+  /// How often to look for nothing in particular, where no watchdog wants a sign of life.
+  private static let idleMilliseconds: Int64 = 3_600_000
+
+  private let daemon: Daemon
+  private let log: Log
+  private let path: String
+  private let notifier = ServiceNotifier()
+
+  init(_ daemon: Daemon, log: Log, path: String) {
+    self.daemon = daemon
+    self.log = log
+    self.path = path
+  }
+
+  func run() {
+    notifier.ready(status: "serving on port \(daemon.publicPort)")
+    // Twice as often as is asked for, as sd_watchdog_enabled(3) advises.
+    let interval = notifier.watchdogMilliseconds.map { max(1, $0 / 2) } ?? Self.idleMilliseconds
+    while true {
+      switch Signals.wait(milliseconds: interval) {
+      case .stop:
+        log.info("stopping")
+        notifier.stopping(status: "finishing what is in flight")
+        daemon.stop()
+        log.info("stopped")
+        return
+      case .reload: reload()
+      case .wake: daemon.wake()
+      case nil: break
+      }
+      // No sign of life while a write is stuck: the manager then restarts the daemon, which recovers.
+      if notifier.watchdogMilliseconds != nil, daemon.isResponsive { notifier.watchdog() }
+    }
+  }
+
+  /// All or nothing: a configuration with any fault changes nothing.
+  private func reload() {
+    notifier.reloading(now: .now())
+    defer { notifier.ready(status: "serving on port \(daemon.publicPort)") }
+    do {
+      let loaded = try ConfigurationLoader.load(path: path)
+      try daemon.reload(loaded.configuration)
+      for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
+      log.info(
+        "configuration read again; listeners, limits, log and database change with a restart only",
+        ["apps": loaded.configuration.apps.map(\.slug).joined(separator: ",")])
+    } catch let error as ConfigurationFaults {
+      for fault in error.faults { log.error("configuration refused: \(fault.description)") }
+      log.error("the configuration before stays in force")
+    } catch {
+      log.error("configuration refused; the one before stays in force", ["reason": "\(error)"])
+    }
+  }
+}
