@@ -32,6 +32,7 @@ final class TestStore {
   let path: String
   private(set) var writer: StoreWriter
   private(set) var reader: StoreReader
+  private let file: Connection
   var now = TestStore.start
   private var random: SeededGenerator
   private var eventCount = 0
@@ -42,6 +43,7 @@ final class TestStore {
     random = SeededGenerator(seed: seed)
     writer = try StoreWriter(path: path, role: .owner, rules: rules, random: SeededGenerator(seed: ~seed))
     reader = try StoreReader(path: path)
+    file = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
   }
 
   deinit {
@@ -129,7 +131,7 @@ final class TestStore {
 
   /// A number from the file itself.
   func integer(_ sql: String) throws -> Int64? {
-    try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 1000).integer(sql)
+    try file.integer(sql)
   }
 }
 

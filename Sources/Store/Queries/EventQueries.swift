@@ -15,6 +15,19 @@ public struct EventFilter: Sendable, Equatable {
   var purchaseRow: Int64?
 
   public init() {}
+
+  var conditions: [(sql: String, value: Value)] {
+    var conditions: [(String, Value)] = []
+    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
+    add("e.app = ?", app.map(Value.text))
+    add("e.type = ?", type.map(Value.text))
+    add("e.outcome = ?", outcome.map { .text($0.rawValue) })
+    add("e.received_at >= ?", since.map { .time($0) })
+    add("e.received_at < ?", until.map { .time($0) })
+    add("e.purchase_row = ?", purchaseRow.map(Value.integer))
+    add("e.row_id < ?", after.map(Value.integer))
+    return conditions
+  }
 }
 
 /// A context, as operators see it.
@@ -45,23 +58,18 @@ public struct ContextFilter: Sendable, Equatable {
 extension StoreReader {
   /// - Returns: at most `limit` events, newest first.
   public func events(_ filter: EventFilter, limit: Int) throws(SQLiteError) -> [EventSummary] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("e.app = ?", filter.app.map(Value.text))
-    add("e.type = ?", filter.type.map(Value.text))
-    add("e.outcome = ?", filter.outcome.map { .text($0.rawValue) })
-    add("e.received_at >= ?", filter.since.map { .time($0) })
-    add("e.received_at < ?", filter.until.map { .time($0) })
-    add("e.purchase_row = ?", filter.purchaseRow.map(Value.integer))
-    add("e.row_id < ?", filter.after.map(Value.integer))
-    let sql = """
+    try connection.prepare(Self.sql(filter))
+      .all(filter.conditions.map(\.value) + [.integer(Int64(limit))], Self.eventSummary)
+  }
+
+  static func sql(_ filter: EventFilter) -> String {
+    let conditions = filter.conditions.map(\.sql).joined(separator: " AND ")
+    return """
       SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
-      \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.0).joined(separator: " AND "))
+      \(conditions.isEmpty ? "" : "WHERE " + conditions)
       ORDER BY e.row_id DESC LIMIT ?
       """
-    return try connection.prepare(sql)
-      .all(conditions.map(\.1) + [.integer(Int64(limit))], Self.eventSummary)
   }
 
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
