@@ -83,7 +83,8 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform"]),
     tests("DomainTests", ["Domain"]),
-    tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
+    tests(
+      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"], resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
     tests(

@@ -20,7 +20,7 @@ CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt. `state` is NULL as
 -- long as there is no receipt.
 CREATE TABLE purchases (
-  row_id            INTEGER PRIMARY KEY,
+  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given out twice: contexts outlive what claimed them
   app               TEXT    NOT NULL,
   object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
   object_id         TEXT    NOT NULL,

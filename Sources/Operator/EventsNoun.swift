@@ -50,9 +50,8 @@ enum EventsNoun {
     if let after = page.after {
       // `ios/evt_1`: two apps may get the same event.
       let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
-      filter.after = parts.last
-      filter.afterApp = parts.count == 2 ? parts[0] : filter.app
-      guard let id = filter.after, try !reader.events(id: id).isEmpty else {
+      filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
+      if filter.after == nil {
         throw OperatorFault(
           .notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
       }

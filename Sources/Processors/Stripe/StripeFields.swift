@@ -152,6 +152,7 @@ struct ItemList: Decodable {
 
 /// A line of a session, an item of a subscription, a line of an invoice.
 struct Item: Decodable {
+  let type: String?
   let price: PriceReference?
   let plan: PriceReference?
   let pricing: Pricing?
@@ -168,10 +169,11 @@ struct Item: Decodable {
     struct Details: Decodable { let subscription: Reference? }
   }
 
-  private enum Key: String, CodingKey { case price, plan, pricing, subscription, parent }
+  private enum Key: String, CodingKey { case type, price, plan, pricing, subscription, parent }
 
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
+    type = fields.lenient(.type)
     price = fields.lenient(.price)
     plan = fields.lenient(.plan)
     pricing = fields.lenient(.pricing)
@@ -181,6 +183,9 @@ struct Item: Decodable {
 
   /// The newest shape first: `pricing` (2025-03-31), `price` (2020), `plan`.
   var priceID: String? { pricing?.price_details?.price?.id ?? price?.id ?? plan?.id }
+
+  /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else by its `type`.
+  var isOfSubscription: Bool { parent?.subscription_item_details != nil || type == "subscription" }
 
   var subscriptionID: String? { parent?.subscription_item_details?.subscription?.id ?? subscription?.id }
 }

@@ -76,7 +76,8 @@ final class PurchaseRows {
     try bySession.first([.text(id), .text(app)], PurchaseRow.record)
   }
 
-  /// A user's purchases that wait and lack a context.
+  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now belongs to a
+  /// checkout of now.
   func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
