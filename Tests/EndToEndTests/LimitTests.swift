@@ -108,7 +108,9 @@ import Testing
         #expect(reply.status == 503 && reply.header("Retry-After") == "1")
         #expect(reply["type"] == "urn:receiptd:problem:busy")
       }
-      #expect(try relay.metric("receiptd_write_queue") == 4)
+      // The relay's own commands are let in beside them.
+      let depth = try #require(try relay.metric("receiptd_write_queue"))
+      #expect((4...8).contains(depth), "\(depth)")
       #expect(try relay.admin.request("GET", "/healthz").status == 200)
       try other.execute("ROLLBACK")
       let taken = requests.filter { wire in !refused.contains { $0 === wire } }
