@@ -18,8 +18,11 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: house)
 }
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -64,7 +67,13 @@ let package = Package(
     library("Terminal", ["Platform", "JSON"]),
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
     program("receiptd", ["Platform", "Terminal", "Relay"]),
-    program("receiptctl", ["Platform", "JSON", "Domain", "SQLite", "Store", "Terminal", "Relay", "Sandbox"]),
+    library(
+      "Operator",
+      [
+        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
+        "Terminal", "Relay", "Sandbox",
+      ]),
+    program("receiptctl", ["Terminal", "Operator"]),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON"]),
@@ -74,7 +83,8 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform"]),
     tests("DomainTests", ["Domain"]),
-    tests("ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"]),
+    tests(
+      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"], resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
     tests(
@@ -86,7 +96,13 @@ let package = Package(
       "EndToEndTests",
       ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store", "receiptd"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
-    tests("SandboxTests", ["Sandbox", "JSON", "HTTPServer", "HTTPClient"]),
+    tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
+    tests(
+      "OperatorTests",
+      ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
+      exclude: ["Snapshots"]),
+    // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
+    tests("TidyTests", ["Relay", "Platform", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )

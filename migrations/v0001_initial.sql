@@ -20,7 +20,7 @@ CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt. `state` is NULL as
 -- long as there is no receipt.
 CREATE TABLE purchases (
-  row_id            INTEGER PRIMARY KEY,
+  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given out twice: contexts outlive what claimed them
   app               TEXT    NOT NULL,
   object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
   object_id         TEXT    NOT NULL,
@@ -70,6 +70,7 @@ CREATE INDEX purchases_by_import ON purchases (import_id) WHERE import_id IS NOT
 CREATE INDEX purchases_due ON purchases (app, next_attempt_at, ready_at) WHERE state = 'pending';
 CREATE INDEX purchases_waits ON purchases (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX purchases_by_state ON purchases (state, receipt_id) WHERE state <> 'delivered';
+CREATE INDEX purchases_delivered ON purchases (app, delivered_at) WHERE delivered_at IS NOT NULL;
 CREATE INDEX purchases_noted ON purchases (updated_at) WHERE state IS NULL;
 
 -- Webhook deliveries that carried a valid signature.

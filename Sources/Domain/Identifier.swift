@@ -16,7 +16,7 @@ public enum Identifier {
   public static func make(
     prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
   ) -> String {
-    let time = UInt64(clamping: now.unixMilliseconds) & 0xFFFF_FFFF_FFFF
+    let time = min(UInt64(clamping: now.unixMilliseconds), 0xFFFF_FFFF_FFFF)
     let high = UInt64.random(in: 0..<(1 << 40), using: &random)
     let low = UInt64.random(in: 0..<(1 << 40), using: &random)
     var text = Array(prefix.utf8)

@@ -23,7 +23,7 @@ public struct Purchase: Sendable, Equatable {
   /// The claimed context's id; nil for a blob that came inside an event.
   public var contextID: String?
   public var context: ContextBlob?
-  /// When it happened by the processor's clock, as the first report said; contexts are looked for around it.
+  /// When it first happened by the processor's clock; contexts are looked for around it.
   public var happenedAt: Timestamp
   /// When it was first heard of.
   public var createdAt: Timestamp
@@ -87,12 +87,16 @@ public struct Purchase: Sendable, Equatable {
     key.type == .checkoutSession && report.key.type == .subscription && report.sessionID == key.id
   }
 
+  /// Whether its checkout ended unfinished, so that there is nothing to come.
+  public var isAbandoned: Bool { !deservesReceipt && observations.contains(.checkoutExpired) }
+
   /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows better.
   public mutating func absorb(_ report: PurchaseReport) {
     if takesKey(of: report) { key = report.key }
     observations.formUnion(report.observations)
     sessionID = sessionID ?? report.sessionID
     customerID = customerID ?? report.customerID
+    happenedAt = min(happenedAt, report.happenedAt)
     let ofCheckout = report.sessionID != nil
     if !report.prices.isEmpty, prices.isEmpty || (ofCheckout && !pricesAreOfCheckout) {
       prices = report.prices
@@ -122,6 +126,21 @@ public struct Purchase: Sendable, Equatable {
     if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
     happenedAt = min(happenedAt, other.happenedAt)
     createdAt = min(createdAt, other.createdAt)
+    boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
+  }
+
+  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told otherwise.
+  public mutating func keepContent(of fixed: Purchase) {
+    if fixed.userID != nil {
+      userID = fixed.userID
+      userSource = fixed.userSource
+    }
+    if !fixed.prices.isEmpty {
+      prices = fixed.prices
+      pricesAreOfCheckout = fixed.pricesAreOfCheckout
+    }
+    contextID = fixed.contextID
+    context = fixed.context
   }
 
   /// Takes a user, unless a more certain source, or one as certain, named one before.

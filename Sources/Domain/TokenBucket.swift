@@ -25,7 +25,7 @@ public struct TokenBucket: Sendable {
   public mutating func waitMilliseconds(nowMilliseconds: Int64) -> Int64 {
     refill(nowMilliseconds)
     guard tokens < 1, ratePerSecond > 0 else { return 0 }
-    return Int64(((1 - tokens) / ratePerSecond * 1000).rounded(.up))
+    return Int64(exactly: ((1 - tokens) / ratePerSecond * 1000).rounded(.up)) ?? .max
   }
 
   private mutating func refill(_ now: Int64) {

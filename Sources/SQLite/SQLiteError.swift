@@ -23,6 +23,14 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     case interrupted
     /// A fault in this program's SQL or its use of the library.
     case misuse
+
+    /// Whether it may lie in what one statement was given; all others are of the database as a whole.
+    public var mayConcernOneStatement: Bool {
+      switch self {
+      case .constraint, .misuse, .corrupt, .full: true
+      case .busy, .inputOutput, .syncFailed, .readOnly, .cannotOpen, .outOfMemory, .interrupted: false
+      }
+    }
   }
 
   public let kind: Kind

@@ -17,62 +17,98 @@ extension StoreSession {
   ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
     guard found != nil || keep else { return (.ignored, nil) }
-    var record =
-      found
-      ?? PurchaseRecord(
-        rowID: 0, app: app, purchase: Purchase(report, now: now), receipt: nil, updatedAt: now)
-    let before = record
-    if found != nil { record.purchase.absorb(report) } else { record.rowID = try purchases.insert(record) }
-    if let named = report.namedContextID { try claimNamed(named, for: &record) }
-    try settle(&record, before: before)
-    try shareUser(of: record, before: found)
+    var record: PurchaseRecord
+    if let found {
+      record = found.record
+    } else {
+      record = PurchaseRecord(
+        rowID: try purchases.nextRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
+        updatedAt: now)
+    }
+    let known = record.purchase
+    record.purchase.absorb(report)
+    if record.receipt?.isOpenToJoin ?? true {
+      try takeNamedContext(of: report, for: &record)
+    } else {
+      record.purchase.keepContent(of: known)
+    }
+    try settle(&record, before: found?.before)
+    try shareUser(of: record, before: found?.before)
     if record.receipt != nil { return (.receipt, record.rowID) }
     return (keep ? .noted : .ignored, record.rowID)
   }
 
   /// The row that the report is about. A checkout that stood under its session's id, and a subscription that made a row of
   /// its own meanwhile, turn out to be one purchase as soon as one event names both.
-  private func findAndMerge(_ report: PurchaseReport, app: String) throws(SQLiteError) -> PurchaseRecord? {
+  /// - Returns: the row, and the same as it was before anything was merged into it.
+  private func findAndMerge(
+    _ report: PurchaseReport, app: String
+  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord)? {
     var known = try purchases.find(app: app, key: report.key)
-    guard let sessionID = report.sessionID else { return known }
+    guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
     if known == nil { known = try purchases.find(app: app, session: sessionID) }
-    guard report.key.type == .subscription else { return known }
+    guard report.key.type == .subscription else { return known.map { ($0, $0) } }
     let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
-    guard let placeholder = try purchases.find(app: app, key: sessionKey) else { return known }
-    guard let survivor = known else { return placeholder }
-    return try merge(placeholder, into: survivor)
+    guard let placeholder = try purchases.find(app: app, key: sessionKey) else { return known.map { ($0, $0) } }
+    guard let survivor = known else { return (placeholder, placeholder) }
+    return (try merge(placeholder, into: survivor), survivor)
   }
 
   private func merge(
     _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
   ) throws(SQLiteError) -> PurchaseRecord {
     var merged = survivor
-    let mayTakeContext = survivor.receipt?.isOpenToJoin ?? true
-    var other = placeholder.purchase
-    if !mayTakeContext { other.context = nil }
-    merged.purchase.absorb(other)
-    let outcome: EventOutcome = (survivor.receipt ?? placeholder.receipt) == nil ? .noted : .receipt
-    try events.reassign(from: placeholder.rowID, to: survivor.rowID, outcome: outcome)
-    if let contextID = placeholder.purchase.contextID {
-      try contexts.move(id: contextID, from: placeholder.rowID, to: survivor.rowID)
-      changes.contextIDs.insert(contextID)
+    merged.purchase.absorb(placeholder.purchase)
+    let isOpen = survivor.receipt?.isOpenToJoin ?? true
+    if !isOpen {
+      merged.purchase.keepContent(of: survivor.purchase)
+    } else if Self.isBetterServed(placeholder.purchase, than: survivor.purchase) {
+      merged.purchase.contextID = placeholder.purchase.contextID
+      merged.purchase.context = placeholder.purchase.context
     }
-    try purchases.delete(row: placeholder.rowID)
+    for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
+      guard let contextID else { continue }
+      changes.contextIDs.insert(contextID)
+      // One that comes too late to be sent still tells its checkout what became of it.
+      if contextID == merged.purchase.contextID || !isOpen {
+        try contexts.move(id: contextID, from: owner, to: survivor.rowID)
+      } else {
+        try contexts.release(id: contextID)
+      }
+    }
     // Nothing of the placeholder was ever sent, so its receipt may go on under the subscription's row.
     if merged.receipt == nil { merged.receipt = placeholder.receipt }
-    try purchases.update(merged)
+    try events.reassign(
+      from: placeholder.rowID, to: survivor.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
+    try purchases.delete(row: placeholder.rowID)
     return merged
   }
 
-  /// A context that an event names by its id names the user, too; and it is claimed if it is free.
-  private func claimNamed(_ id: String, for record: inout PurchaseRecord) throws(SQLiteError) {
-    guard let context = try contexts.find(app: record.app, id: id) else { return }
+  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one with its price,
+  /// else the newer, as if there had been one name from the start.
+  private static func isBetterServed(_ one: Purchase, than other: Purchase) -> Bool {
+    guard let left = one.contextID, let right = other.contextID else { return false }
+    func rank(_ purchase: Purchase, _ id: String) -> (Int, Int, String) {
+      let hasPrice = purchase.context?.priceID.map((one.prices + other.prices).contains) ?? false
+      return (purchase.userSource == .context ? 1 : 0, hasPrice ? 1 : 0, id)
+    }
+    return rank(one, left) > rank(other, right)
+  }
+
+  /// A context's blob inside an event, or a context that the event names by its id, goes before one that was found for the
+  /// user. A name names the user, too; the context is claimed if it is free, and if there is something that it may serve.
+  private func takeNamedContext(of report: PurchaseReport, for record: inout PurchaseRecord) throws(SQLiteError) {
+    if let blob = report.context, let found = record.purchase.contextID, record.purchase.context != blob {
+      try contexts.release(id: found)
+      changes.contextIDs.insert(found)
+      record.purchase.contextID = nil
+      record.purchase.context = blob
+    }
+    guard let id = report.namedContextID, let context = try contexts.find(app: record.app, id: id) else { return }
     record.purchase.learnUser(context.userID, from: .context)
     let isFree = context.purchaseRow == nil || context.purchaseRow == record.rowID
-    let mayTake = record.receipt?.isOpenToJoin ?? true
-    guard isFree, mayTake, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
-    // A blob inside the event goes before a context that it only names.
-    if record.purchase.context != nil && record.purchase.contextID == nil { return }
+    guard isFree, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
+    if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) { return }
     if let other = record.purchase.contextID { try contexts.release(id: other) }
     try claim(id, context.blob, for: &record)
   }
@@ -86,11 +122,12 @@ extension StoreSession {
     changes.contextIDs.insert(id)
   }
 
-  /// Completes what can be completed, decides, and writes the row if it changed.
+  /// Completes what can be completed, decides, and writes the row if it is new or changed.
+  /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
   func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard let rules = rules(of: record.app) else { return try save(&record, before: before) }
     if record.receipt?.isOpenToJoin ?? true {
-      try completeUser(&record, before: before)
+      try completeUser(&record)
       try completeContext(&record, policy: rules.join)
       if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
       apply(Join.resolve(record.purchase, policy: rules.join, now: now), rules, to: &record)
@@ -101,24 +138,29 @@ extension StoreSession {
   private func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard record != before else { return }
     record.updatedAt = now
+    guard let before else {
+      try purchases.insert(record)
+      return changes.note(record)
+    }
     try purchases.update(record)
     changes.note(record)
-    if record.receipt != nil, before?.receipt == nil {
+    if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
     }
   }
 
-  private func completeUser(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  private func completeUser(_ record: inout PurchaseRecord) throws(SQLiteError) {
     if record.purchase.userID == nil, let customer = record.purchase.customerID,
       let user = try purchases.user(app: record.app, ofCustomer: customer)
     {
       record.purchase.learnUser(user, from: .customer)
     }
     // A more certain source named another user: a context that was found for the old one is not this purchase's (R5).
-    if let contextID = record.purchase.contextID, let old = before?.purchase, old.contextID == contextID,
-      old.userID != nil, old.userID != record.purchase.userID
+    if let contextID = record.purchase.contextID,
+      let context = try contexts.find(app: record.app, id: contextID), context.userID != record.purchase.userID
     {
       try contexts.release(id: contextID)
+      changes.contextIDs.insert(contextID)
       record.purchase.contextID = nil
       record.purchase.context = nil
     }
@@ -170,7 +212,7 @@ extension StoreSession {
   /// The receipt is due at that moment, with its whole retry budget.
   func restartBudget(of receipt: inout Receipt, app: String, at moment: Timestamp) {
     receipt.spentTries = 0
-    receipt.retrySince = now
+    receipt.retrySince = max(now, moment)
     receipt.pausedBaseMilliseconds = breakers.pausedMilliseconds(app: app, now: now)
     receipt.nextAttemptAt = moment
   }

@@ -38,11 +38,11 @@ public final class StoreWriter {
   /// Applies a batch: one transaction, one sync, then every answer.
   ///
   /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no other with
-  /// it. When the commit itself fails, nothing of the batch is on disk and all are told so.
+  /// it. When the database fails, nothing of the batch is on disk and all are told so.
   public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
     switch commit(batch, now: now) {
     case .success(let changes): return BatchResult(changes: changes, fault: nil)
-    case .failure(let error) where batch.count > 1 && error.kind != .syncFailed:
+    case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneStatement:
       var result = BatchResult(changes: StoreChanges(), fault: nil)
       for submission in batch {
         switch commit([submission], now: now) {
@@ -68,7 +68,8 @@ public final class StoreWriter {
     do throws(SQLiteError) {
       return try connection.transaction { () throws(SQLiteError) in try command.apply(to: session) }
     } catch {
-      try session.breakers.reload(connection)
+      // If even reading fails, the next command will say so.
+      try? session.breakers.reload(connection)
       throw error
     }
   }

@@ -34,27 +34,35 @@ public enum PlyContext {
   public static func read(_ text: String) throws(Fault) -> ContextBlob {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= encodedBytesMax else { throw .tooLong }
-    guard let decoded = decode(text), !decoded.isEmpty else { throw .notBase64 }
+    guard let decoded = data(of: text), !decoded.isEmpty else { throw .notBase64 }
     guard decoded.count <= decodedBytesMax else { throw .tooLong }
     // Opaque blobs are allowed, so what cannot be read simply names no price.
     let fields = try? JSONDecoder().decode(Fields.self, from: decoded)
     return ContextBlob(text: text, priceID: OutsideText.identifier(fields?.priceID))
   }
 
-  private static func decode(_ text: String) -> Data? {
+  /// What a blob says, for people; nil when it is no base64.
+  public static func bytes(of text: String) -> [UInt8]? { data(of: text).map(Array.init) }
+
+  /// Checks every character itself: `Data(base64Encoded:)` takes padding in the middle of a text.
+  private static func data(of text: String) -> Data? {
+    let paddingCount = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     var standard: [UInt8] = []
     standard.reserveCapacity(text.utf8.count + 2)
-    for byte in text.utf8 {
+    for byte in text.utf8.dropLast(paddingCount) {
       switch byte {
       case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
       case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-      default: standard.append(byte)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+        standard.append(byte)
+      default: return nil
       }
     }
-    while let last = standard.last, last == UInt8(ascii: "=") { standard.removeLast() }
-    // One character alone cannot carry a byte, and more padding than a group has is no base64.
-    guard standard.count % 4 != 1, text.utf8.count - standard.count <= 2 else { return nil }
-    while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+    // Padding completes the last group or is left out; one character alone cannot carry a byte.
+    let missing = (4 - standard.count % 4) % 4
+    guard missing < 3, paddingCount == 0 || paddingCount == missing else { return nil }
+    standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: missing))
     return Data(base64Encoded: Data(standard))
   }
 }

@@ -53,7 +53,7 @@ struct StripeObject: Decodable {
   let billingReason: String?
   let customer: Reference?
   let subscription: Reference?
-  let plan: Reference?
+  let plan: PriceReference?
   let metadata: Metadata?
   let lineItems: ItemList?
   let displayItems: [Item]?
@@ -97,12 +97,29 @@ struct Reference: Decodable {
   private enum Key: String, CodingKey { case id, metadata }
 
   init(from decoder: any Decoder) throws {
-    if let fields = try? decoder.container(keyedBy: Key.self) {
+    // Which of the two it is, only a failed attempt tells, and that is dear: the common one first.
+    if let text = try? decoder.singleValueContainer().decode(String.self) {
+      id = text
+      metadata = nil
+    } else {
+      let fields = try decoder.container(keyedBy: Key.self)
       id = fields.lenient(.id)
       metadata = fields.lenient(.metadata)
+    }
+  }
+}
+
+/// A price or a plan: the whole object, as a rule, or only its id.
+struct PriceReference: Decodable {
+  let id: String?
+
+  private enum Key: String, CodingKey { case id }
+
+  init(from decoder: any Decoder) throws {
+    if let fields = try? decoder.container(keyedBy: Key.self) {
+      id = fields.lenient(.id)
     } else {
       id = try decoder.singleValueContainer().decode(String.self)
-      metadata = nil
     }
   }
 }
@@ -135,8 +152,9 @@ struct ItemList: Decodable {
 
 /// A line of a session, an item of a subscription, a line of an invoice.
 struct Item: Decodable {
-  let price: Reference?
-  let plan: Reference?
+  let type: String?
+  let price: PriceReference?
+  let plan: PriceReference?
   let pricing: Pricing?
   let subscription: Reference?
   let parent: LineParent?
@@ -151,10 +169,11 @@ struct Item: Decodable {
     struct Details: Decodable { let subscription: Reference? }
   }
 
-  private enum Key: String, CodingKey { case price, plan, pricing, subscription, parent }
+  private enum Key: String, CodingKey { case type, price, plan, pricing, subscription, parent }
 
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
+    type = fields.lenient(.type)
     price = fields.lenient(.price)
     plan = fields.lenient(.plan)
     pricing = fields.lenient(.pricing)
@@ -164,6 +183,9 @@ struct Item: Decodable {
 
   /// The newest shape first: `pricing` (2025-03-31), `price` (2020), `plan`.
   var priceID: String? { pricing?.price_details?.price?.id ?? price?.id ?? plan?.id }
+
+  /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else by its `type`.
+  var isOfSubscription: Bool { parent?.subscription_item_details != nil || type == "subscription" }
 
   var subscriptionID: String? { parent?.subscription_item_details?.subscription?.id ?? subscription?.id }
 }

@@ -105,8 +105,8 @@ struct StripeReader {
     let report = report(
       PurchaseKey(type: .subscription, id: id), object, metadata: [object.metadata], prices: prices,
       observations: isRunning && isBeginning ? .subscriptionBegan : [])
-    let isWorthKeeping = type == "customer.subscription.created" || type == "customer.subscription.updated"
-    return .purchase(report, isWorthKeeping: isWorthKeeping)
+    // A renewal or a change of a subscription of which nothing is known is no purchase of ours.
+    return .purchase(report, isWorthKeeping: isBeginning)
   }
 
   private func invoice() -> EventReading.Content {
@@ -124,8 +124,10 @@ struct StripeReader {
     let metadata = [
       object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
     ]
+    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription costs.
+    let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = report(
-      PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: lines.map(\.priceID),
+      PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: prices.map(\.priceID),
       observations: isPaid && isFirst ? .firstInvoicePaid : [])
     return .purchase(report, isWorthKeeping: isPaid && isFirst)
   }

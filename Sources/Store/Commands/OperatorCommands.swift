@@ -94,8 +94,31 @@ public struct CompleteReceipt: StoreCommand {
     guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else { return .notFound }
     // The bytes of a pending one may be on their way; those of a delivered one have been.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
+    let oldContextID = record.purchase.contextID
+    if let refusal = try supply(to: &record, in: store) { return refusal }
+    switch store.compose(&receipt, for: record) {
+    case .done: break
+    case let refusal: return refusal
+    }
+    // Nothing refuses any more from here on; what a refusal had written would be kept.
+    if oldContextID != record.purchase.contextID {
+      if let oldContextID { try store.contexts.release(id: oldContextID) }
+      if let contextID = record.purchase.contextID { try store.contexts.claim(id: contextID, for: record.rowID) }
+    }
+    receipt.state = .pending
+    receipt.reason = nil
+    receipt.waitUntil = nil
+    receipt.readyAt = store.now
+    store.restartBudget(of: &receipt, app: record.app, at: store.now)
+    try store.write(receipt, to: &record)
+    return .done
+  }
+
+  /// - Returns: why what the operator supplies cannot be used; nil when it can.
+  private func supply(
+    to record: inout PurchaseRecord, in store: StoreSession
+  ) throws(SQLiteError) -> OperatorResult? {
     if let userID, userID != record.purchase.userID {
-      if let old = record.purchase.contextID { try store.contexts.release(id: old) }
       if record.purchase.contextID != nil {
         record.purchase.contextID = nil
         record.purchase.context = nil
@@ -104,11 +127,10 @@ public struct CompleteReceipt: StoreCommand {
       record.purchase.userSource = .byOperator
     }
     if let contextID, contextID != record.purchase.contextID {
-      guard let context = try store.contexts.find(app: record.app, id: contextID), context.purchaseRow == nil,
+      guard let context = try store.contexts.find(app: record.app, id: contextID),
+        context.purchaseRow == nil || context.purchaseRow == record.rowID,
         record.purchase.userID == nil || record.purchase.userID == context.userID
       else { return .contextNotUsable }
-      if let old = record.purchase.contextID { try store.contexts.release(id: old) }
-      try store.contexts.claim(id: contextID, for: record.rowID)
       record.purchase.userID = context.userID
       record.purchase.userSource = .byOperator
       record.purchase.contextID = contextID
@@ -118,17 +140,7 @@ public struct CompleteReceipt: StoreCommand {
       record.purchase.prices = [priceID]
       record.purchase.pricesAreOfCheckout = true
     }
-    switch store.compose(&receipt, for: record) {
-    case .done: break
-    case let refusal: return refusal
-    }
-    receipt.state = .pending
-    receipt.reason = nil
-    receipt.waitUntil = nil
-    receipt.readyAt = store.now
-    store.restartBudget(of: &receipt, app: record.app, at: store.now)
-    try store.write(receipt, to: &record)
-    return .done
+    return nil
   }
 }
 

@@ -34,6 +34,8 @@ public struct TakeContext: StoreCommand {
     let expiresAt = store.now.advanced(byMilliseconds: window)
     if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
+      // It may have been too old for a purchase that waits, and is fresh again.
+      try release(in: store)
       return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
     }
     let record = ContextRecord(

@@ -10,11 +10,24 @@ public struct EventFilter: Sendable, Equatable {
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// Where the page before ended.
-  public var after: String?
+  /// The row of the event with which the page before ended; ids will not do, for several apps may get one event.
+  public var after: Int64?
   var purchaseRow: Int64?
 
   public init() {}
+
+  var conditions: [(sql: String, value: Value)] {
+    var conditions: [(String, Value)] = []
+    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
+    add("e.app = ?", app.map(Value.text))
+    add("e.type = ?", type.map(Value.text))
+    add("e.outcome = ?", outcome.map { .text($0.rawValue) })
+    add("e.received_at >= ?", since.map { .time($0) })
+    add("e.received_at < ?", until.map { .time($0) })
+    add("e.purchase_row = ?", purchaseRow.map(Value.integer))
+    add("e.row_id < ?", after.map(Value.integer))
+    return conditions
+  }
 }
 
 /// A context, as operators see it.
@@ -45,28 +58,30 @@ public struct ContextFilter: Sendable, Equatable {
 extension StoreReader {
   /// - Returns: at most `limit` events, newest first.
   public func events(_ filter: EventFilter, limit: Int) throws(SQLiteError) -> [EventSummary] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("e.app = ?", filter.app.map(Value.text))
-    add("e.type = ?", filter.type.map(Value.text))
-    add("e.outcome = ?", filter.outcome.map { .text($0.rawValue) })
-    add("e.received_at >= ?", filter.since.map { .time($0) })
-    add("e.received_at < ?", filter.until.map { .time($0) })
-    add("e.purchase_row = ?", filter.purchaseRow.map(Value.integer))
-    add("e.row_id < (SELECT min(row_id) FROM events WHERE event_id = ?)", filter.after.map(Value.text))
-    let sql = """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id
+    try connection.prepare(Self.sql(filter))
+      .all(filter.conditions.map(\.value) + [.integer(Int64(limit))], Self.eventSummary)
+  }
+
+  static func sql(_ filter: EventFilter) -> String {
+    let conditions = filter.conditions.map(\.sql).joined(separator: " AND ")
+    return """
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
-      \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.0).joined(separator: " AND "))
+      \(conditions.isEmpty ? "" : "WHERE " + conditions)
       ORDER BY e.row_id DESC LIMIT ?
       """
-    return try connection.prepare(sql)
-      .all(conditions.map(\.1) + [.integer(Int64(limit))], Self.eventSummary)
+  }
+
+  /// The row of an event; nil when there is none. Without an app the newest of several, so that a page repeats an
+  /// event rather than leaving one out.
+  public func row(ofEvent id: String, app: String?) throws(SQLiteError) -> Int64? {
+    try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
+      .first([.text(id), .optional(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
   }
 
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
     EventSummary(
-      id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),
+      row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       receiptID: try row.optionalText(6))
   }
@@ -75,10 +90,10 @@ extension StoreReader {
   public func events(id: String) throws(SQLiteError) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.body
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
-    ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(7)) }
+    ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(8)) }
   }
 
   /// - Returns: at most `limit` contexts, newest first.

@@ -45,6 +45,8 @@ public struct LoggedAttempt: Sendable, Equatable {
 
 /// An event, without its bytes.
 public struct EventSummary: Sendable, Equatable {
+  /// Its place in the list.
+  public var row: Int64
   public var id: String
   public var app: String
   public var processor: String
@@ -66,15 +68,17 @@ public struct ReceiptDetail: Sendable, Equatable {
 extension StoreReader {
   /// - Returns: at most `limit` receipts, newest first.
   public func receipts(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [PurchaseRecord] {
-    let conditions = filter.conditions
+    try connection.prepare(Self.sql(filter))
+      .all(filter.conditions.map(\.value) + [.integer(Int64(limit))], PurchaseRow.record)
+  }
+
+  static func sql(_ filter: ReceiptFilter) -> String {
     let columns = PurchaseRow.columns.map { "p.\($0)" }.joined(separator: ", ")
-    let sql = """
+    return """
       SELECT \(columns) FROM purchases p
-      WHERE p.receipt_id IS NOT NULL\(conditions.map { " AND \($0.sql)" }.joined())
+      WHERE p.receipt_id IS NOT NULL\(filter.conditions.map { " AND \($0.sql)" }.joined())
       ORDER BY p.receipt_id DESC LIMIT ?
       """
-    return try connection.prepare(sql)
-      .all(conditions.map(\.value) + [.integer(Int64(limit))], PurchaseRow.record)
   }
 
   /// How many receipts a filter names, by reason, with the oldest and the newest.

@@ -1,0 +1,168 @@
+// The breaker over its whole table: every state × every verdict, and the time that a pause takes.
+
+import Domain
+import Testing
+
+private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
+private let day: Int64 = 86_400_000
+private let policy = BreakerPolicy(failures: 3, openForMilliseconds: 30_000)
+
+private let delivered = Verdict.delivered(importID: nil)
+private let refused = Verdict.refused(.status(422))
+private let down = Verdict.retry(.status(503), notBeforeMilliseconds: nil)
+private let wrongKey = Verdict.misconfigured(.status(403))
+
+private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(byMilliseconds: milliseconds) }
+
+private func breaker(_ verdicts: (Verdict, at: Int64)..., from first: Breaker = Breaker()) -> Breaker {
+  var breaker = first
+  for (verdict, moment) in verdicts { breaker.record(verdict, policy: policy, now: after(moment)) }
+  return breaker
+}
+
+private let opened = breaker((down, at: 0), (down, at: 1), (down, at: 2))
+private let paused = breaker((wrongKey, at: 0))
+
+@Suite("The breaker")
+struct BreakerTests {
+  @Test("A new one lets everything through")
+  func closed() {
+    #expect(Breaker().admission(now: start, probing: false) == .free)
+    #expect(Breaker().admission(now: start, probing: true) == .free)
+  }
+
+  @Test("Transient failures in a row open it; the last but one does not")
+  func opens() {
+    #expect(breaker((down, at: 0), (down, at: 1)).state == .closed)
+    #expect(opened.state == .open && opened.failures == 3)
+    #expect(opened.since == after(2) && opened.probeAt == after(30_002) && opened.cause == .status(503))
+  }
+
+  @Test("A success or a refusal in between starts the row anew", arguments: [delivered, refused])
+  func row(answer: Verdict) {
+    let broken = breaker((down, at: 0), (down, at: 1), (answer, at: 2), (down, at: 3), (down, at: 4))
+    #expect(broken.state == .closed && broken.failures == 2)
+  }
+
+  @Test("One answer about the configuration pauses it at once")
+  func pauses() {
+    #expect(paused.state == .paused && paused.since == start && paused.cause == .status(403))
+    #expect(paused.probeAt == after(30_000))
+  }
+
+  @Test("A success or a refusal closes it from every state", arguments: [delivered, refused])
+  func closes(answer: Verdict) {
+    for before in [Breaker(), opened, paused] {
+      let closed = breaker((answer, at: 40_000), from: before)
+      #expect(closed.state == .closed && closed.failures == 0 && closed.probeAt == nil)
+      #expect(closed.since == nil && closed.cause == nil)
+      #expect(closed.admission(now: after(40_000), probing: false) == .free)
+    }
+  }
+
+  @Test("A failed probe keeps it open for another while, since when it opened")
+  func staysOpen() {
+    let again = breaker((down, at: 30_002), from: opened)
+    #expect(again.state == .open && again.since == after(2) && again.probeAt == after(60_002))
+  }
+
+  @Test("An open one whose probe is refused for the configuration is paused, and the other way round")
+  func changes() {
+    let wrong = breaker((wrongKey, at: 50_000), from: opened)
+    #expect(wrong.state == .paused && wrong.since == after(50_000) && wrong.probeAt == after(80_000))
+    #expect(wrong.pausedMilliseconds(now: after(50_000)) == 0, "being down is not being wrong")
+    let broken = breaker((down, at: 50_000), from: paused)
+    #expect(broken.state == .open && broken.since == after(50_000) && broken.cause == .status(503))
+    #expect(broken.pausedMilliseconds == 50_000 && broken.pausedMilliseconds(now: after(day)) == 50_000)
+  }
+
+  @Test("While it is not closed one probe goes at its time, and never two", arguments: [opened, paused])
+  func probing(stopped: Breaker) throws {
+    let probeAt = try #require(stopped.probeAt)
+    let before = probeAt.advanced(byMilliseconds: -1)
+    #expect(stopped.admission(now: before, probing: false) == .none(until: probeAt))
+    #expect(stopped.admission(now: probeAt, probing: false) == .probe)
+    #expect(stopped.admission(now: probeAt.advanced(byMilliseconds: day), probing: false) == .probe)
+    let later = probeAt.advanced(byMilliseconds: 1000)
+    #expect(stopped.admission(now: probeAt, probing: true) == .none(until: later))
+    #expect(
+      stopped.admission(now: before, probing: true) == .none(until: before.advanced(byMilliseconds: 1000)))
+  }
+
+  @Test("Only a probe that was lost leaves it without a time, and then it may go at once")
+  func withoutTime() {
+    #expect(Breaker(state: .open).admission(now: start, probing: false) == .probe)
+    #expect(Breaker(state: .paused).admission(now: start, probing: true) == .none(until: after(1000)))
+  }
+
+  @Test("A 429 brings a rest in every state, opens nothing and counts no failure")
+  func rests() {
+    for before in [Breaker(), opened, paused] {
+      let resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 100), from: before)
+      #expect(resting.state == before.state && resting.failures == before.failures)
+      #expect(resting.restUntil == after(600_100))
+      #expect(resting.admission(now: after(600_099), probing: false) == .none(until: after(600_100)))
+      let then = resting.admission(now: after(600_100), probing: false)
+      #expect(then == (before.state == .closed ? .free : .probe))
+    }
+  }
+
+  @Test("A rest is a day at most, the longer of two counts, and a success does not cut it short")
+  func longRests() {
+    let long = breaker((.coolDown(.status(429), forMilliseconds: .max), at: 0))
+    #expect(long.restUntil == after(day))
+    let shorter = breaker((.coolDown(.status(429), forMilliseconds: 1000), at: 0), from: long)
+    #expect(shorter.restUntil == after(day))
+    let delivering = breaker((delivered, at: 5000), from: long)
+    #expect(delivering.admission(now: after(5000), probing: false) == .none(until: after(day)))
+    #expect(breaker((delivered, at: day), from: long).restUntil == nil, "but it is forgotten once it is over")
+  }
+
+  @Test("Only the time of pauses adds up")
+  func pausedTime() {
+    var known = breaker((wrongKey, at: 1000), (wrongKey, at: 31_000))
+    #expect(
+      known.pausedMilliseconds(now: after(41_000)) == 40_000, "a second refusal goes on with the same pause")
+    known.record(delivered, policy: policy, now: after(61_000))
+    #expect(known.pausedMilliseconds == 60_000 && known.pausedMilliseconds(now: after(day)) == 60_000)
+    known.record(wrongKey, policy: policy, now: after(100_000))
+    known.record(down, policy: policy, now: after(110_000))
+    known.record(delivered, policy: policy, now: after(900_000))
+    #expect(known.pausedMilliseconds(now: after(day)) == 70_000)
+  }
+
+  @Test("A clock that went back takes no paused time away")
+  func clockBack() {
+    #expect(paused.pausedMilliseconds(now: after(-day)) == 0)
+    #expect(breaker((delivered, at: -day), from: paused).pausedMilliseconds == 0)
+  }
+
+  @Test("What is kept and read again goes on as if nothing had been (R9)")
+  func restart() {
+    for before in [Breaker(), opened, paused, breaker((down, at: 0))] {
+      let restored = Breaker(
+        state: before.state, failures: before.failures, probeAt: before.probeAt, restUntil: before.restUntil,
+        since: before.since, cause: before.cause, pausedMilliseconds: before.pausedMilliseconds)
+      #expect(restored == before)
+      for verdict in [delivered, refused, down, wrongKey] {
+        #expect(
+          breaker((verdict, at: 40_000), from: restored) == breaker((verdict, at: 40_000), from: before))
+      }
+    }
+  }
+
+  @Test("When the configuration was changed, a probe goes at once, rest or not", arguments: [opened, paused])
+  func probeNow(stopped: Breaker) {
+    var ready = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 3), from: stopped)
+    ready.probeNow(now: after(4))
+    #expect(ready.admission(now: after(4), probing: false) == .probe)
+    #expect(ready.state == stopped.state && ready.since == stopped.since)
+  }
+
+  @Test("A closed one that is told to probe ends its rest and stays closed")
+  func probeNowClosed() {
+    var resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 0))
+    resting.probeNow(now: after(1))
+    #expect(resting == Breaker())
+  }
+}

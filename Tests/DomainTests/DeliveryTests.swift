@@ -1,0 +1,145 @@
+// What becomes of a receipt after one try, over every verdict, and the budget and the pauses behind it.
+
+import Testing
+
+@testable import Domain
+
+private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
+private let hour: Int64 = 3_600_000
+private let day = 24 * hour
+private let policy = DeliveryPolicy(retry: RetryPolicy(jitter: 0))
+
+private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(byMilliseconds: milliseconds) }
+
+private func decide(
+  _ verdict: Verdict, tries: Int64 = 0, paused: Int64 = 0, probe: Bool = false, at offset: Int64 = 0,
+  policy: DeliveryPolicy = policy
+) -> Delivery.Decision {
+  var random = SeededGenerator(seed: 7)
+  let budget = RetryBudget(spentTries: tries, startedAt: start, pausedMilliseconds: paused)
+  return Delivery.decide(
+    verdict, budget: budget, probe: probe, policy: policy, now: after(offset), random: &random)
+}
+
+@Suite("What becomes of a receipt after a try")
+struct DeliveryTests {
+  @Test("A 2xx delivers and a refusal fails, however much of the budget is used up", arguments: [0, 8 * day])
+  func ends(offset: Int64) {
+    #expect(decide(.delivered(importID: "imp"), at: offset) == .delivered(importID: "imp"))
+    #expect(decide(.delivered(importID: nil), at: offset) == .delivered(importID: nil))
+    #expect(decide(.refused(.status(422)), at: offset) == .failed(.status(422)))
+  }
+
+  @Test("A wrong configuration gives nothing up and spends nothing", arguments: [0, 8 * day, 900 * day])
+  func misconfigured(offset: Int64) {
+    let again = Delivery.Decision.retry(at: after(offset + 30_000), spent: false)
+    #expect(decide(.misconfigured(.status(403)), tries: 99, at: offset) == again)
+    #expect(decide(.misconfigured(.status(403)), probe: true, at: offset) == again)
+  }
+
+  @Test("A transient failure is tried again by the schedule, whose last pause repeats")
+  func schedule() {
+    let pauses: [Int64] = [
+      2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
+      43_200_000,
+      43_200_000, 43_200_000,
+    ]
+    for (tries, pause) in pauses.enumerated() {
+      let decision = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), tries: Int64(tries))
+      #expect(decision == .retry(at: after(pause), spent: true))
+    }
+    let far = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), tries: .max)
+    #expect(far == .retry(at: after(43_200_000), spent: true))
+  }
+
+  @Test("What the destination asks for counts if it is later than the schedule, for at most a day")
+  func retryAfter() {
+    let rows: [(Int64, Int64)] = [
+      (0, 2000), (1999, 2000), (2001, 2001), (day, day), (day + 1, day), (.max, day), (-5, 2000),
+    ]
+    for (asked, waited) in rows {
+      let answer = decide(.retry(.status(503), notBeforeMilliseconds: asked))
+      #expect(answer == .retry(at: after(waited), spent: true), "\(asked)")
+      let rest = decide(.coolDown(.status(429), forMilliseconds: asked))
+      #expect(rest == .retry(at: after(waited), spent: true), "\(asked)")
+    }
+  }
+
+  @Test("A probe of a destination that is down spends nothing")
+  func probe() {
+    let failed = Verdict.retry(.status(500), notBeforeMilliseconds: nil)
+    #expect(decide(failed, probe: true) == .retry(at: after(2000), spent: false))
+    #expect(
+      decide(.coolDown(.status(429), forMilliseconds: 5), probe: true)
+        == .retry(at: after(2000), spent: false))
+  }
+
+  @Test("When the time to try is used up, the next failure is the last")
+  func givesUp() {
+    for verdict in [
+      Verdict.retry(.status(500), notBeforeMilliseconds: nil), .coolDown(.status(429), forMilliseconds: 1),
+    ] {
+      for probe in [false, true] {
+        let last = decide(verdict, probe: probe, at: 7 * day - 1)
+        #expect(last == .retry(at: after(7 * day - 1 + 2000), spent: !probe))
+        #expect(decide(verdict, probe: probe, at: 7 * day) == .failed(.gaveUp))
+      }
+    }
+  }
+
+  @Test("Time under a wrong configuration does not count")
+  func paused() {
+    let failed = Verdict.retry(.status(500), notBeforeMilliseconds: nil)
+    let at = 7 * day + 5 * hour
+    #expect(decide(failed, paused: 5 * hour, at: at) == .failed(.gaveUp))
+    #expect(decide(failed, paused: 5 * hour + 1, at: at) == .retry(at: after(at + 2000), spent: true))
+    #expect(decide(failed, paused: -900 * day, at: hour) == .retry(at: after(hour + 2000), spent: true))
+  }
+
+  @Test("A budget is used up exactly at its end, and a clock that went back does not use it up")
+  func budget() {
+    let retry = RetryPolicy()
+    func isUsedUp(_ offset: Int64, paused: Int64 = 0) -> Bool {
+      RetryBudget(spentTries: 0, startedAt: start, pausedMilliseconds: paused)
+        .isUsedUp(policy: retry, now: after(offset))
+    }
+    #expect(!isUsedUp(7 * day - 1) && isUsedUp(7 * day))
+    #expect(!isUsedUp(7 * day, paused: 1) && isUsedUp(7 * day + 1, paused: 1))
+    #expect(!isUsedUp(-day) && !isUsedUp(0))
+  }
+
+  @Test("Jitter stays within its share either way, and uses all of it", arguments: [0.2, 0.5, 1.0])
+  func jitter(share: Double) {
+    var random = SeededGenerator(seed: 42)
+    let retry = RetryPolicy(scheduleMilliseconds: [10_000], jitter: share)
+    let bounds = Int64(10_000 * (1 - share))...Int64(10_000 * (1 + share))
+    let pauses = (0..<20_000).map { _ in Delivery.pause(afterTries: 0, policy: retry, random: &random) }
+    #expect(pauses.allSatisfy(bounds.contains))
+    let spread = Double(bounds.upperBound - bounds.lowerBound)
+    #expect(Double(pauses.min() ?? 0) < Double(bounds.lowerBound) + spread / 100)
+    #expect(Double(pauses.max() ?? 0) > Double(bounds.upperBound) - spread / 100)
+    let mean = Double(pauses.reduce(0, +)) / 20_000
+    #expect(abs(mean - 10_000) < spread / 50)
+  }
+
+  @Test("Odd settings of the schedule do not trap")
+  func oddSettings() {
+    var random = SeededGenerator(seed: 1)
+    func pause(_ schedule: [Int64], jitter: Double = 0, tries: Int64 = 0) -> Int64 {
+      let retry = RetryPolicy(scheduleMilliseconds: schedule, jitter: jitter)
+      return Delivery.pause(afterTries: tries, policy: retry, random: &random)
+    }
+    #expect(pause([]) == 0)
+    #expect(pause([5, 9], tries: -1) == 9)
+    #expect(pause([5], jitter: -3) == 5)
+    #expect((0...10).contains(pause([5], jitter: 7)))
+    #expect(pause([.max], jitter: 0.2) > 0)
+  }
+
+  @Test("Pauses of receipts that failed together differ")
+  func spread() {
+    var random = SeededGenerator(seed: 3)
+    let pauses = (0..<100).map { _ in Delivery.pause(afterTries: 5, policy: RetryPolicy(), random: &random) }
+    #expect(Set(pauses).count > 95)
+  }
+}

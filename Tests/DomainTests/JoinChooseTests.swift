@@ -1,0 +1,114 @@
+// Which of a user's contexts a purchase gets.
+
+import Domain
+import Testing
+
+private let minute: Int64 = 60_000
+private let hour: Int64 = 60 * minute
+private let happened = Timestamp(unixMilliseconds: 1_800_000_000_000)
+private let policy = JoinPolicy()
+
+private func candidate(_ id: String, _ milliseconds: Int64, price: String? = nil) -> Join.Candidate {
+  Join.Candidate(
+    id: id, blob: ContextBlob(text: id, priceID: price),
+    receivedAt: happened.advanced(byMilliseconds: milliseconds))
+}
+
+private func choose(
+  _ candidates: [Join.Candidate], prices: [String] = ["price_P"], hourLater: Int64 = 0
+) -> String? {
+  let purchase = Purchase(
+    key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
+    happenedAt: happened, createdAt: happened)
+  let now = happened.advanced(byMilliseconds: hourLater * hour)
+  return Join.choose(from: candidates, for: purchase, policy: policy, now: now)?.id
+}
+
+@Suite("Which context a purchase gets")
+struct JoinChooseTests {
+  @Test("Without a context in the window there is none")
+  func nothing() {
+    #expect(choose([]) == nil)
+    #expect(choose([candidate("early", -24 * hour - 1)]) == nil)
+  }
+
+  @Test(
+    "The window's edges belong to it",
+    arguments: [
+      (-24 * hour - 1, false), (-24 * hour, true), (-1, true), (0, true), (1, true), (2 * minute, true),
+      (2 * minute + 1, false),
+    ])
+  func edges(offset: Int64, isIn: Bool) {
+    // Ten days later only the window around the event counts.
+    #expect((choose([candidate("it", offset)], hourLater: 240) != nil) == isIn)
+  }
+
+  @Test("Of several, the newest is taken")
+  func newest() {
+    #expect(
+      choose([candidate("old", -3 * hour), candidate("new", -hour), candidate("older", -5 * hour)]) == "new")
+  }
+
+  @Test("One with the purchase's price goes before a newer one without it")
+  func price() {
+    let fitting = candidate("fitting", -20 * hour, price: "price_P")
+    let other = candidate("other", -1, price: "price_Q")
+    let silent = candidate("silent", -1)
+    #expect(choose([other, fitting, silent]) == "fitting")
+    #expect(choose([other, fitting], prices: []) == "other", "without a price to compare, the newest")
+    #expect(
+      choose([other, fitting], prices: ["price_X", "price_Q"]) == "other", "any of several prices fits")
+  }
+
+  @Test("Of several with the price, the newest is taken")
+  func newestWithPrice() {
+    let candidates = [-9, -2, -7].map { candidate("at\($0)", $0 * hour, price: "price_P") }
+    #expect(choose(candidates + [candidate("no", -1)]) == "at-2")
+  }
+
+  @Test("An event that comes days late still finds the context from around it")
+  func delayed() {
+    #expect(choose([candidate("then", -hour)], hourLater: 72) == "then")
+  }
+
+  @Test("Of two that fit alike, one from around a late event goes before a newer one")
+  func aroundFirst() {
+    let then = candidate("then", -hour)
+    let today = candidate("today", 71 * hour)
+    #expect(choose([then, today], hourLater: 72) == "then")
+    #expect(choose([today], hourLater: 72) == "today", "alone it is eligible: the sender's clock may be off")
+    let named = candidate("named", 71 * hour, price: "price_P")
+    #expect(choose([then, named], hourLater: 72) == "named")
+  }
+
+  @Test("A sender's clock that is ahead does not hide the context")
+  func clockAhead() {
+    let purchase = Purchase(
+      key: PurchaseKey(type: .subscription, id: "sub_1"),
+      happenedAt: happened.advanced(byMilliseconds: 90 * hour),
+      createdAt: happened)
+    let found = Join.choose(from: [candidate("it", -hour)], for: purchase, policy: policy, now: happened)
+    #expect(found?.id == "it")
+    let start = Join.windowStart(happenedAt: purchase.happenedAt, now: happened, policy: policy)
+    #expect(start == happened.advanced(byMilliseconds: -24 * hour))
+  }
+
+  @Test("Times at the ends of what a number holds do not trap", arguments: [Int64.min, -1, 0, Int64.max])
+  func saturation(milliseconds: Int64) {
+    let moment = Timestamp(unixMilliseconds: milliseconds)
+    let purchase = Purchase(
+      key: PurchaseKey(type: .subscription, id: "sub_1"), happenedAt: moment, createdAt: happened)
+    for now in [moment, happened] {
+      let found = Join.choose(from: [candidate("it", -hour)], for: purchase, policy: policy, now: now)
+      #expect((found != nil) == (now == happened))
+      #expect(Join.windowStart(happenedAt: moment, now: now, policy: policy) <= now)
+    }
+  }
+
+  @Test("Two of the same moment are told apart by id, whatever their order")
+  func ties() {
+    let pair = [candidate("a", -1), candidate("b", -1)]
+    #expect(choose(pair) == "b")
+    #expect(choose(pair.reversed()) == "b")
+  }
+}

@@ -1,0 +1,244 @@
+// What becomes of a purchase, over the whole table: what is known × when it is asked.
+
+import Testing
+
+@testable import Domain
+
+private let second: Int64 = 1000
+private let minute: Int64 = 60 * second
+private let hour: Int64 = 60 * minute
+private let day: Int64 = 24 * hour
+private let heard = Timestamp(unixMilliseconds: 1_800_000_000_000)
+
+private func after(_ milliseconds: Int64) -> Timestamp { heard.advanced(byMilliseconds: milliseconds) }
+
+private let deliver = JoinPolicy()
+private let hold = JoinPolicy(withoutContext: .hold)
+
+/// A purchase that was heard of, and bought unless said otherwise, at `heard`.
+private func purchase(
+  _ observations: Observations = .checkoutPaid, type: PurchaseKey.ObjectType = .subscription,
+  user: String? = "u",
+  prices: [String] = ["price_P"], context: ContextBlob? = nil
+) -> Purchase {
+  Purchase(
+    key: PurchaseKey(type: type, id: "obj_1"), observations: observations, userID: user,
+    userSource: user == nil ? nil : .reference, prices: prices, context: context, happenedAt: heard,
+    createdAt: heard, boughtAt: heard)
+}
+
+private func blob(_ price: String?) -> ContextBlob { ContextBlob(text: "blob", priceID: price) }
+
+private func ready(
+  _ price: String, context: String? = nil, mismatch: Bool = false,
+  type: PurchaseKey.ObjectType = .subscription
+) -> Join.Resolution {
+  let content = ReceiptContent(
+    userID: "u", key: PurchaseKey(type: type, id: "obj_1"), priceID: price, context: context)
+  return .ready(content, priceMismatch: mismatch)
+}
+
+private struct Row: Sendable, CustomTestStringConvertible {
+  var name: String
+  var purchase: Purchase
+  var policies = [deliver, hold]
+  /// Moments after it was heard of, each with what is decided then.
+  var decisions: [(at: Int64, is: Join.Resolution)]
+
+  var testDescription: String { name }
+}
+
+private func always(_ resolution: Join.Resolution) -> [(at: Int64, is: Join.Resolution)] {
+  [-day, 0, 1, 30 * second, 2 * minute, day, 14 * day, 4000 * day].map { ($0, resolution) }
+}
+
+/// It waits until a moment after it was heard of; from that moment on it is something else.
+private func waits(
+  _ reason: Reason, until deadline: Int64, then end: Join.Resolution
+) -> [(at: Int64, is: Join.Resolution)] {
+  let waiting = Join.Resolution.waiting(reason, until: after(deadline))
+  return [
+    (-minute, waiting), (0, waiting), (deadline - 1, waiting), (deadline, end), (deadline + 1, end),
+    (deadline + 900 * day, end),
+  ]
+}
+
+private let rows: [Row] = [
+  Row(name: "nothing said", purchase: purchase([]), decisions: always(.none)),
+  Row(name: "an abandoned checkout", purchase: purchase(.checkoutExpired), decisions: always(.none)),
+  Row(name: "a payment failed, no checkout", purchase: purchase(.paymentFailed), decisions: always(.none)),
+  Row(name: "began, no user", purchase: purchase(.subscriptionBegan, user: nil), decisions: always(.none)),
+  Row(name: "invoiced, no user", purchase: purchase(.firstInvoicePaid, user: nil), decisions: always(.none)),
+
+  Row(
+    name: "unpaid", purchase: purchase(.checkoutUnpaid),
+    decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
+  Row(
+    name: "unpaid, no user", purchase: purchase(.checkoutUnpaid, user: nil, prices: []),
+    decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
+  Row(
+    name: "unpaid, subscription active", purchase: purchase([.checkoutUnpaid, .subscriptionBegan]),
+    decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
+  Row(
+    name: "unpaid, then failed", purchase: purchase([.checkoutUnpaid, .paymentFailed]),
+    decisions: always(.cancelled(.paymentFailed))),
+  Row(
+    name: "unpaid, then expired", purchase: purchase([.checkoutUnpaid, .checkoutExpired]),
+    decisions: always(.cancelled(.sessionExpired))),
+  Row(
+    name: "unpaid, failed and expired",
+    purchase: purchase([.checkoutUnpaid, .paymentFailed, .checkoutExpired]),
+    decisions: always(.cancelled(.paymentFailed))),
+  Row(
+    name: "unpaid, then paid",
+    purchase: purchase([.checkoutUnpaid, .checkoutPaid], context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "unpaid, failed, then paid",
+    purchase: purchase([.checkoutUnpaid, .paymentFailed, .checkoutPaid], context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "unpaid, first invoice paid",
+    purchase: purchase([.checkoutUnpaid, .firstInvoicePaid], context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob"))),
+
+  Row(
+    name: "paid, the subscription has no name yet",
+    purchase: purchase(
+      [.checkoutPaid, .subscriptionExpected], type: .checkoutSession, context: blob("price_P")),
+    decisions: waits(.subscription, until: 14 * day, then: .failed(.subscription))),
+  Row(
+    name: "unpaid, the subscription has no name yet",
+    purchase: purchase([.checkoutUnpaid, .subscriptionExpected], type: .checkoutSession),
+    decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
+  Row(
+    name: "the subscription has its name",
+    purchase: purchase([.checkoutPaid, .subscriptionExpected], context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "a payment", purchase: purchase(.checkoutPaid, type: .checkoutSession, context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob", type: .checkoutSession))),
+
+  Row(
+    name: "no user", purchase: purchase(user: nil),
+    decisions: waits(.user, until: day, then: .failed(.user))),
+  Row(
+    name: "no user, no price, but a context", purchase: purchase(user: nil, prices: [], context: blob(nil)),
+    decisions: waits(.user, until: day, then: .failed(.user))),
+  Row(
+    name: "no price, no context", purchase: purchase(prices: []),
+    decisions: waits(.price, until: day, then: .failed(.price))),
+  Row(
+    name: "no price, a context without one", purchase: purchase(prices: [], context: blob(nil)),
+    decisions: waits(.price, until: day, then: .failed(.price))),
+  Row(
+    name: "the context's price is the merchant's own name",
+    purchase: purchase(prices: [], context: blob("stripe.monthly_premium_123")),
+    decisions: waits(
+      .price, until: 30 * second, then: ready("stripe.monthly_premium_123", context: "blob"))),
+  Row(
+    name: "the context's price is a Stripe price", purchase: purchase(prices: [], context: blob("price_C")),
+    decisions: always(ready("price_C", context: "blob"))),
+  Row(
+    name: "the context's price is a Stripe plan", purchase: purchase(prices: [], context: blob("plan_C")),
+    decisions: always(ready("plan_C", context: "blob"))),
+
+  Row(
+    name: "no context, deliver", purchase: purchase(), policies: [deliver],
+    decisions: waits(.context, until: 2 * minute, then: ready("price_P"))),
+  Row(
+    name: "no context, hold", purchase: purchase(), policies: [hold],
+    decisions: always(.waiting(.context, until: nil))),
+  Row(
+    name: "everything", purchase: purchase(context: blob("price_P")),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "a context without a price", purchase: purchase(context: blob(nil)),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "a context of another price", purchase: purchase(context: blob("price_Q")),
+    decisions: always(ready("price_P", context: "blob", mismatch: true))),
+  Row(
+    name: "a context of the merchant's price", purchase: purchase(context: blob("gold")),
+    decisions: always(ready("price_P", context: "blob", mismatch: true))),
+  Row(
+    name: "several prices, the context names the second",
+    purchase: purchase(prices: ["price_P", "price_Q"], context: blob("price_Q")),
+    decisions: always(ready("price_Q", context: "blob"))),
+  Row(
+    name: "several prices, the context names none of them",
+    purchase: purchase(prices: ["price_P", "price_Q"], context: blob("price_R")),
+    decisions: always(ready("price_P", context: "blob", mismatch: true))),
+  Row(
+    name: "began, with a user", purchase: purchase(.subscriptionBegan, context: blob(nil)),
+    decisions: always(ready("price_P", context: "blob"))),
+  Row(
+    name: "invoiced, with a user", purchase: purchase(.firstInvoicePaid, context: blob(nil)),
+    decisions: always(ready("price_P", context: "blob"))),
+]
+
+@Suite("What becomes of a purchase")
+struct JoinResolveTests {
+  @Test("Every purchase is decided as the contract says, before, at and after each deadline", arguments: rows)
+  private func table(row: Row) {
+    for policy in row.policies {
+      for (moment, expected) in row.decisions {
+        let decided = Join.resolve(row.purchase, policy: policy, now: after(moment))
+        #expect(decided == expected, "\(moment) ms after it was heard of, \(policy.withoutContext)")
+      }
+    }
+  }
+
+  @Test("Waits for user, price and context count from when it was bought, not from when it was heard of")
+  func boughtLater() {
+    var late = purchase()
+    late.boughtAt = after(3 * day)
+    let waiting = Join.Resolution.waiting(.context, until: after(3 * day + 2 * minute))
+    #expect(Join.resolve(late, policy: deliver, now: after(3 * day)) == waiting)
+    late.userID = nil
+    let lacking = Join.Resolution.waiting(.user, until: after(4 * day))
+    #expect(Join.resolve(late, policy: deliver, now: after(3 * day)) == lacking)
+  }
+
+  @Test("A purchase that is only now seen to be bought waits from now")
+  func boughtNow() {
+    var fresh = purchase()
+    fresh.boughtAt = nil
+    let waiting = Join.Resolution.waiting(.context, until: after(9 * day + 2 * minute))
+    #expect(Join.resolve(fresh, policy: deliver, now: after(9 * day)) == waiting)
+  }
+
+  @Test("Deadlines beyond the end of time wait and do not trap")
+  func saturation() {
+    let endless = JoinPolicy(
+      windowMilliseconds: .max, waitForContextMilliseconds: .max, waitForUserMilliseconds: .max,
+      waitForStripePriceMilliseconds: .max, waitForPriceMilliseconds: .max, waitForPaymentMilliseconds: .max)
+    let end = Timestamp(unixMilliseconds: .max)
+    #expect(Join.resolve(purchase(), policy: endless, now: heard) == .waiting(.context, until: end))
+    #expect(Join.resolve(purchase(user: nil), policy: endless, now: heard) == .waiting(.user, until: end))
+    #expect(Join.resolve(purchase(.checkoutUnpaid), policy: endless, now: end) == .failed(.payment))
+  }
+
+  @Test("No wait at all decides at once")
+  func noWaits() {
+    let impatient = JoinPolicy(
+      waitForContextMilliseconds: 0, waitForUserMilliseconds: 0, waitForStripePriceMilliseconds: 0,
+      waitForPriceMilliseconds: 0, waitForPaymentMilliseconds: 0)
+    #expect(Join.resolve(purchase(), policy: impatient, now: heard) == ready("price_P"))
+    #expect(Join.resolve(purchase(user: nil), policy: impatient, now: heard) == .failed(.user))
+    #expect(Join.resolve(purchase(prices: []), policy: impatient, now: heard) == .failed(.price))
+    #expect(Join.resolve(purchase(.checkoutUnpaid), policy: impatient, now: heard) == .failed(.payment))
+    let named = purchase(prices: [], context: blob("gold"))
+    #expect(Join.resolve(named, policy: impatient, now: heard) == ready("gold", context: "blob"))
+  }
+
+  @Test("What an operator sends needs a user and a price, and nothing else")
+  func content() throws {
+    #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil)).get() }
+    #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: [])).get() }
+    let bare = try Join.content(of: purchase()).get()
+    #expect(bare.content.priceID == "price_P" && bare.content.context == nil && !bare.priceMismatch)
+    let named = try Join.content(of: purchase(prices: [], context: blob("gold"))).get()
+    #expect(named.content.priceID == "gold" && !named.priceMismatch)
+  }
+}

@@ -1,0 +1,212 @@
+// How what is known of a purchase grows: whichever order reports come in, the same is known in the end (R2).
+
+import Domain
+import Testing
+
+private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
+private let subscription = PurchaseKey(type: .subscription, id: "sub_1")
+private let session = PurchaseKey(type: .checkoutSession, id: "cs_1")
+
+private func report(
+  _ observations: Observations = [], key: PurchaseKey = subscription, session: String? = nil,
+  reference: String? = nil, metadataUser: String? = nil, prices: [String] = [], context: ContextBlob? = nil,
+  at offset: Int64 = 0
+) -> PurchaseReport {
+  PurchaseReport(
+    key: key, sessionID: session, observations: observations, clientReference: reference, context: context,
+    metadataUser: metadataUser, prices: prices, happenedAt: start.advanced(byMilliseconds: offset))
+}
+
+private func purchase(_ reports: [PurchaseReport]) -> Purchase? {
+  guard let first = reports.first else { return nil }
+  var purchase = Purchase(first, now: start)
+  for report in reports.dropFirst() { purchase.absorb(report) }
+  return purchase
+}
+
+/// What must not depend on the order.
+private struct Known: Equatable {
+  var observations: Observations
+  var isBought: Bool
+  var deservesReceipt: Bool
+  var endedUnpaid: Bool
+  var isAbandoned: Bool
+  var user: String?
+  var source: Purchase.UserSource?
+  var happenedAt: Timestamp
+
+  init(_ purchase: Purchase) {
+    observations = purchase.observations
+    isBought = purchase.isBought
+    deservesReceipt = purchase.deservesReceipt
+    endedUnpaid = purchase.endedUnpaid
+    isAbandoned = purchase.isAbandoned
+    user = purchase.userID
+    source = purchase.userSource
+    happenedAt = purchase.happenedAt
+  }
+}
+
+@Suite("What is known of a purchase")
+struct PurchaseTests {
+  @Test("Random reports tell the same in every order, and twice as well as once (R2)", arguments: 1...60)
+  func union(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let reports = (0..<5).map { index in
+      report(
+        Observations(rawValue: Int64.random(in: 0..<64, using: &random)),
+        session: Bool.random(using: &random) ? "cs_1" : nil,
+        reference: Bool.random(using: &random) ? "referenced" : nil,
+        metadataUser: Bool.random(using: &random) ? "named" : nil, at: Int64.random(in: 0..<9, using: &random)
+      )
+    }
+    let expected = Known(try #require(purchase(reports)))
+    for order in permutations(reports) {
+      let known = Known(try #require(purchase(order)))
+      #expect(known == expected, "seed \(seed)")
+      let repeated = Known(try #require(purchase(order + order.reversed())))
+      #expect(repeated == expected, "seed \(seed), each twice")
+    }
+  }
+
+  @Test("Two rows of one purchase know together what one row would have known (R2)", arguments: 1...40)
+  func merge(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let reports = (0..<4).map { index in
+      report(
+        Observations(rawValue: Int64.random(in: 0..<64, using: &random)),
+        reference: Bool.random(using: &random) ? "referenced" : nil,
+        metadataUser: Bool.random(using: &random) ? "named" : nil, at: Int64.random(in: 0..<9, using: &random)
+      )
+    }
+    let whole = Known(try #require(purchase(reports)))
+    for split in 1..<4 {
+      let left = try #require(purchase(Array(reports[..<split])))
+      let right = try #require(purchase(Array(reports[split...])))
+      for (survivor, other) in [(left, right), (right, left)] {
+        var merged = survivor
+        merged.absorb(other)
+        #expect(Known(merged) == whole, "seed \(seed), split at \(split)")
+      }
+    }
+  }
+
+  @Test("A more certain source replaces the user, an equally certain or lesser one does not")
+  func userRank() {
+    let sources: [Purchase.UserSource] = [.byOperator, .context, .reference, .metadata, .customer]
+    for (known, old) in sources.enumerated() {
+      for (offered, new) in sources.enumerated() {
+        var purchase = Purchase(report(), now: start)
+        purchase.learnUser("old", from: old)
+        purchase.learnUser("new", from: new)
+        #expect(purchase.userID == (offered < known ? "new" : "old"), "\(old), then \(new)")
+        #expect(purchase.userSource == (offered < known ? new : old))
+      }
+    }
+  }
+
+  @Test("The reference of the checkout goes before the metadata, which serve where it cannot be a user")
+  func userOfReport() throws {
+    var random = SeededGenerator(seed: 1)
+    let contextID = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
+    let rows: [(String?, String?)] = [
+      ("ref", "ref"), (nil, "meta"), ("", "meta"), (contextID, "meta"), ("tab\there", "meta"),
+      (String(repeating: "x", count: 256), "meta"), (String(repeating: "x", count: 255), nil),
+    ]
+    for (reference, user) in rows {
+      let known = try #require(purchase([report(reference: reference, metadataUser: "meta")]))
+      #expect(known.userID == user ?? reference)
+    }
+  }
+
+  @Test("An identifier of a context is a name for it in the metadata first, then as the reference")
+  func namedContext() {
+    var random = SeededGenerator(seed: 2)
+    let one = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
+    let two = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
+    var said = report(reference: one)
+    #expect(said.namedContextID == one)
+    said.contextID = two
+    #expect(said.namedContextID == two)
+    said.contextID = "ctx_short"
+    #expect(said.namedContextID == one)
+    said.clientReference = "jdo-1"
+    #expect(said.namedContextID == nil)
+    #expect(said.referencedUser == "jdo-1")
+  }
+
+  @Test("The checkout's own prices replace a sister event's, and never the other way round")
+  func prices() throws {
+    let sister = report(prices: ["price_S"])
+    let checkout = report(session: "cs_1", prices: ["price_C", "price_D"])
+    let silent = report(session: "cs_1")
+    for order in permutations([sister, checkout, silent]) {
+      #expect(try #require(purchase(order)).prices == ["price_C", "price_D"])
+    }
+    #expect(try #require(purchase([sister, silent])).prices == ["price_S"])
+  }
+
+  @Test("The first report's time is the earliest, whichever comes first")
+  func earliest() throws {
+    let order = [report(at: 7), report(at: 3), report(at: 5)]
+    for order in permutations(order) {
+      #expect(try #require(purchase(order)).happenedAt == start.advanced(byMilliseconds: 3))
+    }
+  }
+
+  @Test("A checkout takes the subscription's key when an event names both")
+  func takesKey() {
+    var known = Purchase(
+      report([.checkoutPaid, .subscriptionExpected], key: session, session: "cs_1"), now: start)
+    #expect(known.awaitsSubscription)
+    known.absorb(report(key: subscription, session: "cs_other"))
+    #expect(known.key == session)
+    known.absorb(report(key: subscription))
+    #expect(known.key == session)
+    known.absorb(report(key: subscription, session: "cs_1"))
+    #expect(known.key == subscription)
+    #expect(!known.awaitsSubscription)
+    known.absorb(report(key: session, session: "cs_1"))
+    #expect(known.key == subscription, "and keeps it")
+  }
+
+  @Test("A purchase is bought when its money came, by every set of observations")
+  func bought() {
+    for bits in Int64(0)..<128 {
+      let seen = Observations(rawValue: bits)
+      for user in ["u", nil] {
+        let known = Purchase(
+          key: subscription, observations: seen, userID: user, userSource: user == nil ? nil : .metadata,
+          happenedAt: start, createdAt: start)
+        let isPaid =
+          seen.contains(.checkoutPaid) || (seen.contains(.firstInvoicePaid) && seen.contains(.checkoutUnpaid))
+        let began = seen.contains(.subscriptionBegan) || seen.contains(.firstInvoicePaid)
+        let isBought = isPaid || (!seen.contains(.checkoutUnpaid) && began && user != nil)
+        #expect(known.isBought == isBought, "\(bits) \(user ?? "-")")
+        #expect(known.deservesReceipt == (isBought || seen.contains(.checkoutUnpaid)))
+        #expect(!(known.endedUnpaid && known.isBought) && !(known.isAbandoned && known.deservesReceipt))
+      }
+    }
+  }
+
+  @Test("What a receipt was made of stays, and what was lacking is filled")
+  func keepContent() {
+    let fixed = Purchase(
+      key: subscription, userID: "u", userSource: .customer, prices: ["price_P"], happenedAt: start,
+      createdAt: start)
+    var known = fixed
+    known.absorb(
+      report(
+        .checkoutPaid, session: "cs_1", reference: "other", prices: ["price_Q"],
+        context: ContextBlob(text: "blob", priceID: nil)))
+    known.keepContent(of: fixed)
+    #expect(known.userID == "u" && known.userSource == .customer && known.prices == ["price_P"])
+    #expect(known.context == nil && known.contextID == nil)
+    #expect(known.observations == .checkoutPaid && known.sessionID == "cs_1")
+    var empty = Purchase(key: subscription, happenedAt: start, createdAt: start)
+    let lacking = empty
+    empty.absorb(report(reference: "other", prices: ["price_Q"]))
+    empty.keepContent(of: lacking)
+    #expect(empty.userID == "other" && empty.prices == ["price_Q"])
+  }
+}

@@ -1,0 +1,182 @@
+// The small values that everything else stands on: time, identifiers, texts from outside, the rate limit.
+
+import Domain
+import Testing
+
+private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
+
+/// What taking tokens at these moments gives.
+private func takes(_ bucket: inout TokenBucket, at moments: Int64...) -> [Bool] {
+  moments.map { bucket.take(nowMilliseconds: $0) }
+}
+
+@Suite("Timestamps")
+struct TimestampTests {
+  @Test("Seconds that do not fit saturate")
+  func seconds() {
+    #expect(Timestamp(unixSeconds: 1_800_000_000) == now)
+    #expect(Timestamp(unixSeconds: -1).unixMilliseconds == -1000)
+    #expect(Timestamp(unixSeconds: .max).unixMilliseconds == .max)
+    #expect(Timestamp(unixSeconds: .min).unixMilliseconds == .min)
+    #expect(Timestamp(unixSeconds: Int64.max / 1000 + 1).unixMilliseconds == .max)
+  }
+
+  @Test("Sums and differences saturate at both ends")
+  func arithmetic() {
+    let first = Timestamp(unixMilliseconds: .min)
+    let last = Timestamp(unixMilliseconds: .max)
+    #expect(last.advanced(byMilliseconds: 1) == last && first.advanced(byMilliseconds: -1) == first)
+    #expect(last.advanced(byMilliseconds: .min).unixMilliseconds == -1)
+    #expect(last.milliseconds(since: first) == .max && first.milliseconds(since: last) == .min)
+    #expect(now.milliseconds(since: now.advanced(byMilliseconds: 7)) == -7)
+    #expect(first < now && now < last)
+  }
+}
+
+@Suite("Identifiers")
+struct IdentifierTests {
+  private static let alphabet = Set("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+
+  @Test(
+    "An identifier is its prefix and 26 characters of Crockford's base32", arguments: ["ctx_", "rcp_", ""])
+  func form(prefix: String) {
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<200 {
+      let id = Identifier.make(prefix: prefix, now: now, random: &random)
+      #expect(id.hasPrefix(prefix) && id.count == prefix.count + 26)
+      #expect(Set(id.dropFirst(prefix.count)).isSubset(of: Self.alphabet))
+      #expect(Identifier.isWellFormed(id, prefix: prefix))
+    }
+  }
+
+  @Test("The time stands in front, so that the order of texts is the order of time")
+  func order() {
+    var random = SeededGenerator(seed: 6)
+    let moments: [Int64] = [.min, 0, 1, 31, 32, 1_800_000_000_000, 1_800_000_000_001, 1 << 47, .max]
+    let ids = moments.map {
+      Identifier.make(prefix: "rcp_", now: Timestamp(unixMilliseconds: $0), random: &random)
+    }
+    #expect(ids.dropFirst(1).sorted() == Array(ids.dropFirst(1)))
+    #expect(ids.first?.hasPrefix("rcp_0000000000") == true)
+    #expect(ids.last?.hasPrefix("rcp_7ZZZZZZZZZ") == true, "clamped, not wrapped around")
+    #expect(ids[5].hasPrefix("rcp_01MCC5RM00"))
+  }
+
+  @Test("All of its 80 random bits vary, and 10000 of one millisecond differ")
+  func randomness() {
+    var random = SeededGenerator(seed: 8)
+    let ids = (0..<10_000).map { _ in Identifier.make(prefix: "", now: now, random: &random) }
+    #expect(Set(ids).count == ids.count)
+    for position in 10..<26 {
+      let seen = Set(ids.map { $0.dropFirst(position).first })
+      #expect(seen.count == 32, "character \(position)")
+    }
+  }
+
+  @Test(
+    "What is no identifier is not taken for one",
+    arguments: [
+      "", "ctx_", "ctx_01MC8E1R00ABCDEFGHJKMNPQR", "ctx_01MC8E1R00ABCDEFGHJKMNPQRST",
+      "rcp_01MC8E1R00ABCDEFGHJKMNPQRS",
+      "ctx_01mc8e1r00abcdefghjkmnpqrs", "CTX_01MC8E1R00ABCDEFGHJKMNPQRS", "ctx_01MC8E1R00ABCDEFGHJKMNPQRI",
+      "ctx_01MC8E1R00ABCDEFGHJKMNPQRU", "ctx_01MC8E1R00ABCDEFGHJKMNPQR ", "ctx_01MC8E1R00ABCDEFGHJKMNPQé",
+      "ctx_01MC8E1R00ABCDEFGHJKMNPQR\0", " ctx_01MC8E1R00ABCDEFGHJKMNPQR",
+    ])
+  func malformed(text: String) {
+    #expect(!Identifier.isWellFormed(text, prefix: Identifier.contextPrefix))
+    #expect(Identifier.isWellFormed("ctx_01MC8E1R00ABCDEFGHJKMNPQRS", prefix: Identifier.contextPrefix))
+  }
+}
+
+@Suite("Texts from outside")
+struct OutsideTextTests {
+  @Test(
+    "An identifier of others is taken as it is",
+    arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])
+  func taken(text: String) {
+    #expect(OutsideText.identifier(text) == text)
+  }
+
+  @Test(
+    "A text with control characters, an empty one or none is refused",
+    arguments: ["", "\0", "a\nb", "a\tb", "a\u{1F}", "a\u{7F}", "a\u{80}", "\u{9F}b", "\r\n", nil])
+  func refused(text: String?) {
+    #expect(OutsideText.identifier(text) == nil)
+  }
+
+  @Test("255 bytes of UTF-8 are taken, one more is not")
+  func length() {
+    #expect(OutsideText.identifier(String(repeating: "x", count: 255)) != nil)
+    #expect(OutsideText.identifier(String(repeating: "x", count: 256)) == nil)
+    #expect(OutsideText.identifier(String(repeating: "é", count: 127)) != nil)
+    #expect(OutsideText.identifier(String(repeating: "é", count: 128)) == nil)
+  }
+
+  @Test("Nothing and the empty text are the same")
+  func empty() {
+    #expect(
+      OutsideText.nonEmpty(nil) == nil && OutsideText.nonEmpty("") == nil && OutsideText.nonEmpty(" ") == " ")
+  }
+}
+
+@Suite("The rate limit")
+struct TokenBucketTests {
+  @Test("A second's worth goes at once, then one after the other")
+  func burst() {
+    var bucket = TokenBucket(ratePerSecond: 10, nowMilliseconds: 0)
+    let taken = (0..<12).filter { _ in bucket.take(nowMilliseconds: 0) }
+    #expect(taken.count == 10)
+    let wait = bucket.waitMilliseconds(nowMilliseconds: 0)
+    #expect(wait == 100)
+    let then = takes(&bucket, at: 99, 100, 100)
+    #expect(then == [false, true, false])
+  }
+
+  @Test("It never saves up more than a second's worth")
+  func cap() {
+    var bucket = TokenBucket(ratePerSecond: 5, nowMilliseconds: 0)
+    let taken = (0..<100).filter { _ in bucket.take(nowMilliseconds: 3_600_000) }
+    #expect(taken.count == 5)
+  }
+
+  @Test("A rate below one a second gives one at a time", arguments: [0.5, 0.1])
+  func slow(rate: Double) {
+    var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
+    let pause = Int64(1000 / rate)
+    let first = takes(&bucket, at: 0, 0)
+    #expect(first == [true, false])
+    let wait = bucket.waitMilliseconds(nowMilliseconds: 0)
+    #expect(wait == pause)
+    let then = takes(&bucket, at: pause - 2, pause + 1)
+    #expect(then == [false, true])
+  }
+
+  @Test("Whoever waits as long as it says gets a token, within a millisecond", arguments: [3, 7, 50, 999.9])
+  func honest(rate: Double) {
+    var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
+    var clock: Int64 = 0
+    var taken = 0
+    for _ in 0..<5000 {
+      if bucket.take(nowMilliseconds: clock) {
+        taken += 1
+      } else {
+        let wait = bucket.waitMilliseconds(nowMilliseconds: clock)
+        #expect(wait > 0)
+        clock += wait
+      }
+    }
+    #expect(Double(taken) <= rate * (Double(clock) / 1000 + 1) + 1)
+  }
+
+  @Test("A clock that stands still or a rate next to nothing neither traps nor fills it")
+  func odd() {
+    var bucket = TokenBucket(ratePerSecond: 1, nowMilliseconds: 1000)
+    let first = takes(&bucket, at: 500, 0)
+    #expect(first == [true, false])
+    var tiny = TokenBucket(ratePerSecond: 1e-300, nowMilliseconds: 0)
+    let then = takes(&tiny, at: 0, 1_000_000)
+    #expect(then == [true, false])
+    let wait = tiny.waitMilliseconds(nowMilliseconds: 0)
+    #expect(wait == .max)
+  }
+}

@@ -1,0 +1,141 @@
+// The envelope: what is read whatever the event is, which events count, and bytes that are no event at all.
+
+import Domain
+import JSON
+import Processors
+import Testing
+
+private let completed: JSONValue = "checkout.session.completed"
+
+@Suite("Stripe's envelopes")
+struct StripeEnvelopeTests {
+  @Test(
+    "Events that say nothing about a purchase are ignored",
+    arguments: [
+      "payment_intent.succeeded", "charge.succeeded", "customer.created", "customer.updated",
+      "account.updated",
+      "invoiceitem.created", "invoice_payment.paid", "checkout.sessions", "customer.subscription", "ping",
+      "x",
+      "v1.checkout.session.completed", "v2.core.event_destination.ping",
+    ])
+  func others(type: String) throws {
+    let reading = try read(event(.string(type), paidSession))
+    #expect(reading.content == .nothing(.ignored) && reading.type == type && reading.id == "evt_1")
+  }
+
+  @Test("A thin event has its time as text and no object, and is ignored")
+  func thin() throws {
+    let reading = try read(bytes: PackageResources.thin_session_completed_json)
+    #expect(
+      reading
+        == EventReading(
+          id: "evt_relaythin", type: "v1.checkout.session.completed", content: .nothing(.ignored)))
+  }
+
+  @Test("A ping has a null object and is ignored")
+  func ping() throws {
+    let reading = try read(bytes: PackageResources.ping_2017_json)
+    #expect(reading == EventReading(id: "evt_relayping", type: "ping", content: .nothing(.ignored)))
+  }
+
+  @Test("What is no JSON object is unparsed and has no id")
+  func noObject() throws {
+    let bodies: [[UInt8]] = [
+      [], Array("null".utf8), Array("[]".utf8), Array("7".utf8), Array("\"evt\"".utf8), Array("{".utf8),
+      Array("{}{}".utf8), Array("{'id':'evt_1'}".utf8), Array("<xml/>".utf8), [0xFF, 0xFE, 0xFD], [0],
+      Array(repeating: UInt8(ascii: "["), count: 100_000),
+    ]
+    for body in bodies {
+      let reading = try read(bytes: body)
+      #expect(reading == EventReading(id: nil, type: "", content: .nothing(.unparsed)), "\(body.prefix(12))")
+    }
+  }
+
+  @Test("An object without a type is unparsed and keeps its id")
+  func noType() throws {
+    for type in [JSONValue.null, "", 7, [:]] {
+      let reading = try read(event(type, paidSession))
+      #expect(reading == EventReading(id: "evt_1", type: "", content: .nothing(.unparsed)))
+    }
+    #expect(try read([:]) == EventReading(id: nil, type: "", content: .nothing(.unparsed)))
+  }
+
+  @Test("An id that cannot stand in a row is none", arguments: ["", 7, .null, "evt\n1"] as [JSONValue])
+  func oddID(id: JSONValue) throws {
+    let reading = try read(event(completed, paidSession, [("id", id)]))
+    #expect(reading.id == nil)
+    #expect(try report(event(completed, paidSession, [("id", id)])).key == subscription("sub_1"))
+  }
+
+  @Test("Ids of 255 bytes are read, longer ones are not")
+  func longIDs() throws {
+    let longest = String(repeating: "x", count: 255)
+    let body = event(completed, object(paidSession, ("subscription", .string(longest))))
+    #expect(try report(body).key == subscription(longest))
+    let tooLong = event(completed, object(paidSession, ("id", .string(longest + "x"))))
+    #expect(try outcome(tooLong) == .unparsed)
+  }
+
+  @Test("Live and test events are told apart, and one that does not say counts as either")
+  func livemode() throws {
+    let rows: [(StripeSettings.Livemode, JSONValue, Bool)] = [
+      (.any, true, true), (.any, false, true), (.any, .null, true), (.live, true, true),
+      (.live, false, false),
+      (.live, .null, true), (.test, true, false), (.test, false, true), (.test, "true", true),
+    ]
+    for (mode, said, counts) in rows {
+      let settings = StripeSettings(webhookSecrets: ["s"], livemode: mode)
+      let body = event(completed, object(paidSession, ("livemode", true)), [("livemode", said)])
+      #expect(try outcome(body, settings) == (counts ? nil : .otherMode), "\(mode) \(said.text)")
+    }
+  }
+
+  @Test("Events of connected accounts count only as far as the configuration says")
+  func accounts() throws {
+    let rows: [(StripeSettings.Accounts, JSONValue?, Bool)] = [
+      (.own, nil, true), (.own, .null, true), (.own, "acct_1", false), (.any, nil, true),
+      (.any, "acct_1", true),
+      (.ownAnd(["acct_1"]), "acct_1", true), (.ownAnd(["acct_1"]), "acct_2", false), (.ownAnd([]), nil, true),
+    ]
+    for (accounts, said, counts) in rows {
+      let settings = StripeSettings(webhookSecrets: ["s"], accounts: accounts)
+      let body = event(completed, paidSession, said.map { [("account", $0)] } ?? [])
+      #expect(try outcome(body, settings) == (counts ? nil : .otherAccount), "\(accounts)")
+    }
+  }
+
+  @Test("An event without a usable time happened when it was read")
+  func time() throws {
+    let rows: [(JSONValue, Timestamp)] = [
+      (1_700_000_000, happenedAt), (0, Timestamp(unixSeconds: 0)), (-1, Timestamp(unixSeconds: -1)),
+      (.integer(.max), Timestamp(unixMilliseconds: .max)), (.null, readAt), ("1700000000", readAt),
+      (.number(1e300), readAt),
+    ]
+    for (created, moment) in rows {
+      #expect(try report(event(completed, paidSession, [("created", created)])).happenedAt == moment)
+    }
+  }
+
+  @Test("One odd field never makes the others unreadable")
+  func oddFields() throws {
+    let whole = try report(event(completed, paidSession))
+    let names = [
+      "customer", "line_items", "display_items", "metadata", "plan", "items", "lines", "parent",
+      "billing_reason",
+      "subscription_details", "unknown",
+    ]
+    for name in names {
+      for value in [JSONValue.null, 7, true, [7], "", [[]], ["id": 7], ["data": [7]]] {
+        let said = try report(event(completed, object(paidSession, (name, value))))
+        #expect(said.key == whole.key && said.observations == whole.observations, "\(name)=\(value.text)")
+        #expect(said.clientReference == "u1" && said.happenedAt == whole.happenedAt)
+      }
+    }
+  }
+
+  @Test("Pretty-printed and compact text say the same")
+  func layout() throws {
+    let body = event(completed, paidSession)
+    #expect(try read(bytes: Array(body.prettyText.utf8)) == read(bytes: body.serialized()))
+  }
+}

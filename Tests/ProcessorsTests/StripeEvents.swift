@@ -1,0 +1,89 @@
+// Stripe's events as tests write them: only the fields that matter, in the shapes that Stripe's history has.
+
+import Domain
+import JSON
+import Processors
+import Testing
+
+let readAt = Timestamp(unixSeconds: 1_800_000_000)
+let happenedAt = Timestamp(unixSeconds: 1_700_000_000)
+
+/// An envelope around an object.
+func event(_ type: JSONValue, _ object: JSONValue, _ more: [(String, JSONValue)] = []) -> JSONValue {
+  .object(
+    [
+      ("id", "evt_1"), ("object", "event"), ("type", type), ("created", 1_700_000_000), ("livemode", false),
+      ("data", ["object": object]),
+    ].filter { member in !more.contains { $0.0 == member.0 } }.map(JSONValue.Member.init)
+      + more.map(JSONValue.Member.init))
+}
+
+/// An object with some members replaced, added or, where the value is nil, taken out.
+func object(_ base: JSONValue, _ changes: (String, JSONValue?)...) -> JSONValue {
+  guard case .object(var members) = base else { return base }
+  for (name, value) in changes {
+    members.removeAll { $0.name == name }
+    if let value { members.append(.init(name: name, value: value)) }
+  }
+  return .object(members)
+}
+
+let paidSession: JSONValue = [
+  "id": "cs_1", "object": "checkout.session", "mode": "subscription", "status": "complete",
+  "payment_status": "paid", "subscription": "sub_1", "customer": "cus_1", "client_reference_id": "u1",
+  "metadata": [:],
+]
+
+let activeSubscription: JSONValue = [
+  "id": "sub_1", "object": "subscription", "status": "active", "customer": "cus_1",
+  "items": ["object": "list", "data": [["price": ["id": "price_1"]]]], "metadata": ["user_id": "u1"],
+]
+
+let firstInvoice: JSONValue = [
+  "id": "in_1", "object": "invoice", "status": "paid", "billing_reason": "subscription_create",
+  "customer": "cus_1", "subscription": "sub_1",
+  "lines": ["data": [["price": ["id": "price_1"], "type": "subscription"]]],
+]
+
+func read(_ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])) throws
+  -> EventReading
+{
+  try read(bytes: body.serialized(), settings)
+}
+
+func read(
+  bytes: [UInt8], _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+) throws -> EventReading {
+  try StripeProcessor(settings).read(bytes, now: readAt)
+}
+
+/// What an event says; a failure of the test when it says nothing.
+func report(
+  _ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+) throws -> PurchaseReport {
+  let reading = try read(body, settings)
+  guard case .purchase(let report, _) = reading.content else {
+    throw SaysNothing(content: reading.content)
+  }
+  return report
+}
+
+struct SaysNothing: Error {
+  var content: EventReading.Content
+}
+
+func outcome(
+  _ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+) throws -> EventOutcome? {
+  guard case .nothing(let outcome) = try read(body, settings).content else { return nil }
+  return outcome
+}
+
+/// Whether an event is kept for a purchase that is yet to come.
+func isKept(_ body: JSONValue) throws -> Bool? {
+  guard case .purchase(_, let isWorthKeeping) = try read(body).content else { return nil }
+  return isWorthKeeping
+}
+
+func subscription(_ id: String) -> PurchaseKey { PurchaseKey(type: .subscription, id: id) }
+func session(_ id: String) -> PurchaseKey { PurchaseKey(type: .checkoutSession, id: id) }

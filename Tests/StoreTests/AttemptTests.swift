@@ -1,0 +1,174 @@
+// What came of tries to deliver: the log, the state, the budget and the breaker, all at once (R3, R9).
+
+import Domain
+import Store
+import Testing
+
+private func readyStore(_ count: Int = 1) throws -> TestStore {
+  let store = try TestStore()
+  for n in 0..<count {
+    try store.post("blob \(n)", user: "u\(n)")
+    try store.take(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
+  }
+  return store
+}
+
+private func attempt(
+  _ store: TestStore, row: Int64? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
+  error: String? = nil,
+  response: [UInt8] = [], breaker: Breaker = Breaker()
+) throws -> ReceiptState? {
+  try store.apply(
+    RecordAttempt(
+      row: try row ?? store.only().rowID, app: "ios",
+      report: AttemptReport(
+        startedAt: store.now, durationMilliseconds: 12, status: status, error: error,
+        isAmbiguous: error != nil,
+        response: response),
+      decision: decision, breaker: breaker))
+}
+
+@Suite("Tries to deliver")
+struct AttemptTests {
+  @Test("A 2xx delivers: the import id is kept, nothing is due any more (R3)")
+  func delivered() throws {
+    let store = try readyStore()
+    store.advance(5)
+    #expect(try attempt(store, .delivered(importID: "imp-1"), status: 200) == .delivered)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.state == .delivered && receipt.importID == "imp-1" && receipt.deliveredAt == store.now)
+    #expect(receipt.attempts == 1 && receipt.lastStatus == 200 && receipt.nextAttemptAt == nil)
+    #expect(try store.reader.due(app: "ios", now: store.after(900 * day), limit: 10).isEmpty)
+    var filter = ReceiptFilter()
+    filter.importID = "imp-1"
+    #expect(try store.reader.receipts(filter, limit: 10).count == 1)
+  }
+
+  @Test("A failure that counts spends a try, one that does not spends none; both are logged")
+  func retry() throws {
+    let store = try readyStore()
+    #expect(try attempt(store, .retry(at: store.after(2000), spent: true), status: 500) == .pending)
+    #expect(try attempt(store, .retry(at: store.after(9000), spent: false), error: "timeout") == .pending)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.attempts == 1 && receipt.spentTries == 1 && receipt.nextAttemptAt == store.after(9000))
+    #expect(receipt.lastStatus == 500, "an attempt without an answer leaves the last one's")
+    #expect(try store.reader.nextDue(app: "ios", after: store.now) == store.after(9000))
+    let log = try #require(try store.reader.detail(receipt: receipt.id)?.attempts)
+    #expect(log.map(\.number) == [1, 2] && log.map(\.report.status) == [500, nil])
+    #expect(log.map(\.report.error) == [nil, "timeout"] && log.map(\.report.isAmbiguous) == [false, true])
+    #expect(log.map(\.report.durationMilliseconds) == [12, 12])
+  }
+
+  @Test("A refusal fails with its status, and the answer's first 4 KiB are kept for the operator")
+  func refused() throws {
+    let store = try readyStore()
+    let answer = [UInt8](repeating: 7, count: 10_000)
+    #expect(try attempt(store, .failed(.status(422)), status: 422, response: answer) == .failed)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.reason == .status(422) && receipt.attempts == 1 && receipt.nextAttemptAt == nil)
+    let kept = try store.reader.detail(receipt: receipt.id)?.attempts.first?.report.response
+    #expect(kept == [UInt8](repeating: 7, count: 4096))
+  }
+
+  @Test("One that was cancelled while it was under way is delivered if it was taken in (R3)")
+  func cancelledMeanwhile() throws {
+    for (decision, state) in [
+      (Delivery.Decision.delivered(importID: "imp"), ReceiptState.delivered),
+      (.retry(at: TestStore.start.advanced(byMilliseconds: 2000), spent: true), .cancelled),
+      (.failed(.status(422)), .cancelled),
+    ] {
+      let store = try readyStore()
+      let id = try #require(try store.only().receipt?.id)
+      #expect(try store.apply(CancelReceipt(id: id, note: "stop")) == .done)
+      #expect(try attempt(store, decision, status: 200) == state)
+      let receipt = try #require(try store.only().receipt)
+      #expect(receipt.state == state && receipt.attempts == 1)
+      #expect(receipt.reason == (state == .cancelled ? .byOperator : nil))
+      #expect(try store.reader.due(app: "ios", now: store.after(day), limit: 10).isEmpty)
+    }
+  }
+
+  @Test("One that is gone meanwhile is no error, and the breaker is kept all the same")
+  func gone() throws {
+    let store = try readyStore()
+    let broken = Breaker(state: .open, failures: 10, cause: .status(500))
+    #expect(try attempt(store, row: 99, .delivered(importID: nil), status: 200, breaker: broken) == nil)
+    #expect(try store.reader.breakers() == ["ios": broken])
+  }
+
+  @Test("The breaker is there again after a restart, all of it (R9)")
+  func breaker() throws {
+    let store = try readyStore()
+    let breakers = [
+      Breaker(
+        state: .paused, failures: 3, probeAt: store.after(1), restUntil: store.after(2),
+        since: store.after(-3),
+        cause: .status(403), pausedMilliseconds: 4),
+      Breaker(
+        state: .open, failures: 10, probeAt: store.after(5), since: store.now, cause: Reason("timeout")),
+      Breaker(pausedMilliseconds: 77),
+    ]
+    for breaker in breakers {
+      _ = try attempt(store, .retry(at: store.now, spent: false), breaker: breaker)
+      try store.reopen()
+      #expect(try store.reader.breakers()["ios"] == breaker)
+      try store.apply(SaveBreaker(app: "web", breaker: breaker))
+      #expect(try store.reader.breakers()["web"] == breaker)
+    }
+  }
+
+  @Test("A receipt that becomes ready during a pause does not pay for the time before it")
+  func pausedBase() throws {
+    let store = try TestStore()
+    try store.apply(
+      SaveBreaker(app: "ios", breaker: Breaker(state: .paused, since: store.now, pausedMilliseconds: 5000)))
+    store.advance(1000)
+    try store.post()
+    try store.take(.said(prices: ["price_1"]))
+    #expect(try store.only().receipt?.pausedBaseMilliseconds == 6000)
+    #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.pausedBaseMilliseconds == 6000)
+    try store.post(app: "web")
+    try store.take(.said(prices: ["price_1"]), app: "web")
+    #expect(
+      try store.only(app: "web").receipt?.pausedBaseMilliseconds == 0,
+      "another app's pause is not its own (R11)")
+  }
+
+  @Test("What is due comes the longest overdue first, each app's own, and no more than asked for")
+  func due() throws {
+    let store = try readyStore(5)
+    let rows = try store.receipts().map(\.rowID)
+    for (offset, row) in zip([40, 10, 30, 50, 20] as [Int64], rows) {
+      _ = try attempt(store, row: row, .retry(at: store.after(offset), spent: true), status: 500)
+    }
+    func due(_ offset: Int64, limit: Int = 10, app: String = "ios") throws -> [Int64] {
+      try store.reader.due(app: app, now: store.after(offset), limit: limit).map(\.row)
+    }
+    #expect(try due(9).isEmpty)
+    #expect(try due(30) == [rows[1], rows[4], rows[2]])
+    #expect(try due(30, limit: 2) == [rows[1], rows[4]])
+    #expect(try due(99, app: "web").isEmpty)
+    #expect(try store.reader.nextDue(app: "ios", after: store.after(30)) == store.after(40))
+    #expect(try store.reader.nextDue(app: "ios", after: store.after(50)) == nil)
+    #expect(try store.reader.oldestPending(app: "ios") == TestStore.start)
+    #expect(try store.reader.oldestPending(app: "web") == nil)
+  }
+
+  @Test("What was tried before and is overdue is given up, what was never tried is not")
+  func givesUp() throws {
+    let store = try readyStore(3)
+    let rows = try store.receipts().map(\.rowID)
+    _ = try attempt(store, row: rows[0], .retry(at: store.after(10), spent: true), status: 500)
+    _ = try attempt(store, row: rows[1], .retry(at: store.after(90 * day), spent: true), status: 500)
+    func overdue(cutoff: Int64) throws -> [Int64] {
+      try store.reader.overdue(app: "ios", now: store.after(8 * day), cutoff: store.after(cutoff), limit: 10)
+        .map(\.row)
+    }
+    #expect(try overdue(cutoff: 0) == [rows[0]] && overdue(cutoff: -1).isEmpty)
+    #expect(try store.apply(GiveUp(app: "ios", rows: [rows[0], 99])) == 1)
+    #expect(try store.apply(GiveUp(app: "ios", rows: [rows[0]])) == 0, "once")
+    let states = try store.receipts().map(\.receipt?.state)
+    #expect(states == [.failed, .pending, .pending])
+    #expect(try store.receipts().first?.receipt?.reason == .gaveUp)
+  }
+}

@@ -1,0 +1,232 @@
+// Which context a purchase gets: named by id, by reference or as a blob, or the user's newest; never another's (R5).
+
+import Domain
+import Store
+import Testing
+
+@Suite("Contexts of purchases")
+struct ContextJoinTests {
+  @Test("A context before the event and one after it make the same receipt (R2)")
+  func beforeAndAfter() throws {
+    let expected = "pending: u1 subscription sub_1 price_1 blob"
+    let before = try TestStore()
+    try before.post()
+    try before.take(.said(prices: ["price_1"]))
+    #expect(try before.status() == expected)
+
+    let after = try TestStore()
+    try after.take(.said(prices: ["price_1"]))
+    #expect(try after.status() == "waiting/context")
+    after.advance(minute)
+    let id = try after.post()
+    #expect(try after.status() == expected)
+    #expect(try after.context(id).state == .paid)
+    #expect(try after.context(id).receiptID == after.only().receipt?.id)
+  }
+
+  @Test(
+    "A context named by its id is taken before a newer one, and names the user", arguments: [true, false])
+  func named(byReference: Bool) throws {
+    let store = try TestStore()
+    let id = try store.post("named", user: "u7", price: "price_9")
+    store.advance(1)
+    try store.post("newer", user: "u7", price: "price_1")
+    let said = Said.completed(
+      user: byReference ? id : "u1", metadataUser: "u2", contextID: byReference ? nil : id,
+      prices: ["price_1"])
+    try store.take(said)
+    #expect(try store.status() == "pending: u7 subscription sub_1 price_1 named")
+    #expect(try store.only().receipt?.priceMismatch == true)
+    #expect(try store.only().purchase.userSource == .context)
+  }
+
+  @Test("A blob inside the event is taken before all others, and its own post is used up by it")
+  func blob() throws {
+    let store = try TestStore()
+    let posted = try store.post("inside", price: "price_1")
+    store.advance(1)
+    let newer = try store.post("newer", price: "price_1")
+    try store.take(.said(blob: ContextBlob(text: "inside", priceID: "price_1"), prices: ["price_1"]))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 inside")
+    #expect(try store.context(posted).state == .paid && store.context(newer).state == .open)
+  }
+
+  @Test("A blob inside the event needs no post")
+  func blobAlone() throws {
+    let store = try TestStore()
+    let other = try store.post("other")
+    try store.take(.said(contextID: other, blob: ContextBlob(text: "inside", priceID: "price_7")))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_7 inside")
+    #expect(try store.context(other).state == .open)
+  }
+
+  @Test("A context that an event names later replaces one that was only found for the user")
+  func namedLater() throws {
+    let store = try TestStore()
+    let found = try store.post("found")
+    let named = try store.post("named")
+    try store.take(Said.completed(unpaid: true))
+    #expect(try store.only().purchase.context?.text == "named", "the newer of two")
+    try store.take(Said.created(active: false, contextID: found))
+    #expect(try store.only().purchase.contextID == found)
+    #expect(try store.context(named).state == .open)
+    try store.take(Said.completed(unpaid: true, blob: ContextBlob(text: "inside", priceID: nil)))
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 inside")
+    #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 0)
+  }
+
+  @Test("Another user's context is never taken (R5)")
+  func otherUser() throws {
+    let store = try TestStore()
+    for user in ["u2", "U1", "u1 ", "u"] { try store.post("of \(user)", user: user) }
+    try store.take(.said(prices: ["price_1"]))
+    #expect(try store.status() == "waiting/context")
+    try store.post("of u3", user: "u3")
+    #expect(try store.status() == "waiting/context")
+    store.advance(2 * minute)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+  }
+
+  @Test("Another app's context is never taken, not even when it is named (R5)")
+  func otherApp() throws {
+    let store = try TestStore()
+    let foreign = try store.post("foreign", app: "web")
+    try store.take(.said(prices: ["price_1"]))
+    try store.take(Said.completed("2", user: foreign, prices: ["price_1"]))
+    try store.take(Said.completed("3", contextID: foreign, prices: ["price_1"]))
+    let states = try store.receipts(app: "ios").map(TestStore.status)
+    #expect(states == ["waiting/context", "waiting/user", "waiting/context"])
+    #expect(try store.context(foreign).state == .open)
+    try store.take(.said(prices: ["price_1"]), app: "web")
+    #expect(try store.status(app: "web") == "pending: u1 subscription sub_1 price_1 foreign")
+  }
+
+  @Test("The same purchase in two apps makes a receipt in each, each with its own context (R11)")
+  func twoApps() throws {
+    let store = try TestStore()
+    for app in ["ios", "web"] { try store.post("of \(app)", app: app) }
+    for app in ["ios", "web"] { try store.take(.said(prices: ["price_1"]), app: app, id: "evt_same") }
+    for app in ["ios", "web"] {
+      #expect(try store.status(app: app) == "pending: u1 subscription sub_1 price_1 of \(app)")
+    }
+  }
+
+  @Test("A context serves one receipt: of two purchases one gets it, even if both name it (R5)")
+  func once() throws {
+    let store = try TestStore()
+    let id = try store.post()
+    try store.take(Said.completed("1", contextID: id, prices: ["price_1"]))
+    try store.take(Said.completed("2", contextID: id, prices: ["price_1"]))
+    let states = try store.receipts().map(TestStore.status)
+    #expect(states == ["pending: u1 subscription sub_1 price_1 blob", "waiting/context"])
+    #expect(try store.receipts().map(\.purchase.contextID) == [id, nil])
+  }
+
+  @Test("Two purchases and two contexts pair up, by price first")
+  func pairs() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", prices: ["price_1"]))
+    try store.take(Said.completed("2", prices: ["price_2"]))
+    try store.post("for 2", price: "price_2")
+    try store.post("for 1", price: "price_1")
+    let states = try store.receipts().map(TestStore.status)
+    #expect(
+      states == [
+        "pending: u1 subscription sub_1 price_1 for 1", "pending: u1 subscription sub_2 price_2 for 2",
+      ])
+  }
+
+  @Test("A context that none of the waiting purchases fits goes to the one that has waited longest")
+  func longest() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", prices: ["price_1"]))
+    try store.take(Said.completed("2", prices: ["price_2"]))
+    try store.post("of something", price: "price_3")
+    #expect(try store.receipts().map(\.purchase.context?.text) == ["of something", nil])
+    #expect(try store.receipts().map(\.receipt?.priceMismatch) == [true, false])
+  }
+
+  @Test("An abandoned checkout uses no context up")
+  func abandoned() throws {
+    let store = try TestStore()
+    let id = try store.post()
+    try store.take(Said.session("1", [.checkoutExpired, .subscriptionExpected], named: false))
+    var expired = Said.session("2", [.checkoutExpired, .subscriptionExpected], named: false)
+    expired.clientReference = id
+    #expect(try store.take(expired) == .stored(.noted))
+    #expect(try store.receipts().isEmpty && store.context(id).state == .open)
+    try store.take(Said.completed("3", user: id, prices: ["price_1"]))
+    #expect(try store.status() == "pending: u1 subscription sub_3 price_1 blob")
+  }
+
+  @Test("The window's edges count, for contexts before the event and for late events", arguments: [0, 1])
+  func window(tooEarly: Int64) throws {
+    let store = try TestStore()
+    try store.post("early")
+    store.advance(day + tooEarly)
+    try store.take(Said.completed(prices: ["price_1"], at: store.now))
+    #expect(
+      try store.status()
+        == (tooEarly == 0 ? "pending: u1 subscription sub_1 price_1 early" : "waiting/context"))
+    let late = try TestStore()
+    try late.post("then")
+    late.advance(5 * day)
+    try late.take(
+      Said.completed(prices: ["price_1"], at: TestStore.start.advanced(byMilliseconds: day + tooEarly)))
+    #expect(try late.only().purchase.context?.text == (tooEarly == 0 ? "then" : nil))
+  }
+
+  @Test("A repeated post has the same id, and is as fresh as a new one")
+  func repeated() throws {
+    let store = try TestStore()
+    let first = try store.apply(store.contextCommand("blob", user: "u1"))
+    store.advance(30 * hour)
+    try store.take(Said.completed(prices: ["price_1"], at: store.now))
+    #expect(try store.status() == "waiting/context", "it is too old")
+    store.advance(second)
+    let again = try store.apply(store.contextCommand("blob", user: "u1"))
+    #expect(again.isRepeat && again.id == first.id && again.receivedAt == first.receivedAt)
+    #expect(again.expiresAt == store.after(day))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob", "released at once")
+    let third = try store.apply(store.contextCommand("blob", user: "u1"))
+    #expect(!third.isRepeat && third.id != first.id, "the first is used up")
+  }
+
+  @Test("The same blob of another user or app is another context (R5)")
+  func notRepeated() throws {
+    let store = try TestStore()
+    let ids = try [("u1", "ios"), ("u2", "ios"), ("u1", "web")].map {
+      try store.post("same", user: $0, app: $1)
+    }
+    #expect(Set(ids).count == 3)
+  }
+
+  @Test("What a checkout's status is, from the post to the delivery")
+  func checkoutStatus() throws {
+    let store = try TestStore()
+    func state(_ id: String, app: String = "ios") throws -> CheckoutStatus.State? {
+      try store.reader.status(app: app, contextID: id, now: store.now)?.state
+    }
+    let id = try store.post()
+    #expect(try state(id) == .open)
+    #expect(try state(id, app: "web") == nil && state("ctx_none") == nil)
+    try store.take(Said.completed(unpaid: true, prices: ["price_1"]))
+    #expect(try state(id) == .open, "the money is under way")
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try state(id) == .paid)
+    let unused = try store.post("unused", user: "u9")
+    store.advance(day)
+    #expect(try state(unused) == .expired && state(id) == .paid)
+  }
+}
+
+extension PurchaseReport {
+  /// A checkout of `u1` that was completed and paid.
+  static func said(contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [])
+    -> PurchaseReport
+  {
+    Said.completed(contextID: contextID, blob: blob, prices: prices)
+  }
+}

@@ -1,0 +1,172 @@
+// Opening the database: who makes it, who changes its schema, and what is refused (R1, R10).
+
+import FoundationEssentials
+import Migrations
+import SQLite
+import Testing
+
+@testable import Store
+
+private final class Files {
+  let directory: URL
+
+  init() throws { directory = try makeDirectory() }
+
+  deinit {
+    // What is left of it is in the system's temporary directory.
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  var path: String { directory.appending(path: "relay.db").path }
+
+  func execute(_ sql: String) throws {
+    try Connection(path: path, mode: .readWriteCreate, busyTimeoutMilliseconds: 1000).execute(sql)
+  }
+
+  func fault(_ role: DatabaseRole) -> StoreError? {
+    do throws(StoreError) {
+      _ = try Database.open(path: path, role: role)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+private let roles: [DatabaseRole] = [.owner, .guest, .reader]
+private let known = Migrations.currentVersion
+
+@Suite("The database")
+struct DatabaseTests {
+  @Test("The owner makes it at the current version; others find it then, and not before (R10)")
+  func made() throws {
+    let files = try Files()
+    #expect(files.fault(.guest) == .missing && files.fault(.reader) == .missing)
+    #expect(!FileManager.default.fileExists(atPath: files.path), "asking makes no file")
+    let owner = try Database.open(path: files.path, role: .owner)
+    #expect(try owner.integer("PRAGMA user_version") == Int64(known))
+    #expect(try owner.integer("PRAGMA application_id") == Database.applicationID)
+    #expect(files.fault(.guest) == nil && files.fault(.reader) == nil && files.fault(.owner) == nil)
+    #expect(try owner.text("PRAGMA integrity_check") == "ok")
+  }
+
+  @Test("An empty file is as good as none to the owner, and missing to others")
+  func empty() throws {
+    for role in roles {
+      let files = try Files()
+      try Data().write(to: URL(filePath: files.path))
+      #expect(files.fault(role) == (role == .owner ? nil : .missing))
+    }
+  }
+
+  @Test("A newer schema is refused by all and left as it is (R10)", arguments: [known + 1, known + 7])
+  func newer(version: Int) throws {
+    let files = try Files()
+    _ = try Database.open(path: files.path, role: .owner)
+    try files.execute("PRAGMA user_version = \(version)")
+    for role in roles { #expect(files.fault(role) == .newerSchema(found: version, known: known)) }
+    let found = try Connection(path: files.path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    #expect(try found.integer("PRAGMA user_version") == Int64(version))
+  }
+
+  @Test("An older schema is for the owner alone to migrate (R10)")
+  func older() throws {
+    let files = try Files()
+    _ = try Database.open(path: files.path, role: .owner)
+    try files.execute("PRAGMA user_version = 0")
+    #expect(files.fault(.guest) == .olderSchema(found: 0, known: known))
+    #expect(files.fault(.reader) == .olderSchema(found: 0, known: known))
+  }
+
+  @Test("A database of another program is refused and left as it is")
+  func foreign() throws {
+    for role in roles {
+      let files = try Files()
+      try files.execute("CREATE TABLE theirs (x); PRAGMA application_id = 7")
+      #expect(files.fault(role) == .foreign)
+      let found = try Connection(path: files.path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+      #expect(try found.integer("SELECT count(*) FROM sqlite_schema") == 1)
+      #expect(try found.text("PRAGMA journal_mode") == "delete")
+    }
+  }
+
+  @Test("A file that is no database is refused and left as it is")
+  func garbage() throws {
+    for role in roles {
+      let files = try Files()
+      let bytes = Data(String(repeating: "no database ", count: 1000).utf8)
+      try bytes.write(to: URL(filePath: files.path))
+      guard case .sqlite(let error) = files.fault(role) else {
+        Issue.record("opened as \(role)")
+        continue
+      }
+      #expect(error.kind == .corrupt)
+      #expect(try Data(contentsOf: URL(filePath: files.path)) == bytes)
+    }
+  }
+
+  @Test("A path that cannot be made is an error for the owner and missing for others")
+  func noDirectory() throws {
+    let files = try Files()
+    let path = files.directory.appending(path: "not/there.db").path
+    #expect(throws: StoreError.missing) { try Database.open(path: path, role: .guest) }
+    #expect(throws: StoreError.missing) { try Database.open(path: path, role: .reader) }
+    #expect {
+      try Database.open(path: path, role: .owner)
+    } throws: { error in
+      guard case .sqlite(let error)? = error as? StoreError else { return false }
+      return error.kind == .cannotOpen
+    }
+  }
+
+  @Test("What durability and consistency rest on is in force (R1)")
+  func settings() throws {
+    let files = try Files()
+    for role in [DatabaseRole.owner, .guest] {
+      let connection = try Database.open(path: files.path, role: role)
+      #expect(try connection.text("PRAGMA journal_mode") == "wal")
+      #expect(try connection.integer("PRAGMA synchronous") == 2)
+      #expect(try connection.integer("PRAGMA foreign_keys") == 1)
+    }
+    let reader = try Database.open(path: files.path, role: .reader)
+    #expect(throws: SQLiteError.self) { try reader.execute("DELETE FROM events") }
+  }
+
+  @Test("A migration that fails leaves nothing behind, and the version as it was (R10)")
+  func failingMigration() throws {
+    let files = try Files()
+    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let good = "CREATE TABLE one (x) STRICT"
+    #expect(throws: SQLiteError.self) {
+      try Migrator.migrate(
+        connection, from: 0, to: ["CREATE TABLE one (x INTEGER) STRICT", "CREATE TABLE one ("])
+    }
+    #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 0)
+    #expect(try connection.integer("PRAGMA user_version") == 0)
+    #expect(throws: SQLiteError.self) { try Migrator.migrate(connection, from: 0, to: [good]) }
+  }
+
+  @Test("Migrations run from where the database stands to the end (R10)")
+  func steps() throws {
+    let files = try Files()
+    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let steps = (1...3).map { "CREATE TABLE step\($0) (x INTEGER) STRICT" }
+    try Migrator.migrate(connection, from: 0, to: Array(steps[..<1]))
+    #expect(try connection.integer("PRAGMA user_version") == 1)
+    try Migrator.migrate(connection, from: 1, to: steps)
+    try Migrator.migrate(connection, from: 3, to: steps)
+    #expect(try connection.integer("PRAGMA user_version") == 3)
+    #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 3)
+  }
+
+  @Test("What an operator reads about a fault says what to do, and never where or what")
+  func words() {
+    let faults: [StoreError] = [
+      .missing, .foreign, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),
+      .unsafeSetting("wal"),
+      .sqlite(SQLiteError(kind: .full, code: 13, operation: "INSERT")),
+    ]
+    for fault in faults { #expect(!fault.description.isEmpty && !fault.description.contains("/")) }
+    #expect(StoreError.newerSchema(found: 9, known: 1).description.contains("version 9"))
+  }
+}

@@ -1,0 +1,311 @@
+// One purchase makes one receipt with one content, in whatever order, however often and however late its events and its
+// context come (R2).
+
+import Domain
+import Store
+import Testing
+
+/// Something that happens to the purchase `n` of the user `u_n`.
+private struct Step: Sendable {
+  var name: String
+  var run: @Sendable (TestStore, String) throws -> Void
+
+  static func event(_ name: String, _ report: @escaping @Sendable (String) -> PurchaseReport) -> Step {
+    Step(name: name) { store, n in try store.take(report(n)) }
+  }
+
+  static let context = Step(name: "context") { store, n in
+    try store.post("blob \(n)", user: "u_\(n)", price: "price_1")
+  }
+  static let created = event("subscription.created") { Said.created($0) }
+  static let createdIncomplete = event("subscription.created, incomplete") { Said.created($0, active: false) }
+  static let createdWithUser = event("subscription.created, with its user") {
+    Said.created($0, user: "u_\($0)")
+  }
+  static let began = event("subscription.updated") { Said.created($0) }
+  static let invoice = event("invoice.paid") { Said.invoice($0) }
+  static let completed = event("checkout.completed") { Said.completed($0, user: "u_\($0)") }
+  static let completedUnnamed = event("checkout.completed, without its subscription") {
+    Said.completed($0, user: "u_\($0)", named: false)
+  }
+  static let unpaid = event("checkout.completed, unpaid") {
+    Said.completed($0, user: "u_\($0)", unpaid: true)
+  }
+  static let unpaidUnnamed = event("checkout.completed, unpaid, without its subscription") {
+    Said.completed($0, user: "u_\($0)", unpaid: true, named: false)
+  }
+  static let succeeded = event("async_payment_succeeded") { Said.session($0, .checkoutPaid) }
+  static let failed = event("async_payment_failed") { Said.session($0, .paymentFailed) }
+  static let expired = event("expired") { Said.session($0, .checkoutExpired) }
+}
+
+/// Lets the steps happen in every order, each to a purchase and a user of its own, and the waits end.
+private func inEveryOrder(
+  _ steps: [Step], twice: Bool = false, ends expected: @escaping (String) -> [String]
+) throws {
+  let store = try TestStore()
+  var orders: [(n: String, names: String)] = []
+  for (position, order) in permutations(steps).enumerated() {
+    let n = "\(position)"
+    for step in order { try step.run(store, n) }
+    if twice { for step in order.reversed() where step.name != Step.context.name { try step.run(store, n) } }
+    orders.append((n, order.map(\.name).joined(separator: ", ")))
+  }
+  let receipts = Dictionary(grouping: try store.receipts()) { $0.purchase.sessionID ?? $0.purchase.key.id }
+  for (n, names) in orders {
+    let made = (receipts["cs_\(n)"] ?? []) + (receipts["sub_\(n)"] ?? [])
+    #expect(made.map(TestStore.status) == expected(n), "\(names)")
+    if let row = made.first?.rowID, made.count == 1 {
+      let outcomes = try store.integer(
+        "SELECT count(*) FROM events WHERE purchase_row = \(row) AND outcome = 'receipt'")
+      let all = try store.integer("SELECT count(*) FROM events WHERE purchase_row = \(row)")
+      #expect(outcomes == all, "every event of it says so: \(names)")
+    }
+  }
+  #expect(
+    try store.integer("SELECT count(*) FROM events WHERE purchase_row IS NULL AND outcome = 'receipt'") == 0)
+}
+
+private func sent(_ n: String) -> [String] { ["pending: u_\(n) subscription sub_\(n) price_1 blob \(n)"] }
+
+@Suite("Events and contexts in every order")
+struct EventOrderTests {
+  @Test("A context and three sister events make one receipt with one content in all 24 orders (R2)")
+  func sisters() throws {
+    try inEveryOrder([.context, .created, .completed, .invoice], ends: sent)
+  }
+
+  @Test("The same with every event coming twice under another id (R2)")
+  func sistersTwice() throws {
+    try inEveryOrder([.context, .created, .completed, .invoice], twice: true, ends: sent)
+  }
+
+  @Test("The same with a subscription that begins incomplete, in all 120 orders (R2)")
+  func incomplete() throws {
+    try inEveryOrder([.context, .createdIncomplete, .began, .completed, .invoice], ends: sent)
+  }
+
+  @Test("A delayed payment that comes makes one receipt in every order (R2)")
+  func delayedPayment() throws {
+    try inEveryOrder([.context, .unpaid, .succeeded, .createdIncomplete], ends: sent)
+  }
+
+  @Test("A delayed payment that fails cancels the receipt in every order (R2)")
+  func failedPayment() throws {
+    try inEveryOrder([.context, .unpaid, .failed, .createdIncomplete]) { _ in ["cancelled/payment_failed"] }
+    try inEveryOrder([.context, .unpaid, .expired]) { _ in ["cancelled/session_expired"] }
+    try inEveryOrder([.context, .unpaid, .failed, .expired]) { _ in ["cancelled/payment_failed"] }
+  }
+
+  @Test("A payment that failed and then came makes the receipt in every order (R2)")
+  func failedThenPaid() throws {
+    try inEveryOrder([.context, .unpaid, .failed, .succeeded, .created], ends: sent)
+  }
+
+  @Test("A checkout whose subscription has no name yet becomes one receipt with it in every order (R2)")
+  func namedLater() throws {
+    try inEveryOrder([.context, .unpaidUnnamed, .succeeded, .created], ends: sent)
+    try inEveryOrder([.context, .completedUnnamed, .created, .completed], ends: sent)
+    try inEveryOrder([.completedUnnamed, .createdWithUser, .context, .succeeded], ends: sent)
+  }
+
+  @Test("As long as no event names both, checkout and subscription are two, and the checkout's is never sent")
+  func neverNamed() throws {
+    try inEveryOrder([.completedUnnamed, .created]) { _ in ["waiting/subscription", "waiting/context"] }
+  }
+
+  @Test("An abandoned checkout makes no receipt, nor does a subscription without a user")
+  func nothing() throws {
+    try inEveryOrder([.context, .expired]) { _ in [] }
+    try inEveryOrder([.context, .created, .invoice, .createdIncomplete]) { _ in [] }
+  }
+
+  @Test("The same event again changes nothing, not even when it says something else (R2)")
+  func sameEvent() throws {
+    let store = try TestStore()
+    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_x") == .stored(.receipt))
+    let before = try store.only()
+    store.advance(minute)
+    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_x") == .repeated)
+    #expect(try store.take(Said.completed("2"), id: "evt_x") == .repeated)
+    #expect(try store.only() == before)
+    #expect(try store.integer("SELECT count(*) FROM events") == 1)
+  }
+
+  @Test("What was made ready is not changed by later events: they add no user, price or context (R2)")
+  func fixed() throws {
+    let store = try TestStore()
+    try store.post("first")
+    try store.take(Said.created(user: "u1"))
+    let ready = try store.only()
+    #expect(TestStore.status(ready) == "pending: u1 subscription sub_1 price_1 first")
+    let other = try store.post("other", user: "u2")
+    store.advance(1)
+    try store.take(
+      Said.completed(
+        user: "u2", contextID: other, blob: ContextBlob(text: "inside", priceID: nil), prices: ["p2"]))
+    let later = try store.only()
+    #expect(later.receipt == ready.receipt)
+    #expect(later.purchase.userID == "u1" && later.purchase.prices == ["price_1"])
+    #expect(later.purchase.context?.text == "first" && later.purchase.sessionID == "cs_1")
+    #expect(try store.context(other).state == .open)
+  }
+
+  @Test("A failed delivery keeps its content, too")
+  func fixedAfterFailure() throws {
+    let store = try TestStore()
+    try store.post("first")
+    try store.take(.said(prices: ["price_1"]))
+    let row = try store.only().rowID
+    _ = try store.apply(
+      RecordAttempt(
+        row: row, app: "ios",
+        report: AttemptReport(
+          startedAt: store.now, durationMilliseconds: 5, status: 422, error: nil, isAmbiguous: false,
+          response: []),
+        decision: .failed(.status(422)), breaker: Breaker()))
+    try store.take(
+      Said.created(user: "u2", price: "price_2", contextID: try store.post("second", user: "u2")))
+    let failed = try store.only()
+    #expect(TestStore.status(failed) == "failed/http_422: u1 subscription sub_1 price_1 first")
+    #expect(failed.purchase.userID == "u1" && failed.purchase.context?.text == "first")
+  }
+
+  @Test("A delivered receipt stays delivered whatever its events say afterwards (R3)")
+  func delivered() throws {
+    let store = try TestStore()
+    try store.post()
+    try store.take(.said(prices: ["price_1"]))
+    _ = try store.apply(
+      RecordAttempt(
+        row: try store.only().rowID, app: "ios",
+        report: AttemptReport(
+          startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+          response: []),
+        decision: .delivered(importID: "imp"), breaker: Breaker()))
+    let before = try store.only().receipt
+    for observations in [Observations.paymentFailed, .checkoutExpired, .checkoutUnpaid, .checkoutPaid] {
+      try store.take(Said.session("1", observations))
+    }
+    try store.take(Said.invoice())
+    #expect(try store.only().receipt == before)
+  }
+
+  @Test("An event of no interest to anyone makes no purchase, and is stored")
+  func notKept() throws {
+    let store = try TestStore()
+    #expect(try store.take(Said.created(), keep: false) == .stored(.ignored))
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 0)
+    #expect(try store.integer("SELECT count(*) FROM events") == 1)
+    try store.take(Said.completed())
+    #expect(try store.take(Said.created(), keep: false) == .stored(.receipt), "it fills what is lacking")
+    #expect(try store.only().purchase.prices == ["price_1"])
+  }
+}
+
+@Suite("Two rows that turn out to be one purchase")
+struct MergeTests {
+  @Test("The receipt of the checkout goes on under the subscription's key")
+  func checkoutSurvives() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(named: false, customer: false))
+    let waiting = try store.only()
+    #expect(TestStore.status(waiting) == "waiting/subscription")
+    try store.take(Said.created())
+    store.advance(hour)
+    try store.take(Said.completed())
+    let merged = try store.only()
+    #expect(merged.receipt?.id == waiting.receipt?.id && merged.purchase.key.id == "sub_1")
+    #expect(
+      TestStore.status(merged) == "pending: u1 subscription sub_1 price_1 -",
+      "its wait began with the checkout")
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 1)
+  }
+
+  @Test("The subscription's own receipt stays, with what the checkout knew")
+  func subscriptionSurvives() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: "u2", named: false))
+    try store.take(Said.created(user: "u1"))
+    let own = try store.receipts().last
+    try store.take(Said.completed(user: "u2"))
+    let merged = try store.only()
+    #expect(merged.receipt?.id == own?.receipt?.id && merged.rowID == own?.rowID)
+    #expect(merged.purchase.userID == "u2", "the reference goes before the metadata")
+    try store.post(user: "u2")
+    #expect(try store.status() == "pending: u2 subscription sub_1 price_1 blob")
+  }
+
+  @Test("Nothing of what was sent changes, and the checkout's context is free again (R3, R5)")
+  func sentSurvives() throws {
+    let store = try TestStore()
+    let one = try store.post("one")
+    store.advance(1)
+    let two = try store.post("two")
+    try store.take(Said.completed(unpaid: true, named: false))
+    #expect(try store.context(two).receiptID != nil && store.context(one).receiptID == nil)
+    try store.take(Said.created(user: "u1"))
+    let sent = try store.receipts().last?.receipt
+    try store.take(Said.completed())
+    #expect(try store.only().receipt == sent)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 one")
+    #expect(try store.context(two).receiptID == nil && store.context(two).state == .open)
+  }
+
+  @Test(
+    "Of two contexts that one purchase claimed under two names, the better one stays and the other is free (R5)"
+  )
+  func twoContexts() throws {
+    for hasPrice in [false, true] {
+      let store = try TestStore()
+      let old = try store.post("old", price: hasPrice ? "price_1" : nil)
+      store.advance(1)
+      let new = try store.post("new")
+      try store.take(Said.completed(unpaid: true, named: false))
+      try store.take(Said.completed("1", unpaid: true, prices: ["price_1"]).withoutSession)
+      #expect(try store.receipts().map(\.purchase.contextID) == [new, old])
+      try store.take(Said.completed(unpaid: true))
+      #expect(try store.only().purchase.contextID == (hasPrice ? old : new))
+      #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 1)
+      try store.take(Said.session("1", .checkoutPaid))
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_1 \(hasPrice ? "old" : "new")")
+    }
+  }
+
+  @Test("A context that the less certain user had is not kept for the other (R5)")
+  func otherUsersContext() throws {
+    let store = try TestStore()
+    let wrong = try store.post("of u9", user: "u9")
+    try store.take(Said.completed(unpaid: true, named: false, customer: false))
+    var unpaid = Said.created(user: "u9")
+    unpaid.observations = .checkoutUnpaid
+    try store.take(unpaid)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u9"])
+    #expect(try store.context(wrong).receiptID != nil)
+    try store.take(Said.completed(prices: ["price_1"]))
+    #expect(try store.status() == "waiting/context" && store.only().purchase.userID == "u1")
+    #expect(try store.context(wrong).receiptID == nil)
+  }
+
+  @Test("A user that only the merged purchase knows is shared with the customer's other purchases")
+  func shared() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", user: "u1", named: false, customer: false))
+    try store.take(Said.created("1", customer: "cus_x"))
+    try store.take(Said.created("2", customer: "cus_x"))
+    #expect(try store.receipts().count == 1)
+    var both = Said.completed("1", user: nil)
+    both.customerID = "cus_x"
+    try store.take(both)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u1"])
+  }
+}
+
+extension PurchaseReport {
+  /// The same without the session that would tell it to be one purchase with another.
+  fileprivate var withoutSession: PurchaseReport {
+    var report = self
+    report.sessionID = nil
+    return report
+  }
+}

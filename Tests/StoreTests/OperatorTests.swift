@@ -1,0 +1,241 @@
+// What an operator does to receipts, and what is refused (R3, R4, R5).
+
+import Domain
+import Store
+import Testing
+
+private func id(_ store: TestStore) throws -> String { try #require(try store.only().receipt?.id) }
+
+private func record(_ store: TestStore, _ decision: Delivery.Decision, status: Int64?) throws {
+  _ = try store.apply(
+    RecordAttempt(
+      row: try store.only().rowID, app: "ios",
+      report: AttemptReport(
+        startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+        response: []),
+      decision: decision, breaker: Breaker()))
+}
+
+private func replay(_ store: TestStore, force: Bool = false, at due: Timestamp? = nil) throws
+  -> OperatorResult
+{
+  try store.apply(ReplayReceipt(id: try id(store), force: force, dueAt: due ?? store.now))
+}
+
+private func complete(
+  _ store: TestStore, user: String? = nil, price: String? = nil, context: String? = nil
+) throws -> OperatorResult {
+  try store.apply(CompleteReceipt(id: try id(store), userID: user, priceID: price, contextID: context))
+}
+
+private let ready = "pending: u1 subscription sub_1 price_1 blob"
+
+private func readyStore() throws -> TestStore {
+  let store = try TestStore()
+  try store.post()
+  try store.take(.said(prices: ["price_1"]))
+  #expect(try store.status() == ready)
+  return store
+}
+
+@Suite("What an operator does")
+struct OperatorTests {
+  @Test("A failed receipt is due again with a fresh budget, the same bytes and its history (R4)")
+  func replayFailed() throws {
+    let store = try readyStore()
+    let body = try store.only().receipt?.body
+    try record(store, .retry(at: store.after(minute), spent: true), status: 500)
+    store.advance(hour)
+    try record(store, .failed(.gaveUp), status: 500)
+    #expect(try store.status().hasPrefix("failed/gave_up"))
+    store.advance(hour)
+    #expect(try replay(store) == .done)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.state == .pending && receipt.reason == nil && receipt.nextAttemptAt == store.now)
+    #expect(receipt.spentTries == 0 && receipt.retrySince == store.now && receipt.attempts == 2)
+    #expect(receipt.body == body && receipt.readyAt == TestStore.start)
+    #expect(try store.reader.detail(receipt: receipt.id)?.attempts.map(\.number) == [1, 2])
+  }
+
+  @Test("A replay that is spread comes due at its moment, one for a past moment at once")
+  func spread() throws {
+    let store = try readyStore()
+    try record(store, .failed(.status(422)), status: 422)
+    #expect(try replay(store, at: store.after(hour)) == .done)
+    #expect(try store.only().receipt?.nextAttemptAt == store.after(hour))
+    #expect(try store.reader.due(app: "ios", now: store.now, limit: 10).isEmpty)
+    #expect(try replay(store, at: store.after(-hour)) == .done)
+    #expect(try store.only().receipt?.nextAttemptAt == store.now)
+  }
+
+  @Test("A delivered one is replayed with force only (R3)")
+  func replayDelivered() throws {
+    let store = try readyStore()
+    try record(store, .delivered(importID: "imp"), status: 200)
+    #expect(try replay(store) == .delivered)
+    #expect(try store.only().receipt?.state == .delivered)
+    #expect(try replay(store, force: true) == .done)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.state == .pending && receipt.deliveredAt == nil && receipt.importID == "imp")
+  }
+
+  @Test("One that never became ready is sent as it is, if nothing is lacking that no receipt can go without")
+  func replayUnready() throws {
+    let lacking = try TestStore()
+    try lacking.take(Said.completed(user: nil))
+    #expect(try replay(lacking) == .lacks(.user))
+    let unpriced = try TestStore()
+    try unpriced.take(Said.completed())
+    #expect(try replay(unpriced) == .lacks(.price) && unpriced.status() == "waiting/price")
+    let unnamed = try TestStore()
+    try unnamed.take(Said.completed(named: false, prices: ["price_1"]))
+    #expect(try replay(unnamed) == .lacks(.subscription))
+    let waiting = try TestStore()
+    try waiting.take(.said(prices: ["price_1"]))
+    waiting.advance(second)
+    #expect(try replay(waiting) == .done)
+    #expect(try waiting.status() == "pending: u1 subscription sub_1 price_1 -")
+    #expect(try waiting.only().receipt?.readyAt == waiting.now)
+  }
+
+  @Test("A cancelled one stays cancelled whatever comes, until it is replayed (R4)")
+  func cancel() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(unpaid: true))
+    #expect(try store.apply(CancelReceipt(id: try id(store), note: "asked by the customer")) == .done)
+    #expect(try store.only().receipt?.note == "asked by the customer")
+    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.created())
+    try store.post()
+    store.advance(30 * day)
+    try store.endWaits()
+    #expect(try store.status() == "cancelled/operator")
+    #expect(try store.apply(CancelReceipt(id: try id(store), note: "again")) == .notAllowed(.cancelled))
+    #expect(try replay(store) == .done)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+  }
+
+  @Test("Every state but delivered and cancelled can be cancelled")
+  func cancelStates() throws {
+    let store = try readyStore()
+    #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .done)
+    #expect(try store.reader.due(app: "ios", now: store.after(day), limit: 10).isEmpty)
+    #expect(try replay(store) == .done)
+    try record(store, .failed(.status(422)), status: 422)
+    #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .done)
+    #expect(try replay(store) == .done)
+    try record(store, .delivered(importID: nil), status: 200)
+    #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .notAllowed(.delivered))
+  }
+
+  @Test("What is lacking can be supplied: user, price and context")
+  func completed() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: nil))
+    store.advance(day)
+    try store.endWaits()
+    #expect(try store.status() == "failed/user")
+    #expect(try complete(store, user: "u5") == .lacks(.price))
+    #expect(try store.only().purchase.userID == nil, "a refusal keeps nothing")
+    #expect(try complete(store, user: "u5", price: "price_5") == .done)
+    #expect(try store.status() == "pending: u5 subscription sub_1 price_5 -")
+    #expect(try complete(store, user: "u6") == .notAllowed(.pending))
+    try record(store, .failed(.status(422)), status: 422)
+    let context = try store.post("late", user: "u6")
+    #expect(try complete(store, user: "u6", context: context) == .done)
+    #expect(try store.status() == "pending: u6 subscription sub_1 price_5 late")
+    #expect(try store.context(context).receiptID == id(store))
+    try record(store, .delivered(importID: nil), status: 200)
+    #expect(try complete(store, user: "u7") == .notAllowed(.delivered))
+  }
+
+  @Test("A context names the user, if none is known")
+  func completeByContext() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: nil, prices: ["price_1"]))
+    let context = try store.post("its", user: "u8")
+    #expect(try complete(store, context: context) == .done)
+    #expect(try store.status() == "pending: u8 subscription sub_1 price_1 its")
+    #expect(try store.only().purchase.userSource == .byOperator)
+  }
+
+  @Test("A context of another app or user, one that serves another purchase, or none is refused (R5)")
+  func unusableContext() throws {
+    let store = try TestStore()
+    try store.post("used", user: "u1")
+    try store.take(Said.completed("2", prices: ["price_1"]))
+    let used = try #require(try store.only().purchase.contextID)
+    let foreign = try store.post("foreign", user: "u1", app: "web")
+    let others = try store.post("others", user: "u2")
+    try store.take(Said.completed("1"))
+    let receipt = try #require(try store.receipts().last?.receipt?.id)
+    for context in [used, foreign, others, "ctx_none"] {
+      let result = try store.apply(
+        CompleteReceipt(id: receipt, userID: nil, priceID: "p", contextID: context))
+      #expect(result == .contextNotUsable)
+    }
+    let result = try store.apply(CompleteReceipt(id: receipt, userID: "u3", priceID: "p", contextID: others))
+    #expect(result == .contextNotUsable)
+    #expect(try store.receipts().last?.purchase.userID == "u1")
+  }
+
+  @Test(
+    "A refusal writes nothing: the context that is there stays claimed, the one that was named stays free (R5)"
+  )
+  func refusalWritesNothing() throws {
+    let store = try TestStore()
+    let own = try store.post("own", price: "gold")
+    try store.take(Said.completed(unpaid: true, named: false))
+    let before = try store.only()
+    #expect(before.purchase.contextID == own)
+    let other = try store.post("other", user: "u2")
+    #expect(try complete(store, user: "u3", context: other) == .contextNotUsable)
+    #expect(try complete(store, user: "u2", context: other) == .lacks(.subscription))
+    #expect(try complete(store, user: "u2", price: "price_2") == .lacks(.subscription))
+    #expect(try store.only() == before)
+    #expect(try store.context(own).receiptID == before.receipt?.id && store.context(other).receiptID == nil)
+    try store.take(Said.completed("2", prices: ["price_1"]))
+    #expect(try store.receipts().last?.purchase.contextID == nil, "no one else may take it")
+  }
+
+  @Test("Another user lets the context of the first go (R5)")
+  func otherUser() throws {
+    let store = try readyStore()
+    let own = try #require(try store.only().purchase.contextID)
+    try record(store, .failed(.status(422)), status: 422)
+    #expect(try complete(store, user: "u2") == .done)
+    #expect(try store.status() == "pending: u2 subscription sub_1 price_1 -")
+    #expect(try store.context(own).receiptID == nil && store.context(own).state == .open)
+    try record(store, .failed(.status(422)), status: 422)
+    #expect(try complete(store, user: "u2", price: "price_2") == .done)
+    #expect(try store.status() == "pending: u2 subscription sub_1 price_2 -")
+  }
+
+  @Test("The context that a receipt has already may be named again")
+  func sameContext() throws {
+    let store = try readyStore()
+    let own = try #require(try store.only().purchase.contextID)
+    try record(store, .failed(.status(422)), status: 422)
+    #expect(try complete(store, context: own) == .done)
+    #expect(try complete(store, context: own) == .notAllowed(.pending))
+    #expect(try store.status() == ready && store.context(own).state == .paid)
+  }
+
+  @Test("What does not exist is not found")
+  func notFound() throws {
+    let store = try readyStore()
+    #expect(try store.apply(ReplayReceipt(id: "rcp_none", force: true, dueAt: store.now)) == .notFound)
+    #expect(try store.apply(CancelReceipt(id: "rcp_none", note: "")) == .notFound)
+    let nothing = CompleteReceipt(id: "rcp_none", userID: "u", priceID: "p", contextID: nil)
+    #expect(try store.apply(nothing) == .notFound)
+  }
+
+  @Test("A receipt of an app that is configured no more cannot be made ready, and says so")
+  func unknownApp() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    store.writer.use(rules: [:])
+    #expect(try replay(store) == .notAllowed(.waiting))
+    #expect(try store.status() == "waiting/context")
+  }
+}

@@ -1,0 +1,123 @@
+// What goes when it is old enough, and what never goes as long as it has a way to go (R4).
+
+import Domain
+import Testing
+
+@testable import Store
+
+/// Receipts of every state, each with an event, a context and an attempt where it has one.
+private func populated() throws -> TestStore {
+  let store = try TestStore()
+  for (n, end) in [Delivery.Decision.delivered(importID: nil), .failed(.status(422)), nil].enumerated() {
+    try store.post("blob \(n)", user: "u\(n)")
+    try store.take(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
+    guard let end, let row = try store.receipts().last?.rowID else { continue }
+    _ = try store.apply(
+      RecordAttempt(
+        row: row, app: "ios",
+        report: AttemptReport(
+          startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+          response: []),
+        decision: end, breaker: Breaker()))
+  }
+  try store.take(Said.completed("waiting", user: nil))
+  try store.post("unused", user: "nobody")
+  try store.take(Said.created("noted"))
+  return store
+}
+
+/// Runs every slice of a table.
+private func retain(_ table: RetentionTable, before cutoff: Timestamp, in store: TestStore) throws -> Int {
+  var deleted = 0
+  var next: Int64? = 0
+  while let row = next {
+    let outcome = try store.apply(Retain(table: table, cutoff: cutoff, afterRow: row))
+    deleted += outcome.deleted
+    if let further = outcome.nextRow { #expect(further > row) }
+    next = outcome.nextRow
+  }
+  return deleted
+}
+
+@Suite("Retention")
+struct RetentionTests {
+  @Test("Only what is older than the cutoff goes", arguments: RetentionTable.allCases)
+  func cutoff(table: RetentionTable) throws {
+    let store = try populated()
+    #expect(try retain(table, before: store.now, in: store) == 0)
+    let expected = [RetentionTable.attempts: 2, .events: 5, .contexts: 3, .receipts: 2]
+    #expect(try retain(table, before: store.after(1), in: store) == expected[table])
+    #expect(try retain(table, before: store.after(1), in: store) == 0)
+    #expect(try store.reader.integrityFaults().isEmpty)
+  }
+
+  @Test("Receipts that are waiting or pending never go, nor do their contexts, however old (R4)")
+  func openReceipts() throws {
+    let store = try populated()
+    store.advance(9000 * day)
+    for table in RetentionTable.allCases { _ = try retain(table, before: store.now, in: store) }
+    let states = try store.receipts().map(\.receipt?.state)
+    #expect(states == [.pending, .waiting])
+    #expect(try store.integer("SELECT count(*) FROM contexts") == 1)
+    let kept = try #require(try store.receipts().first)
+    #expect(try store.context(#require(kept.purchase.contextID)).receiptID == kept.receipt?.id)
+    #expect(try store.reader.counts().filter { $0.count > 0 }.map(\.state) == [.pending, .waiting])
+  }
+
+  @Test("A receipt takes its attempts with it and leaves its events")
+  func cascade() throws {
+    let store = try populated()
+    #expect(try retain(.receipts, before: store.after(1), in: store) == 2)
+    #expect(try store.integer("SELECT count(*) FROM attempts") == 0)
+    #expect(try store.integer("SELECT count(*) FROM events") == 5)
+    #expect(try store.integer("SELECT count(*) FROM events WHERE purchase_row IS NULL") == 2)
+  }
+
+  @Test("The row of a purchase that is gone is never another's, so its context never becomes another's (R5)")
+  func rowsAreNotReused() throws {
+    let store = try TestStore()
+    try store.post("first")
+    try store.take(.said(prices: ["price_1"]))
+    let id = try #require(try store.only().receipt?.id)
+    let context = try #require(try store.only().purchase.contextID)
+    #expect(try store.apply(CancelReceipt(id: id, note: "")) == .done)
+    #expect(try retain(.receipts, before: store.after(1), in: store) == 1)
+    try store.take(Said.completed("2", user: "u2", prices: ["price_1"]))
+    #expect(try store.context(context).receiptID == nil)
+  }
+
+  @Test("Purchases that never got a receipt go when nothing was heard of them for long")
+  func noted() throws {
+    let store = try populated()
+    try store.apply(RetainNoted(cutoff: store.now))
+    #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 1)
+    store.advance(day)
+    try store.take(Said.created("noted", active: false, price: "price_2"))
+    try store.apply(RetainNoted(cutoff: store.now))
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 4, "it had nothing new to say")
+    try store.take(Said.created("again"))
+    try store.apply(RetainNoted(cutoff: store.after(1)))
+    #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 0)
+    #expect(try store.receipts().count == 4)
+  }
+
+  @Test("Slices go on where the last one ended, over rows that stay and rows that go")
+  func slices() throws {
+    let store = try TestStore()
+    let batch = (0..<1234).map { n in
+      Submission(
+        TakeEvent(
+          app: "ios", processor: "stripe", eventID: "evt_\(n)", type: "t", body: [1],
+          content: .nothing(.ignored))
+      ) { _ in }
+    }
+    _ = store.writer.apply(batch, now: store.now)
+    let first = try store.apply(Retain(table: .events, cutoff: store.after(1), afterRow: 0))
+    #expect(first == Retain.Outcome(deleted: 500, nextRow: 500))
+    let second = try store.apply(Retain(table: .events, cutoff: store.after(1), afterRow: 500))
+    #expect(second == Retain.Outcome(deleted: 500, nextRow: 1000))
+    let third = try store.apply(Retain(table: .events, cutoff: store.after(1), afterRow: 1000))
+    #expect(third == Retain.Outcome(deleted: 234, nextRow: nil))
+    #expect(try store.apply(Retain(table: .events, cutoff: store.after(1), afterRow: 0)).nextRow == nil)
+  }
+}

@@ -1,0 +1,257 @@
+// What becomes of receipts whose wait runs out, at the very moment it does; and what takes them up again (R4).
+
+import Domain
+import Store
+import Testing
+
+/// The receipt's status one millisecond before a deadline and at it.
+private func statuses(_ store: TestStore, after milliseconds: Int64, app: String = "ios") throws -> [String] {
+  store.advance(milliseconds - 1)
+  try store.endWaits()
+  let before = try store.status(app: app)
+  store.advance(1)
+  try store.endWaits()
+  return [before, try store.status(app: app)]
+}
+
+@Suite("Waits that end")
+struct WaitTests {
+  @Test("No context: delivered without one after two minutes, or held for as long as it takes")
+  func context() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    let ended = try statuses(store, after: 2 * minute)
+    #expect(ended == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
+
+    let held = try TestStore()
+    try held.take(.said(prices: ["price_1"]), app: "held")
+    for _ in 0..<5 {
+      held.advance(90 * day)
+      try held.endWaits()
+      #expect(try held.status() == "waiting/context")
+    }
+    try held.post(app: "held")
+    #expect(try held.status() == "pending: u1 subscription sub_1 price_1 blob")
+  }
+
+  @Test("No user: failed after a day, and revived when the user comes at last (R4)")
+  func user() throws {
+    for app in ["ios", "held"] {
+      let store = try TestStore()
+      try store.take(Said.completed(user: nil, prices: ["price_1"]), app: app)
+      let ended = try statuses(store, after: day, app: app)
+      #expect(ended == ["waiting/user", "failed/user"])
+      store.advance(day)
+      try store.post(app: app)
+      #expect(try store.status() == "failed/user", "a context alone names no purchase")
+      try store.take(Said.created(user: "u1"), app: app)
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    }
+  }
+
+  @Test("No price: failed after a day, and revived when the price comes at last (R4)")
+  func price() throws {
+    let store = try TestStore()
+    try store.take(Said.completed())
+    #expect(try statuses(store, after: day) == ["waiting/price", "failed/price"])
+    store.advance(day)
+    let later = try store.post(price: "price_9")
+    #expect(try store.status() == "failed/price", "what is posted now belongs to a checkout of now")
+    try store.take(Said.created(at: store.now), keep: false)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try store.context(later).state == .paid)
+  }
+
+  @Test("A merchant's own price: taken after thirty seconds, unless Stripe's comes before")
+  func merchantPrice() throws {
+    let store = try TestStore()
+    try store.post(price: "gold")
+    try store.take(Said.completed())
+    let ended = try statuses(store, after: 30 * second)
+    #expect(ended == ["waiting/price", "pending: u1 subscription sub_1 gold blob"])
+    #expect(try store.only().receipt?.priceMismatch == false)
+
+    let prompt = try TestStore()
+    try prompt.post(price: "gold")
+    try prompt.take(Said.completed())
+    prompt.advance(29 * second)
+    try prompt.take(Said.created())
+    #expect(try prompt.status() == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try prompt.only().receipt?.priceMismatch == true)
+    #expect(try prompt.only().receipt?.priceID == "price_1")
+  }
+
+  @Test("No money: failed after a fortnight, and revived when it comes at last (R4)")
+  func payment() throws {
+    for app in ["ios", "held"] {
+      let store = try TestStore()
+      try store.post(app: app)
+      try store.take(Said.completed(unpaid: true, prices: ["price_1"]), app: app)
+      #expect(try statuses(store, after: 14 * day, app: app) == ["waiting/payment", "failed/payment"])
+      try store.take(Said.session("1", .checkoutPaid), app: app)
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    }
+  }
+
+  @Test("No name of the subscription: failed after a fortnight, and revived when it comes (R4)")
+  func subscription() throws {
+    let store = try TestStore()
+    try store.post()
+    try store.take(Said.completed(named: false, prices: ["price_1"]))
+    #expect(try statuses(store, after: 14 * day) == ["waiting/subscription", "failed/subscription"])
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+  }
+
+  @Test("A payment that is days under way takes no context of a later checkout")
+  func laterCheckout() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(unpaid: true, prices: ["price_1"]))
+    store.advance(3 * day)
+    let later = try store.post("later")
+    #expect(try store.context(later).receiptID == nil)
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try store.status() == "waiting/context" && store.context(later).receiptID == nil)
+    let next = try statuses(store, after: 2 * minute)
+    #expect(next == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
+  }
+
+  @Test("The store says when the next wait ends, and nothing is decided before")
+  func next() throws {
+    let store = try TestStore()
+    #expect(try store.endWaits() == nil)
+    try store.take(Said.completed("1", prices: ["price_1"]))
+    try store.take(Said.completed("2", user: nil))
+    #expect(try store.endWaits() == store.after(2 * minute))
+    store.advance(2 * minute)
+    #expect(try store.endWaits() == TestStore.start.advanced(byMilliseconds: day))
+    store.advance(2 * day)
+    #expect(try store.endWaits() == nil)
+  }
+
+  @Test("More waits than one slice holds all end, slice by slice")
+  func slices() throws {
+    let store = try TestStore()
+    let events = (0..<450).map { n in
+      TakeEvent(
+        app: "ios", processor: "stripe", eventID: "evt_\(n)", type: "t", body: [],
+        content: .report(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]), keep: true))
+    }
+    #expect(store.writer.apply(events.map { Submission($0) { _ in } }, now: store.now).fault == nil)
+    store.advance(2 * minute)
+    var rounds = 0
+    while let next = try store.endWaits(), next <= store.now { rounds += 1 }
+    #expect(rounds == 2)
+    #expect(try store.reader.counts().map(\.state) == [.pending, .waiting])
+    #expect(try store.reader.counts().map(\.count) == [450, 0])
+  }
+
+  @Test("A receipt of an app that is configured no more waits on and is lost to no one (R4)")
+  func unknownApp() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    store.writer.use(rules: [:])
+    store.advance(2 * minute)
+    #expect(try store.endWaits() == store.after(hour))
+    #expect(try store.status() == "waiting/context")
+    store.writer.use(rules: TestStore.rules)
+    store.advance(hour)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+  }
+
+  @Test("What was waiting goes on waiting after a restart, for as long as it had left (R9)")
+  func restart() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    store.advance(minute)
+    try store.reopen()
+    #expect(
+      try statuses(store, after: minute) == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
+  }
+}
+
+@Suite("Users of purchases")
+struct UserTests {
+  @Test("A user is known by the customer, whichever of the two events comes first (R2)")
+  func customer() throws {
+    for isReversed in [false, true] {
+      let store = try TestStore()
+      let first = Said.completed("1", user: "u1", prices: ["price_1"])
+      let second = Said.created("2", customer: "cus_1")
+      for report in isReversed ? [second, first] : [first, second] { try store.take(report) }
+      let receipts = try store.receipts()
+      #expect(Set(receipts.map(\.purchase.key.id)) == ["sub_1", "sub_2"])
+      #expect(receipts.map(\.purchase.userID) == ["u1", "u1"])
+      #expect(receipts.first { $0.purchase.key.id == "sub_2" }?.purchase.userSource == .customer)
+      try store.post("one")
+      try store.post("two")
+      #expect(try store.receipts().map(\.receipt?.state) == [.pending, .pending])
+    }
+  }
+
+  @Test("The same customer id of another app names no one (R5)")
+  func otherApp() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", user: "u1"), app: "web")
+    try store.take(Said.created("2", customer: "cus_1"))
+    #expect(try store.receipts(app: "ios").isEmpty)
+  }
+
+  @Test("A user that becomes known revives all of the customer's purchases that failed for it")
+  func revival() throws {
+    let store = try TestStore()
+    for n in ["1", "2"] {
+      var said = Said.completed(n, user: nil, prices: ["price_1"])
+      said.customerID = "cus_x"
+      try store.take(said)
+    }
+    store.advance(day)
+    try store.endWaits()
+    #expect(try store.receipts().map(TestStore.status) == ["failed/user", "failed/user"])
+    try store.take(Said.created("1", user: "u1", customer: "cus_x"))
+    #expect(
+      try store.receipts().map(TestStore.status) == [
+        "pending: u1 subscription sub_1 price_1 -", "pending: u1 subscription sub_2 price_1 -",
+      ])
+  }
+
+  @Test("A more certain source overrides the user and lets the wrong user's context go (R5)")
+  func overridden() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", user: "u1"))
+    let wrong = try store.post("of u1")
+    #expect(try store.context(wrong).receiptID != nil)
+    try store.take(Said.completed("2", user: nil, unpaid: true).of("cus_1"))
+    let second = try store.post("second of u1")
+    #expect(try store.receipts().last?.purchase.contextID == second)
+    let right = try store.post("of u2", user: "u2")
+    try store.take(Said.created("2", active: false, user: "u2", customer: "cus_1"))
+    let moved = try #require(try store.receipts().last)
+    #expect(moved.purchase.userID == "u2" && moved.purchase.contextID == right)
+    #expect(try store.context(second).receiptID == nil && store.context(second).state == .open)
+  }
+
+  @Test("A lesser source overrides no user")
+  func notOverridden() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: "u1", unpaid: true))
+    try store.take(Said.created(active: false, user: "u2"))
+    #expect(try store.only().purchase.userID == "u1")
+  }
+
+  @Test("A context's id as the reference is no user, known or not")
+  func unknownContext() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: "ctx_01MCC5RM00ABCDEFGHJKMNPQRS", prices: ["price_1"]))
+    #expect(try store.status() == "waiting/user")
+  }
+}
+
+extension PurchaseReport {
+  fileprivate func of(_ customer: String) -> PurchaseReport {
+    var report = self
+    report.customerID = customer
+    return report
+  }
+}

@@ -1,0 +1,191 @@
+// Batches: one transaction for all, one command's failure for none of the others, and what is told afterwards (R1, R8).
+
+import Domain
+import SQLite
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// Does what the store must refuse: a pending receipt without its bytes.
+private struct BreakReceipt: StoreCommand {
+  var id: String
+
+  func apply(to store: StoreSession) throws(SQLiteError) {
+    guard var record = try store.purchases.find(receipt: id) else { return }
+    record.receipt?.state = .pending
+    record.receipt?.body = nil
+    record.receipt?.nextAttemptAt = nil
+    try store.purchases.update(record)
+  }
+}
+
+/// Keeps a breaker, and then fails.
+private struct BreakAfterBreaker: StoreCommand {
+  func apply(to store: StoreSession) throws(SQLiteError) {
+    try store.breakers.save(Breaker(state: .paused, cause: .status(403)), app: "ios")
+    throw SQLiteError(kind: .misuse, code: 21, operation: "test")
+  }
+}
+
+/// Fails as a database does whose disk is gone.
+private struct FailAs: StoreCommand {
+  var kind: SQLiteError.Kind
+
+  func apply(to store: StoreSession) throws(SQLiteError) {
+    throw SQLiteError(kind: kind, code: 1, operation: "test")
+  }
+}
+
+/// What completions were told, in the order in which they were.
+private final class Answers: Sendable {
+  private let told = Mutex<[String]>([])
+
+  var all: [String] { told.withLock(\.self) }
+
+  func submission<Command: StoreCommand>(_ name: String, _ command: Command) -> Submission {
+    Submission(command) { [self] result in
+      told.withLock { told in
+        switch result {
+        case .success: told.append("\(name): stored")
+        case .failure(let error): told.append("\(name): \(error.kind.rawValue)")
+        }
+      }
+    }
+  }
+}
+
+private func event(_ n: String) -> TakeEvent {
+  TakeEvent(
+    app: "ios", processor: "stripe", eventID: "evt_of_\(n)", type: "t", body: [1],
+    content: .report(Said.completed(n, user: "u\(n)", prices: ["price_1"]), keep: true))
+}
+
+@Suite("Batches")
+struct WriterTests {
+  @Test("A batch is stored as one, and each is answered once and in order")
+  func together() throws {
+    let store = try TestStore()
+    let answers = Answers()
+    let batch = (0..<50).map { answers.submission("\($0)", event("\($0)")) }
+    let result = store.writer.apply(batch, now: store.now)
+    #expect(result.fault == nil)
+    #expect(answers.all == (0..<50).map { "\($0): stored" })
+    #expect(try store.receipts().count == 50)
+    #expect(result.changes.waitUntil == store.after(2 * minute) && result.changes.dueAt.isEmpty)
+  }
+
+  @Test("An empty batch is nothing")
+  func empty() throws {
+    let store = try TestStore()
+    let result = store.writer.apply([], now: store.now)
+    #expect(result.fault == nil && result.changes.isEmpty)
+  }
+
+  @Test("One command that cannot be stored takes no other with it")
+  func oneFails() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("first", prices: ["price_1"]))
+    let id = try #require(try store.only().receipt?.id)
+    let answers = Answers()
+    let result = store.writer.apply(
+      [
+        answers.submission("before", event("1")), answers.submission("bad", BreakReceipt(id: id)),
+        answers.submission("after", event("2")),
+      ], now: store.now)
+    #expect(result.fault?.kind == .constraint)
+    #expect(answers.all == ["before: stored", "bad: constraint", "after: stored"])
+    let states = try store.receipts().map(TestStore.status)
+    #expect(states == Array(repeating: "waiting/context", count: 3))
+    #expect(result.changes.waitUntil == store.after(2 * minute))
+  }
+
+  @Test("A command that fails alone is told so and leaves nothing")
+  func alone() throws {
+    let store = try TestStore()
+    let answers = Answers()
+    let result = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
+    #expect(answers.all == ["bad: misuse"] && result.fault?.kind == .misuse && result.changes.isEmpty)
+    #expect(throws: SQLiteError(kind: .misuse, code: 21, operation: "test")) {
+      try store.apply(BreakAfterBreaker())
+    }
+    #expect(try store.reader.breakers().isEmpty)
+  }
+
+  @Test("What a failed command remembered of a breaker is forgotten with it")
+  func breakerRolledBack() throws {
+    let store = try TestStore()
+    let answers = Answers()
+    let paused = Breaker(state: .paused, cause: .status(403))
+    _ = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
+    try store.apply(SaveBreaker(app: "ios", breaker: paused))
+    #expect(try store.reader.breakers() == ["ios": paused], "it is not taken for kept already")
+  }
+
+  @Test(
+    "When the database fails, all are told so at once and none is tried alone",
+    arguments: [SQLiteError.Kind.syncFailed, .busy, .inputOutput, .readOnly, .interrupted])
+  func databaseFails(kind: SQLiteError.Kind) throws {
+    let store = try TestStore()
+    let answers = Answers()
+    let result = store.writer.apply(
+      [answers.submission("one", event("1")), answers.submission("two", FailAs(kind: kind))], now: store.now)
+    #expect(result.fault?.kind == kind && result.changes.isEmpty)
+    #expect(answers.all == ["one: \(kind.rawValue)", "two: \(kind.rawValue)"])
+    #expect(try store.receipts().isEmpty)
+  }
+
+  @Test("What others wait for is told: what is due and when, contexts whose state changed, the next wait")
+  func changes() throws {
+    let store = try TestStore()
+    let id = try store.post(user: "u1")
+    let answers = Answers()
+    var result = store.writer.apply([answers.submission("1", event("1"))], now: store.now)
+    #expect(result.changes.contextIDs == [id] && result.changes.dueAt == ["ios": store.now])
+    #expect(result.changes.waitUntil == nil)
+    let row = try store.only().rowID
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 1, status: 500, error: nil, isAmbiguous: false, response: []
+    )
+    let retry = RecordAttempt(
+      row: row, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true),
+      breaker: Breaker())
+    result = store.writer.apply([answers.submission("2", retry)], now: store.now)
+    #expect(result.changes.dueAt == ["ios": store.after(7)])
+    let unrelated = TakeEvent(
+      app: "ios", processor: "stripe", eventID: "evt_x", type: "ping", body: [], content: .nothing(.ignored))
+    #expect(store.writer.apply([answers.submission("3", unrelated)], now: store.now).changes.isEmpty)
+  }
+
+  @Test("The log is moved into the file at a clean stop, and everything is still there (R9)")
+  func checkpoint() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    try store.writer.checkpoint()
+    try store.reopen()
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.reader.integrityFaults().isEmpty)
+  }
+
+  @Test("A guest and the owner write to one database in turn")
+  func guest() throws {
+    let store = try TestStore()
+    let guest = try StoreWriter(path: store.path, role: .guest, rules: TestStore.rules)
+    try store.take(.said(prices: ["price_1"]))
+    let id = try #require(try store.only().receipt?.id)
+    #expect(try guest.apply(CancelReceipt(id: id, note: "by hand"), now: store.now) == .done)
+    try store.take(Said.created())
+    #expect(try store.status() == "cancelled/operator")
+  }
+
+  @Test("A copy of the database has everything and is a database of its own")
+  func copy() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    let path = store.path + ".copy"
+    try store.reader.copy(to: path)
+    let copy = try StoreReader(path: path, role: .guest)
+    #expect(try copy.receipts(ReceiptFilter(), limit: 10) == store.receipts())
+    #expect(throws: SQLiteError.self) { try store.reader.copy(to: path) }
+  }
+}
