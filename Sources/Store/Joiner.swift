@@ -101,8 +101,7 @@ extension StoreSession {
     }
     guard let id = report.namedContextID, let context = try contexts.find(app: record.app, id: id) else { return }
     record.purchase.learnUser(context.userID, from: .context)
-    let isFree = context.purchaseRow == nil || context.purchaseRow == record.rowID
-    guard isFree, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
+    guard context.isFree(for: record.rowID), record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
     if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) { return }
     if let other = record.purchase.contextID { try contexts.release(id: other) }
     try claim(id, context.blob, for: &record)
