@@ -71,6 +71,7 @@ CREATE INDEX purchases_by_import ON purchases (import_id) WHERE import_id IS NOT
 CREATE INDEX purchases_due ON purchases (app, next_attempt_at, ready_at) WHERE state = 'pending';
 CREATE INDEX purchases_waits ON purchases (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX purchases_by_state ON purchases (state, receipt_id) WHERE state <> 'delivered';
+CREATE INDEX purchases_delivered ON purchases (app, delivered_at) WHERE delivered_at IS NOT NULL;
 CREATE INDEX purchases_noted ON purchases (updated_at) WHERE state IS NULL;
 
 -- Webhook deliveries that carried a valid signature.

@@ -95,6 +95,11 @@ final class RelayCore: Sendable {
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
     dispatcher.use(directory)
+    for app in directory.apps.values {
+      let pause = app.delivery.breaker.openForMilliseconds
+      // If it cannot be stored, the receipts come back by themselves after that pause.
+      _ = committer.submit(Expedite(app: app.slug, pauseMilliseconds: pause), from: .inside) { _ in }
+    }
     housekeeper.lookEverywhere()
   }
 

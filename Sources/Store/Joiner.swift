@@ -17,11 +17,14 @@ extension StoreSession {
   ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
     guard found != nil || keep else { return (.ignored, nil) }
-    var record =
-      found?.record
-      ?? PurchaseRecord(
-        rowID: 0, app: app, purchase: Purchase(report, now: now), receipt: nil, updatedAt: now)
-    if found == nil { record.rowID = try purchases.insert(record) }
+    var record: PurchaseRecord
+    if let found {
+      record = found.record
+    } else {
+      record = PurchaseRecord(
+        rowID: try purchases.nextRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
+        updatedAt: now)
+    }
     let known = record.purchase
     record.purchase.absorb(report)
     if record.receipt?.isOpenToJoin ?? true {
@@ -56,7 +59,8 @@ extension StoreSession {
   ) throws(SQLiteError) -> PurchaseRecord {
     var merged = survivor
     merged.purchase.absorb(placeholder.purchase)
-    if !(survivor.receipt?.isOpenToJoin ?? true) {
+    let isOpen = survivor.receipt?.isOpenToJoin ?? true
+    if !isOpen {
       merged.purchase.keepContent(of: survivor.purchase)
     } else if Self.isBetterServed(placeholder.purchase, than: survivor.purchase) {
       merged.purchase.contextID = placeholder.purchase.contextID
@@ -65,7 +69,8 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      if contextID == merged.purchase.contextID {
+      // One that comes too late to be sent still tells its checkout what became of it.
+      if contextID == merged.purchase.contextID || !isOpen {
         try contexts.move(id: contextID, from: owner, to: survivor.rowID)
       } else {
         try contexts.release(id: contextID)
@@ -116,7 +121,8 @@ extension StoreSession {
     changes.contextIDs.insert(id)
   }
 
-  /// Completes what can be completed, decides, and writes the row if it changed.
+  /// Completes what can be completed, decides, and writes the row if it is new or changed.
+  /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
   func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard let rules = rules(of: record.app) else { return try save(&record, before: before) }
     if record.receipt?.isOpenToJoin ?? true {
@@ -131,9 +137,13 @@ extension StoreSession {
   private func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard record != before else { return }
     record.updatedAt = now
+    guard let before else {
+      try purchases.insert(record)
+      return changes.note(record)
+    }
     try purchases.update(record)
     changes.note(record)
-    if record.receipt != nil, before?.receipt == nil {
+    if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
     }
   }
@@ -201,7 +211,7 @@ extension StoreSession {
   /// The receipt is due at that moment, with its whole retry budget.
   func restartBudget(of receipt: inout Receipt, app: String, at moment: Timestamp) {
     receipt.spentTries = 0
-    receipt.retrySince = now
+    receipt.retrySince = max(now, moment)
     receipt.pausedBaseMilliseconds = breakers.pausedMilliseconds(app: app, now: now)
     receipt.nextAttemptAt = moment
   }

@@ -121,6 +121,9 @@ public struct Output: Sendable {
     notes.write("\(Style.red.applied(to: "\(program):", inColour: inColour)) \(message)\n")
   }
 
+  /// Whether a person is there to be asked.
+  public var canAsk: Bool { isInputTerminal }
+
   /// Asks on stderr; `y` and `yes` in any case agree, everything else and the end of the input do not.
   public func confirm(_ prompt: String) -> Bool {
     notes.write("\(prompt) [y/N] ")

@@ -1,3 +1,13 @@
-@main struct Program {
-  static func main() {}
+// receiptctl: everything it does is in `Operator`. The main thread.
+
+import Glibc
+import Operator
+import Terminal
+
+@main
+struct Program {
+  static func main() {
+    let surroundings = Surroundings(output: .standard(program: OperatorProgram.name))
+    exit(OperatorProgram.run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
+  }
 }

@@ -34,15 +34,18 @@ public enum PlyContext {
   public static func read(_ text: String) throws(Fault) -> ContextBlob {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= encodedBytesMax else { throw .tooLong }
-    guard let decoded = decode(text), !decoded.isEmpty else { throw .notBase64 }
+    guard let decoded = data(of: text), !decoded.isEmpty else { throw .notBase64 }
     guard decoded.count <= decodedBytesMax else { throw .tooLong }
     // Opaque blobs are allowed, so what cannot be read simply names no price.
     let fields = try? JSONDecoder().decode(Fields.self, from: decoded)
     return ContextBlob(text: text, priceID: OutsideText.identifier(fields?.priceID))
   }
 
+  /// What a blob says, for people; nil when it is no base64.
+  public static func bytes(of text: String) -> [UInt8]? { data(of: text).map(Array.init) }
+
   /// Checks every character itself: `Data(base64Encoded:)` takes padding in the middle of a text.
-  private static func decode(_ text: String) -> Data? {
+  private static func data(of text: String) -> Data? {
     let paddingCount = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     var standard: [UInt8] = []
     standard.reserveCapacity(text.utf8.count + 2)

@@ -53,7 +53,7 @@ struct StripeObject: Decodable {
   let billingReason: String?
   let customer: Reference?
   let subscription: Reference?
-  let plan: Reference?
+  let plan: PriceReference?
   let metadata: Metadata?
   let lineItems: ItemList?
   let displayItems: [Item]?
@@ -97,12 +97,29 @@ struct Reference: Decodable {
   private enum Key: String, CodingKey { case id, metadata }
 
   init(from decoder: any Decoder) throws {
-    if let fields = try? decoder.container(keyedBy: Key.self) {
+    // Which of the two it is, only a failed attempt tells, and that is dear: the common one first.
+    if let text = try? decoder.singleValueContainer().decode(String.self) {
+      id = text
+      metadata = nil
+    } else {
+      let fields = try decoder.container(keyedBy: Key.self)
       id = fields.lenient(.id)
       metadata = fields.lenient(.metadata)
+    }
+  }
+}
+
+/// A price or a plan: the whole object, as a rule, or only its id.
+struct PriceReference: Decodable {
+  let id: String?
+
+  private enum Key: String, CodingKey { case id }
+
+  init(from decoder: any Decoder) throws {
+    if let fields = try? decoder.container(keyedBy: Key.self) {
+      id = fields.lenient(.id)
     } else {
       id = try decoder.singleValueContainer().decode(String.self)
-      metadata = nil
     }
   }
 }
@@ -136,8 +153,8 @@ struct ItemList: Decodable {
 /// A line of a session, an item of a subscription, a line of an invoice.
 struct Item: Decodable {
   let type: String?
-  let price: Reference?
-  let plan: Reference?
+  let price: PriceReference?
+  let plan: PriceReference?
   let pricing: Pricing?
   let subscription: Reference?
   let parent: LineParent?

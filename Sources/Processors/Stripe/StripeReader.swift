@@ -14,8 +14,12 @@ struct StripeReader {
 
   private var type: String { envelope.type ?? "" }
 
-  /// When the event happened, by Stripe's clock.
-  private var happenedAt: Timestamp { envelope.created.map(Timestamp.init(unixSeconds:)) ?? now }
+  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never later than
+  /// now.
+  private var happenedAt: Timestamp {
+    guard let created = envelope.created else { return now }
+    return min(now, Timestamp(unixSeconds: created).advanced(byMilliseconds: 999))
+  }
 
   func content() -> EventReading.Content {
     guard !type.isEmpty else { return .nothing(.unparsed) }

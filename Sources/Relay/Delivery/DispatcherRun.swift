@@ -15,6 +15,8 @@ struct DispatcherRun {
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
+    /// Under which of the lane's configurations it was sent.
+    var edition: Int
   }
 
   private let dispatcher: Dispatcher
@@ -132,7 +134,8 @@ struct DispatcherRun {
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     lastTag += 1
     let app = lane.app
-    tries[lastTag] = Try(app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now)
+    tries[lastTag] = Try(
+      app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, edition: lane.edition)
     let request = TransferRequest(
       method: .post, url: app.destination.url,
       headers: app.destination.headers.map { TransferHeader($0.name, $0.value) }, body: receipt.body,
@@ -180,6 +183,13 @@ struct DispatcherRun {
     _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: AttemptReport
   ) -> Delivery.Decision {
     let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
+    dispatcher.metrics.attempted(
+      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+    if case .misconfigured = verdict, attempt.edition != lane.edition {
+      // It met a configuration that is no longer in force, and says nothing of the one that is.
+      lane.abandon(row: attempt.receipt.row)
+      return .retry(at: now, spent: false)
+    }
     let before = lane.breaker
     lane.judge(verdict, row: attempt.receipt.row, now: now)
     let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
@@ -190,8 +200,6 @@ struct DispatcherRun {
         spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
         pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
-    dispatcher.metrics.attempted(
-      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
     DeliveryLog(dispatcher.log).write(
       verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
       after: lane.breaker)

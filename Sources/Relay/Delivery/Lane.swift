@@ -10,6 +10,8 @@ internal import Store
 /// The state of one app's deliveries.
 struct Lane {
   private(set) var app: App
+  /// Counts the configurations that the lane has had.
+  private(set) var edition = 0
   private(set) var breaker: Breaker
   private var bucket: TokenBucket
   /// Receipts that are being sent, or whose outcome is not on disk yet; none of them may be sent again (R3).
@@ -35,6 +37,7 @@ struct Lane {
   mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
     self.app = app
+    edition += 1
     isRetired = false
     breaker.probeNow(now: now)
     dueAt = now

@@ -72,6 +72,13 @@ extension StoreReader {
       """
   }
 
+  /// The row of an event; nil when there is none. Without an app the newest of several, so that a page repeats an
+  /// event rather than leaving one out.
+  public func row(ofEvent id: String, app: String?) throws(SQLiteError) -> Int64? {
+    try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
+      .first([.text(id), .optional(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
+  }
+
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
     EventSummary(
       row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),

@@ -15,8 +15,8 @@ enum PurchaseRow {
   static let columnList = columns.joined(separator: ", ")
 
   static let insertSQL: String = {
-    let places = columns.indices.dropFirst().map { "?\($0)" }.joined(separator: ", ")
-    return "INSERT INTO purchases (\(columns.dropFirst().joined(separator: ", "))) VALUES (\(places))"
+    let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    return "INSERT INTO purchases (\(columnList)) VALUES (\(places))"
   }()
 
   static let updateSQL: String = {

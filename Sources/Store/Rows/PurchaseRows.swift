@@ -7,7 +7,6 @@ final class PurchaseRows {
   /// How many rows one look-up by user or customer takes in at most.
   static let relatedMax: Int64 = 200
 
-  private let connection: Connection
   private let byRow: Statement
   private let byReceipt: Statement
   private let byObject: Statement
@@ -17,12 +16,13 @@ final class PurchaseRows {
   private let userOfCustomer: Statement
   private let overdue: Statement
   private let earliestWait: Statement
+  private let lastRow: Statement
   private let inserting: Statement
   private let updating: Statement
   private let deleting: Statement
+  private let expediting: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
-    self.connection = connection
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byReceipt = try connection.prepare("\(select) WHERE receipt_id = ?1")
@@ -48,9 +48,15 @@ final class PurchaseRows {
       "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
     earliestWait = try connection.prepare(
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
+    lastRow = try connection.prepare("SELECT max(row_id) FROM purchases")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
+    expediting = try connection.prepare(
+      """
+      UPDATE purchases SET next_attempt_at = ?2
+      WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
+      """)
   }
 
   func find(row: Int64) throws(SQLiteError) -> PurchaseRecord? {
@@ -96,10 +102,13 @@ final class PurchaseRows {
     try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }
 
-  /// - Returns: the new row's id.
-  func insert(_ record: PurchaseRecord) throws(SQLiteError) -> Int64 {
-    try inserting.run(PurchaseRow.values(of: record))
-    return connection.lastInsertedRowID
+  /// The id of the next new row. There is one writer of purchases, and it asks inside its transaction.
+  func nextRow() throws(SQLiteError) -> Int64 {
+    try lastRow.first { row throws(SQLiteError) in row.integer(0) + 1 } ?? 1
+  }
+
+  func insert(_ record: PurchaseRecord) throws(SQLiteError) {
+    try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
   }
 
   func update(_ record: PurchaseRecord) throws(SQLiteError) {
@@ -108,5 +117,10 @@ final class PurchaseRows {
 
   func delete(row: Int64) throws(SQLiteError) {
     try deleting.run([.integer(row)])
+  }
+
+  /// Makes an app's receipts that are due in a while due now.
+  func expedite(app: String, now: Timestamp, until: Timestamp) throws(SQLiteError) {
+    try expediting.run([.text(app), .time(now), .time(until)])
   }
 }

@@ -1,0 +1,35 @@
+# Shortcuts for people who work on Receipt Relay. `make` alone lists them.
+#
+# The work is done by the scripts in deploy/dev: what they set up is a deployment too, on the machine in front of
+# you, and they can be read and run one by one. .ci/run calls the same targets.
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo run test lint bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Install the Debian packages that are missing (apt-get, as root or through sudo)
+	@deploy/dev/deps libraries tools
+
+build: deps ## Build receiptd and receiptctl for release, into .build/release
+	swift build -c release
+
+demo: build ## Play a whole checkout against a stand-in destination, then one that fails and is replayed
+	@deploy/dev/demo
+
+run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a development configuration
+	@deploy/dev/run
+
+test: deps ## Run all tests
+	@deploy/dev/test
+
+lint: ## Check the form of the Swift sources
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
+
+bench: build ## Measure against a bare libmicrohttpd on this machine (ROUNDS=3 SECONDS_EACH=10)
+	@deploy/dev/deps bench
+	@benchmarks/run
+
+clean: ## Remove what was built and the development databases
+	rm -rf .build var

@@ -1,0 +1,54 @@
+// Every command of receiptctl, by noun: the one table that parses, prints help and finds what to run. Pure;
+// any thread.
+
+internal import Relay
+internal import Terminal
+
+/// One command: its line in the table, and what it does.
+struct Verb: Sendable {
+  let spec: CommandSpec
+  let run: @Sendable (Session) throws -> ExitCode
+}
+
+/// The table.
+enum CommandTable {
+  /// In the order of help. A new noun is a file beside these and its line here.
+  static let verbs: [Verb] =
+    ReceiptsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + StatsNoun.verbs + DatabaseNoun.verbs
+    + ConfigurationNoun.verbs + SandboxNoun.verbs
+
+  static let spec = ProgramSpec(
+    name: OperatorProgram.name, version: Version.number,
+    summary: "look into a relay and set right what went wrong",
+    discussion: """
+      Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \
+      after a change. Times are relative in tables and RFC 3339 with --json; what a command says about its \
+      result goes to stderr. Ends with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 \
+      bad data, 66 not found, 69 unavailable, 75 try again, 77 refused, 78 configuration.
+      """,
+    options: [
+      OptionSpec(
+        "config", placeholder: "PATH",
+        help: "The configuration file; else $\(ConfigurationLoader.pathVariable), else "
+          + ConfigurationLoader.defaultPath
+      ),
+      OptionSpec(flag: "json", help: "One JSON object per line instead of a table"),
+    ],
+    nouns: [
+      ReceiptsNoun.spec, EventsNoun.spec, ContextsNoun.spec, DatabaseNoun.spec, ConfigurationNoun.spec,
+      SandboxNoun.spec,
+    ],
+    commands: verbs.map(\.spec),
+    examples: [
+      ExampleSpec("receiptctl stats", "How things stand"),
+      ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
+      ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The story of one receipt"),
+      ExampleSpec("receiptctl receipts replay --state failed --wait", "Try all failed ones again, and watch"),
+    ])
+
+  /// `--yes` and `--dry-run`, of every verb that asks.
+  static let asking = [
+    OptionSpec(flag: "yes", short: "y", help: "Do not ask"),
+    OptionSpec(flag: "dry-run", short: "n", help: "Only show what would be done"),
+  ]
+}

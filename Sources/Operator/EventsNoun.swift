@@ -1,0 +1,141 @@
+// `receiptctl events`: the raw webhooks, as they came.
+
+internal import Domain
+internal import JSON
+internal import Store
+internal import Terminal
+
+enum EventsNoun {
+  static let spec = NounSpec("events", summary: "Webhooks that carried a valid signature")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["events", "list"], summary: "List events, newest first",
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec(
+            "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
+          OptionSpec(
+            "outcome", placeholder: "OUTCOME", help: "Only those of which this became",
+            choices: EventOutcome.allCases.map(\.rawValue)),
+        ] + Page.timeOptions("received") + Page.options(of: "event"),
+        examples: [
+          ExampleSpec("receiptctl events list --since 1h", "What Stripe sent during the last hour"),
+          ExampleSpec("receiptctl events list --outcome unparsed", "What could not be understood"),
+        ]), run: list),
+    Verb(
+      spec: CommandSpec(
+        ["events", "show"], summary: "Show an event with its content",
+        discussion: "The content is laid out for reading; --json has its very bytes as text.",
+        arguments: [ArgumentSpec("ID", help: "the event, evt_…")],
+        examples: [
+          ExampleSpec("receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy", "What it says"),
+          ExampleSpec(
+            "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body",
+            "The bytes, for another tool"),
+        ]), run: show),
+  ]
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var filter = EventFilter()
+    filter.app = session.app(configuration)
+    filter.type = session.command.options["type"]
+    filter.outcome = session.command.options["outcome"].flatMap(EventOutcome.init)
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    if let after = page.after {
+      // `ios/evt_1`: two apps may get the same event.
+      let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
+      filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
+      if filter.after == nil {
+        throw OperatorFault(
+          .notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
+      }
+    }
+    let found = try reader.events(filter, limit: page.fetchLimit)
+    let shown = found.prefix(page.limit)
+    if session.isJSON {
+      for event in shown { session.output.json(EventJSON.summary(of: event)) }
+    } else {
+      session.output.table(table(shown, session))
+    }
+    try page.note(fetched: found.count, last: shown.last.map { "\($0.app)/\($0.id)" }, session)
+    return .done
+  }
+
+  private static func table(_ events: some Collection<EventSummary>, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"), .init("RECEIPT"),
+        .init("RECEIVED"),
+      ],
+      emptyMessage: "No events.")
+    for event in events {
+      let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
+      table.add([
+        Table.Cell(event.id), Table.Cell(event.app), Table.Cell(event.type),
+        Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID ?? "-"),
+        Table.Cell(session.relative(event.receivedAt)),
+      ])
+    }
+    return table
+  }
+
+  private static func show(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let id = session.command.positionals[0]
+    let found = try session.reader(configuration).events(id: id)
+    guard !found.isEmpty else {
+      throw OperatorFault(
+        .notFound,
+        "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older "
+          + "than retention.events. What came is in: receiptctl events list")
+    }
+    let output = session.output
+    for (summary, body) in found {
+      if session.isJSON {
+        output.json(EventJSON.detail(of: summary, body: body))
+        continue
+      }
+      output.line(Style.bold.applied(to: DisplayText.clean(summary.id), inColour: output.isInColour))
+      output.line("  type      \(DisplayText.clean(summary.type))")
+      output.line("  app       \(DisplayText.clean(summary.app))")
+      output.line("  received  \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
+      output.line("  outcome   \(DisplayText.clean(summary.outcome))")
+      output.line("  receipt   \(DisplayText.clean(summary.receiptID ?? "none"))")
+      output.line()
+      for line in lines(of: body) { output.line(line) }
+    }
+    return .done
+  }
+
+  /// The content laid out for reading; what is no JSON as it is.
+  private static func lines(of body: [UInt8]) -> [String] {
+    // Not being JSON is what an unparsed event may be kept for.
+    let text = (try? JSONValue(parsing: body))?.prettyText ?? String(decoding: body, as: UTF8.self)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.clean(String($0)) }
+  }
+}
+
+enum EventJSON {
+  static func summary(of event: EventSummary) -> JSONValue { .object(members(of: event)) }
+
+  /// With the raw bytes as text, repaired where they are no UTF-8.
+  static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
+    .object(members(of: event) + [.init(name: "body", value: .string(String(decoding: body, as: UTF8.self)))])
+  }
+
+  private static func members(of event: EventSummary) -> [JSONValue.Member] {
+    let fields: KeyValuePairs<String, JSONValue> = [
+      "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor),
+      "type": .string(event.type), "outcome": .string(event.outcome),
+      "receipt_id": .optional(event.receiptID),
+      "received_at": .time(event.receivedAt),
+    ]
+    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+}

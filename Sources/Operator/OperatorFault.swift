@@ -1,0 +1,52 @@
+// Why a command could not do what it was asked, in words for the person who asked: what, why, what to do.
+// Pure; any thread.
+
+internal import Platform
+internal import SQLite
+internal import Store
+internal import Terminal
+
+/// An end that is not a success.
+struct OperatorFault: Error, Equatable {
+  let code: ExitCode
+  /// The program's own words; what came from outside is clean already.
+  let message: String
+
+  init(_ code: ExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// A database that cannot be opened.
+  init(_ error: StoreError, path: String) {
+    let shown = DisplayText.clean(path)
+    switch error {
+    case .missing:
+      if let fault = FileWriting.accessFault(path), !fault.isMissingFile {
+        self.init(
+          .refused,
+          "cannot open \(shown) (\(fault.reason)); run receiptctl as the user that receiptd runs as, for "
+            + "instance: sudo -u receiptd receiptctl …")
+      } else {
+        self.init(.notFound, "\(shown): \(error)")
+      }
+    case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
+    case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
+    case .sqlite(let fault): self.init(fault)
+    }
+  }
+
+  /// A question or a change that the database did not take.
+  init(_ error: SQLiteError) {
+    let what = "the database cannot be used: \(error)"
+    switch error.kind {
+    case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")
+    case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
+    case .corrupt:
+      self.init(.badData, "\(what); see what receiptctl db check says, and keep a copy of the file")
+    case .readOnly, .cannotOpen:
+      self.init(.refused, "\(what); run receiptctl as the user that receiptd runs as")
+    default: self.init(.failed, what)
+    }
+  }
+}

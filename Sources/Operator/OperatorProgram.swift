@@ -1,0 +1,94 @@
+// receiptctl from its arguments to its exit code. Everything that a command says goes through its
+// `Surroundings`, so that a test can run any of them in its own process. One thread.
+
+public import Platform
+internal import Relay
+internal import SQLite
+internal import Store
+public import Terminal
+
+/// What receiptctl runs in.
+public struct Surroundings: Sendable {
+  public var output: Output
+  public var environment: Environment
+  public var clock: any Clock
+  /// Waits for so many milliseconds.
+  public var pause: @Sendable (Int64) -> Void
+  /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
+  public var catchStop: @Sendable () -> Void
+  /// Waits for so many milliseconds, and says whether the program was told to end.
+  public var isStopped: @Sendable (Int64) -> Bool
+
+  public init(
+    output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
+    pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
+    catchStop: @escaping @Sendable () -> Void = { Signals.block() },
+    isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }
+  ) {
+    self.output = output
+    self.environment = environment
+    self.clock = clock
+    self.pause = pause
+    self.catchStop = catchStop
+    self.isStopped = isStopped
+  }
+
+  /// Sleeps on the monotonic clock.
+  public static func sleep(milliseconds: Int64) {
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+    let _: Bool? = Monitor(()).wait(until: deadline) { _ in nil }
+  }
+}
+
+/// The program `receiptctl`.
+public enum OperatorProgram {
+  public static let name = "receiptctl"
+
+  /// Its command line: the one table that parses and prints help.
+  public static var spec: ProgramSpec { CommandTable.spec }
+
+  /// Runs one command.
+  /// - Parameter arguments: without the program's own name.
+  public static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitCode {
+    let output = surroundings.output
+    let code = perform(arguments, surroundings)
+    guard let failure = output.result.failure else { return code }
+    output.error("could not write the result: \(failure.reason)")
+    return .failed
+  }
+
+  private static func perform(_ arguments: [String], _ surroundings: Surroundings) -> ExitCode {
+    let output = surroundings.output
+    do {
+      switch try CommandParser(CommandTable.spec).parse(arguments) {
+      case .show(let text):
+        output.text(text)
+        return .done
+      case .run(let command):
+        guard let verb = CommandTable.verbs.first(where: { $0.spec.path == command.path }) else {
+          return .usage
+        }
+        return try verb.run(Session(command, surroundings))
+      }
+    } catch let error as UsageError {
+      output.error(error.description)
+      return .usage
+    } catch let error as ConfigurationFaults {
+      for fault in error.faults { output.error(fault.description) }
+      return .configuration
+    } catch let error as Fault {
+      output.error(error.description)
+      return .configuration
+    } catch let error as SQLiteError {
+      let fault = OperatorFault(error)
+      output.error(fault.message)
+      return fault.code
+    } catch let error as OperatorFault {
+      output.error(error.message)
+      return error.code
+    } catch {
+      output.error("\(error)")
+      return .failed
+    }
+  }
+}

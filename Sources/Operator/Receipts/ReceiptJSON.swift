@@ -1,0 +1,57 @@
+// A receipt as `--json` prints it: the field names and their order are a promise to scripts (contract:
+// receiptctl). Pure.
+
+internal import Domain
+internal import JSON
+internal import Store
+
+enum ReceiptJSON {
+  /// The fields of a list; what is not there is null.
+  static func summary(of record: PurchaseRecord) -> JSONValue {
+    .object(members(of: record))
+  }
+
+  /// The fields of a list, then the context's blob, every try, and the events.
+  static func detail(of detail: ReceiptDetail) -> JSONValue {
+    .object(
+      members(of: detail.record) + [
+        .init(name: "ply_context", value: .optional(detail.record.purchase.context?.text)),
+        .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
+        .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
+      ])
+  }
+
+  private static func members(of record: PurchaseRecord) -> [JSONValue.Member] {
+    let purchase = record.purchase
+    let receipt = record.receipt
+    let fields: KeyValuePairs<String, JSONValue> = [
+      "id": .optional(receipt?.id), "app": .string(record.app), "state": .optional(receipt?.state.rawValue),
+      "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID),
+      "object_type": .string(purchase.key.type.rawValue), "object_id": .string(purchase.key.id),
+      // What will be sent; before that is fixed, what is known so far.
+      "price_id": .optional(receipt?.priceID ?? purchase.prices.first),
+      "price_mismatch": .bool(receipt?.priceMismatch ?? false), "context_id": .optional(purchase.contextID),
+      "import_id": .optional(receipt?.importID), "attempts": .integer(receipt?.attempts ?? 0),
+      "last_status": .optional(receipt?.lastStatus), "created_at": .time(receipt?.createdAt),
+      "ready_at": .time(receipt?.readyAt), "next_attempt_at": .time(receipt?.nextAttemptAt),
+      "delivered_at": .time(receipt?.deliveredAt), "updated_at": .time(record.updatedAt),
+    ]
+    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+
+  private static func attempt(_ attempt: LoggedAttempt) -> JSONValue {
+    let report = attempt.report
+    return [
+      "number": .integer(attempt.number), "at": .time(report.startedAt),
+      "duration_ms": .integer(report.durationMilliseconds), "status": .optional(report.status),
+      "error": .optional(report.error), "ambiguous": .bool(report.isAmbiguous),
+      // Repaired where it is no UTF-8: the kept part may end inside of a character.
+      "response": .string(String(decoding: report.response, as: UTF8.self)),
+    ]
+  }
+}
+
+extension JSONValue {
+  /// RFC 3339, or null.
+  static func time(_ time: Timestamp?) -> JSONValue { .optional(time?.text) }
+}

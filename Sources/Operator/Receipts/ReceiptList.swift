@@ -1,0 +1,63 @@
+// `receipts list`: one line for each receipt, newest first.
+
+internal import Domain
+internal import JSON
+internal import Store
+internal import Terminal
+
+enum ReceiptList {
+  static func run(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    var filter = try ReceiptsNoun.filter(session, session.app(configuration))
+    if let after = page.after {
+      guard Identifier.isWellFormed(after, prefix: Identifier.receiptPrefix) else {
+        throw session.usage("--after must be the id of a receipt, rcp_…")
+      }
+      filter.after = after
+    }
+    let found = try session.reader(configuration).receipts(filter, limit: page.fetchLimit)
+    let shown = found.prefix(page.limit)
+    if session.isJSON {
+      for record in shown { session.output.json(ReceiptJSON.summary(of: record)) }
+    } else {
+      session.output.table(table(shown, session))
+    }
+    try page.note(fetched: found.count, last: shown.last?.receipt?.id, session)
+    return .done
+  }
+
+  private static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("ID"), .init("STATE"), .init("REASON"), .init("APP"), .init("USER", canShrink: true),
+        .init("OBJECT"),
+        .init("TRIES", alignment: .trailing), .init("LAST", alignment: .trailing), .init("MADE"),
+      ], emptyMessage: "No receipts.")
+    for record in records {
+      guard let receipt = record.receipt else { continue }
+      table.add([
+        Table.Cell(receipt.id), Table.Cell(receipt.state.rawValue, receipt.state.style),
+        Table.Cell(receipt.reason?.text ?? "-"), Table.Cell(record.app),
+        Table.Cell(record.purchase.userID ?? "-"),
+        Table.Cell(record.purchase.key.id), Table.Cell(String(receipt.attempts)),
+        Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
+        Table.Cell(session.relative(receipt.createdAt)),
+      ])
+    }
+    return table
+  }
+}
+
+extension ReceiptState {
+  /// How it stands out in a table.
+  var style: Style {
+    switch self {
+    case .waiting: .cyan
+    case .pending: .yellow
+    case .delivered: .green
+    case .failed: .red
+    case .cancelled: .dim
+    }
+  }
+}

@@ -1,0 +1,144 @@
+// `receiptctl receipts`: the verbs and their options. What they do stands in the files of `Receipts/`.
+
+internal import Domain
+internal import Store
+internal import Terminal
+
+enum ReceiptsNoun {
+  static let spec = NounSpec("receipts", summary: "Messages for the destination, one for each purchase")
+
+  static let verbs = [list, show, replay, cancel, complete]
+
+  private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
+
+  /// The options that choose receipts.
+  private static let filterOptions =
+    [
+      OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+      OptionSpec(
+        "state", placeholder: "STATE", help: "Only those in this state",
+        choices: ReceiptState.allCases.map(\.rawValue)),
+      OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
+      OptionSpec(
+        "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
+      OptionSpec("object", placeholder: "ID", help: "Only those about this subscription or checkout session"),
+      OptionSpec(
+        "import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
+    ] + Page.timeOptions("made")
+
+  private static let list = Verb(
+    spec: CommandSpec(
+      ["receipts", "list"], summary: "List receipts, newest first",
+      options: filterOptions + Page.options(of: "receipt"),
+      examples: [
+        ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
+        ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "What one user bought lately"),
+        ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
+      ]),
+    run: ReceiptList.run)
+
+  private static let show = Verb(
+    spec: CommandSpec(
+      ["receipts", "show"], summary: "Show a receipt with its context, its events and every try",
+      arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
+      examples: [
+        ExampleSpec("receiptctl receipts show \(example)", "What happened to it, in order of time"),
+        ExampleSpec(
+          "receiptctl receipts show \(example) --json | jq .attempt_log", "What the destination answered"),
+      ]),
+    run: ReceiptShow.run)
+
+  private static let replay = Verb(
+    spec: CommandSpec(
+      ["receipts", "replay"], summary: "Deliver receipts again",
+      discussion: """
+        Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
+        them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
+        since when, then asks. What was delivered is sent again with --force only.
+        """,
+      arguments: [ArgumentSpec("ID", help: "the receipts", isRequired: false, isRepeatable: true)],
+      options: filterOptions + [
+        OptionSpec("limit", placeholder: "N", help: "At most so many, the newest"),
+        OptionSpec(flag: "force", help: "Send delivered ones again, too"),
+        OptionSpec("rate", placeholder: "N/s", help: "Spread them: so many become due each second"),
+        OptionSpec(
+          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts replay \(example)", "Try one again"),
+        ExampleSpec("receiptctl receipts replay --state failed --dry-run", "How many are there, and why"),
+        ExampleSpec(
+          "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
+          "After an outage: all that were given up, gently"),
+      ]),
+    run: ReceiptReplay.run)
+
+  private static let cancel = Verb(
+    spec: CommandSpec(
+      ["receipts", "cancel"], summary: "Stop receipts that shall not be delivered",
+      discussion: """
+        Asks when there are several. What is delivered cannot be taken back; what is cancelled can be \
+        replayed.
+        """,
+      arguments: [ArgumentSpec("ID", help: "the receipts", isRepeatable: true)],
+      options: [
+        OptionSpec(
+          "why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required")
+      ]
+        + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one")
+      ]),
+    run: ReceiptCancel.run)
+
+  private static let complete = Verb(
+    spec: CommandSpec(
+      ["receipts", "complete"], summary: "Supply what a receipt lacks, and deliver it",
+      arguments: [ArgumentSpec("ID", help: "the receipt")],
+      options: [
+        OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
+        OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
+        OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
+      ],
+      examples: [
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "The price, too, was missing"),
+      ]),
+    run: ReceiptComplete.run)
+
+  /// The receipts that the options choose.
+  static func filter(_ session: Session, _ app: String?) throws -> ReceiptFilter {
+    let options = session.command.options
+    var filter = ReceiptFilter()
+    filter.app = app
+    filter.state = options["state"].flatMap(ReceiptState.init)
+    filter.userID = options["user"]
+    filter.reason = options["reason"]
+    filter.objectID = options["object"]
+    filter.importID = options["import-id"]
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    return filter
+  }
+
+  /// The names of the options that choose receipts.
+  static let filterNames = filterOptions.map(\.name) + ["limit"]
+
+  /// Says what to do about ids that no receipt has.
+  static func unknown(_ ids: [String]) -> OperatorFault {
+    let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
+    let more = ids.count > 5 ? " and \(ids.count - 5) more" : ""
+    let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
+    let hint: String
+    if let object = ids.first(where: { $0.hasPrefix("sub_") || $0.hasPrefix("cs_") }) {
+      hint =
+        "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
+    } else {
+      hint = "ids are in: receiptctl receipts list"
+    }
+    return OperatorFault(.notFound, "\(subject); nothing was changed; \(hint)")
+  }
+}

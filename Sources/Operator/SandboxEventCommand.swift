@@ -1,0 +1,137 @@
+// `sandbox event`: one made-up event, signed with the app's own secret, sent to the daemon that the
+// configuration describes.
+
+internal import Domain
+internal import HTTPClient
+internal import JSON
+internal import Platform
+internal import Relay
+internal import Sandbox
+internal import Terminal
+
+enum SandboxEventCommand {
+  static func run(_ session: Session) throws -> ExitCode {
+    let options = session.command.options
+    let kind = try kind(options["type"], session)
+    let configuration = try session.configuration()
+    let app = try app(configuration, session)
+    var random = SystemRandomNumberGenerator()
+    let sellsSubscription = [.subscription, .subscriptionCreated, .invoicePaid].contains(kind)
+    var purchase = SandboxPurchase(
+      userID: options["user"], priceID: options["price"], isSubscription: sellsSubscription,
+      customerID: options["customer"], sessionID: options["session"], subscriptionID: options["subscription"],
+      random: &random)
+    purchase.userKey = app.stripe.userKeys.first ?? purchase.userKey
+    if let context = options["context"] {
+      if context.hasPrefix(Identifier.contextPrefix) {
+        purchase.contextID = context
+      } else {
+        purchase.context = context
+      }
+    }
+    let now = session.surroundings.clock.wallMilliseconds
+    let event = StripeSandbox.event(kind, purchase, now: now, random: &random)
+    // Where it cannot be read, the fault says which one and why.
+    let secret = try app.stripe.webhookSecrets[0].reveal()
+    let answer = try send(
+      event, app.slug, signature: event.signature(secret: secret, now: now), to: base(configuration, session))
+    return report(answer, event, purchase, session)
+  }
+
+  private static func kind(_ name: String?, _ session: Session) throws -> SandboxEventKind {
+    guard let name else { return .subscription }
+    guard let kind = SandboxEventKind(name: name) else {
+      let near =
+        EditDistance.nearest(to: name, among: SandboxEventKind.names).map { "; did you mean '\($0)'?" } ?? ""
+      throw session.usage("--type: there is no '\(DisplayText.clean(name))' here\(near)")
+    }
+    return kind
+  }
+
+  private static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
+    let slugs = configuration.apps.map(\.slug)
+    guard let slug = session.command.options["app"] else {
+      if slugs.count == 1 { return configuration.apps[0] }
+      throw session.usage("say which app: --app \(slugs.joined(separator: ", --app "))")
+    }
+    guard let app = configuration.app(slug) else {
+      throw OperatorFault(
+        .notFound,
+        "there is no app '\(DisplayText.clean(slug))' in the configuration; there is "
+          + slugs.joined(separator: ", ")
+      )
+    }
+    return app
+  }
+
+  /// Where the daemon is reached from this machine.
+  private static func base(_ configuration: Configuration, _ session: Session) throws -> String {
+    if let url = session.command.options["url"] { return url }
+    let listen = configuration.listen
+    guard listen.port != 0 else {
+      throw OperatorFault(
+        .configuration, "listen.port: is 0, so the system chose the port; say which with --url")
+    }
+    let address = IPAddress(listen.address)
+    var host = listen.address
+    if address?.isWildcard ?? false { host = address?.isIPv6 ?? false ? "::1" : "127.0.0.1" }
+    if host.contains(":") { host = "[\(host)]" }
+    return "\(listen.tls == nil ? "http" : "https")://\(host):\(listen.port)"
+  }
+
+  private static func send(
+    _ event: SandboxEvent, _ app: String, signature: String, to base: String
+  ) throws -> TransferResult {
+    do throws(TransferFailure) {
+      return try RelayClient(base: base).postEvent(app: app, event, signature: signature)
+    } catch {
+      let shown = DisplayText.clean(base)
+      switch error {
+      case .refusedURL:
+        throw OperatorFault(
+          .refused,
+          "\(shown) is neither https nor http to this machine; say where receiptd is reached with --url")
+      case .certificateRejected:
+        throw OperatorFault(
+          .unavailable,
+          "the certificate at \(shown) does not verify; name the host that it is for with --url https://…")
+      default:
+        throw OperatorFault(
+          .unavailable,
+          "no answer from \(shown) (\(error.rawValue)); see that receiptd runs with this configuration")
+      }
+    }
+  }
+
+  private static func report(
+    _ answer: TransferResult, _ event: SandboxEvent, _ purchase: SandboxPurchase, _ session: Session
+  ) -> ExitCode {
+    let status = answer.status ?? 0
+    if session.isJSON {
+      session.output.json([
+        "event_id": .string(event.id), "type": .string(event.type), "object_id": .string(purchase.objectID),
+        "session_id": .string(purchase.sessionID), "subscription_id": .optional(purchase.subscriptionID),
+        "customer_id": .string(purchase.customerID), "status": .integer(Int64(status)),
+      ])
+    } else {
+      session.output.line("event   \(event.id) (\(event.type))")
+      session.output.line("object  \(DisplayText.clean(purchase.objectID))")
+      session.output.line("status  \(status)")
+    }
+    guard (200..<300).contains(status) else {
+      let words = DisplayText.truncated(
+        DisplayText.clean(String(decoding: answer.body, as: UTF8.self)), to: 500)
+      session.output.error("receiptd answered \(status): \(words)")
+      return status == 503 ? .tryAgain : .failed
+    }
+    var ids =
+      "--session \(ShellWord.quoted(purchase.sessionID)) --customer \(ShellWord.quoted(purchase.customerID))"
+    if let subscription = purchase.subscriptionID {
+      ids += " --subscription \(ShellWord.quoted(subscription))"
+    }
+    session.output.note("More about this purchase: \(ids)")
+    session.output.note(
+      "Its receipt: receiptctl receipts list --object \(ShellWord.quoted(purchase.objectID))")
+    return .done
+  }
+}

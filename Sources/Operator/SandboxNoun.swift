@@ -1,0 +1,74 @@
+// `receiptctl sandbox`: both neighbours of a relay, made up, to try one out without an account anywhere.
+
+internal import Terminal
+
+enum SandboxNoun {
+  static let spec = NounSpec("sandbox", summary: "Stand-ins for Stripe and Purchasely, to try a relay out")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["sandbox", "destination"], summary: "Stand in for Purchasely's endpoint and print what comes",
+        discussion: """
+          Runs until it is interrupted, for this machine only. Answers as the real endpoint does, as far \
+          as that is public: 200 with an import id, 403 without a key, 422 for what is missing. Nothing is \
+          kept.
+          """,
+        options: [
+          OptionSpec(
+            "port", placeholder: "P",
+            help: "Where to listen; \(SandboxDestinationCommand.portDefault) without it"),
+          OptionSpec("status", placeholder: "S", help: "Answer always this, such as 503 or 422"),
+          OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 503, from 0 to 1"),
+          OptionSpec("delay", placeholder: "D", help: "Hold every answer back, such as 250ms or 5s"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl sandbox destination", "A destination that takes everything"),
+          ExampleSpec(
+            "receiptctl sandbox destination --fail-rate 0.3 --delay 200ms", "One that has a bad day"),
+          ExampleSpec(
+            "receiptctl sandbox destination --status 422", "One that refuses, to see what replay does"),
+        ]), run: SandboxDestinationCommand.run),
+    Verb(
+      spec: CommandSpec(
+        ["sandbox", "event"], summary: "Send a rightly signed Stripe event to the configured receiptd",
+        discussion: """
+          Signs with the app's first webhook secret, so it must be readable here.
+          TYPE is a short form or Stripe's name:
+          - subscription: checkout.session.completed, a subscription, paid
+          - payment: checkout.session.completed, a single payment, paid
+          - unpaid: checkout.session.completed, the money still under way
+          - async-succeeded: checkout.session.async_payment_succeeded
+          - async-failed: checkout.session.async_payment_failed
+          - expired: checkout.session.expired
+          - subscription-created: customer.subscription.created
+          - invoice-paid: invoice.paid
+          Ids are made up. To go on with a purchase give --session and --subscription; a checkout with \
+          --subscription sells that subscription, one without is a single payment.
+          """,
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
+          OptionSpec(
+            "user", placeholder: "USER", help: "Your id of the user; left out, the event names none"),
+          OptionSpec(
+            "price", placeholder: "PRICE", help: "The price, price_…; left out, the event names none"),
+          OptionSpec("type", placeholder: "TYPE", help: "The type of the event; subscription without it"),
+          OptionSpec(
+            "context", placeholder: "C", help: "A context's id (ctx_…) or its blob, for the metadata"),
+          OptionSpec("session", placeholder: "ID", help: "The checkout session, cs_…"),
+          OptionSpec("subscription", placeholder: "ID", help: "The subscription, sub_…"),
+          OptionSpec("customer", placeholder: "ID", help: "The customer, cus_…"),
+          OptionSpec(
+            "url", placeholder: "URL", help: "Where receiptd is reached, when not at its listen address"),
+        ],
+        examples: [
+          ExampleSpec(
+            "receiptctl sandbox event --app ios --user jdo-1 --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+            "A subscription was bought"),
+          ExampleSpec(
+            "receiptctl sandbox event --user jdo-1 --price price_1 --type unpaid", "The money is under way"),
+          ExampleSpec(
+            "receiptctl sandbox event --user jdo-1 --type async-succeeded --session cs_test_a1", "It came"),
+        ]), run: SandboxEventCommand.run),
+  ]
+}

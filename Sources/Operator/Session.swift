@@ -1,0 +1,114 @@
+// One run of one command: what was asked, and what it takes to answer. One thread.
+
+internal import Domain
+internal import Platform
+internal import Relay
+internal import Store
+internal import Terminal
+
+/// One run of one command.
+struct Session {
+  let command: ParsedCommand
+  let surroundings: Surroundings
+  /// The moment that the command was given; relative times are seen from here.
+  let now: Timestamp
+
+  init(_ command: ParsedCommand, _ surroundings: Surroundings) {
+    self.command = command
+    self.surroundings = surroundings
+    now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
+  }
+
+  var output: Output { surroundings.output }
+  var isJSON: Bool { command.flag("json") }
+
+  /// The time now, for what is written down.
+  var moment: Timestamp { Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds) }
+
+  /// A slip of the command line, with where help is.
+  func usage(_ message: String) -> UsageError {
+    let words = [OperatorProgram.name] + command.path + ["--help"]
+    return UsageError(message, helpCommand: words.joined(separator: " "))
+  }
+
+  /// Where the configuration is.
+  var configurationPath: String {
+    ConfigurationLoader.path(option: command.options["config"], environment: surroundings.environment)
+  }
+
+  /// The configuration. Secrets that this person may not see are left out: few commands need one.
+  func configuration() throws -> Configuration {
+    try ConfigurationLoader.load(
+      path: configurationPath, environment: surroundings.environment, secrets: .whereAvailable
+    ).configuration
+  }
+
+  /// The database, for questions. It can be asked while receiptd is down: as a guest, who may recover its
+  /// log.
+  func reader(_ configuration: Configuration) throws -> StoreReader {
+    do throws(StoreError) {
+      return try StoreReader(path: configuration.databasePath, role: .guest)
+    } catch {
+      throw OperatorFault(error, path: configuration.databasePath)
+    }
+  }
+
+  /// The database, for changes.
+  func writer(_ configuration: Configuration) throws -> StoreWriter {
+    let rules = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, App.rules(of: $0)) })
+    do throws(StoreError) {
+      return try StoreWriter(path: configuration.databasePath, role: .guest, rules: rules)
+    } catch {
+      throw OperatorFault(error, path: configuration.databasePath)
+    }
+  }
+
+  /// The receiptd that serves the database; nil when none does, or when this person may not know.
+  func daemonProcess(_ configuration: Configuration) -> Int32? {
+    FileLock.holder(path: Daemon.lockPath(of: configuration.databasePath))
+  }
+
+  /// Tells receiptd to look at once. One that cannot be told looks every few seconds anyway.
+  func wakeDaemon(_ configuration: Configuration) {
+    if let process = daemonProcess(configuration) { Signals.wake(process: process) }
+  }
+
+  /// Goes on only when `--yes` was given or a person agrees.
+  func ask(_ question: String) throws {
+    if command.flag("yes") { return }
+    guard output.canAsk else {
+      throw OperatorFault(
+        .refused,
+        "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
+    }
+    guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
+  }
+}
+
+extension Session {
+  /// `3 min ago`, or a hyphen where there is no time.
+  func relative(_ time: Timestamp?) -> String {
+    time.map { RelativeTime.text(of: $0.unixMilliseconds, now: now.unixMilliseconds) } ?? "-"
+  }
+
+  /// A point in time that an option names.
+  func time(_ option: String) throws(UsageError) -> Timestamp? {
+    try command.time(option, now: now.unixMilliseconds).map(Timestamp.init(unixMilliseconds:))
+  }
+
+  /// `--app`. One that is not configured may still have rows, so it is only remarked on.
+  func app(_ configuration: Configuration) -> String? {
+    guard let slug = command.options["app"] else { return nil }
+    if configuration.app(slug) == nil {
+      let near = EditDistance.nearest(to: slug, among: configuration.apps.map(\.slug))
+      let advice = near.map { "; did you mean '\($0)'?" } ?? ""
+      output.note("there is no app '\(DisplayText.clean(slug))' in the configuration\(advice)")
+    }
+    return slug
+  }
+}
+
+extension Timestamp {
+  /// RFC 3339, as answers and `--json` have it.
+  var text: String { RFC3339.string(unixMilliseconds: unixMilliseconds) }
+}

@@ -1,0 +1,25 @@
+// An event as bytes, and its signature (https://docs.stripe.com/webhooks#verify-manually). Pure; any thread.
+
+internal import Cryptography
+
+/// A made-up event, ready to be sent.
+public struct SandboxEvent: Sendable, Equatable {
+  /// `evt_…`
+  public let id: String
+  /// Stripe's name for the type.
+  public let type: String
+  /// The raw bytes; the signature is made over them.
+  public let body: [UInt8]
+
+  /// The value of `Stripe-Signature`.
+  /// - Parameters:
+  ///   - secret: the endpoint's, whole, with its `whsec_`.
+  ///   - now: Unix milliseconds; Stripe counts whole seconds.
+  /// - Throws: when the cryptographic library refuses the key.
+  public func signature(secret: String, now: Int64) throws -> String {
+    let time = String(now / 1000)
+    let key = try HMACSHA256(key: Array(secret.utf8))
+    let code = key.authenticationCode(for: Array(time.utf8), [UInt8(ascii: ".")], body)
+    return "t=\(time),v1=\(Hex.encode(code))"
+  }
+}

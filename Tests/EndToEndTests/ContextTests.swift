@@ -1,0 +1,158 @@
+// What the app posts: the ways to say it, and what is answered.
+
+import Domain
+import FoundationEssentials
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct ContextTests {
+  private static let json = "application/json; charset=utf-8"
+  private static let form = "application/x-www-form-urlencoded"
+  private static let plain = "/v1/shop/contexts"
+
+  private static func post(
+    _ relay: Relay, _ path: String, _ body: String, _ type: String = json, _ more: [String: String] = [:]
+  ) throws -> Reply {
+    let headers = ["Content-Type": type, "X-API-KEY": Secrets.clientKey]
+    return try relay.outside.api.request(
+      "POST", path, body: Array(body.utf8), headers: headers.merging(more) { $1 })
+  }
+
+  @Test("The user may stand in the path, the body or a header, and the body may be JSON or a form")
+  func placesOfTheUser() throws {
+    try withRelay { relay, _ in
+      let blob = blob(price: nil)
+      let escaped = blob.utf8.map { byte in
+        byte == UInt8(ascii: "+")
+          ? "%2B" : byte == UInt8(ascii: "=") ? "%3D" : String(decoding: [byte], as: UTF8.self)
+      }.joined()
+      let cases = [
+        ("path", "/v1/shop/users/path/contexts", #"{"ply_context":"\#(blob)"}"#, Self.json, [:]),
+        (
+          "bo dy/é", Self.plain, #"{"ply_context":"\#(blob)","user_id":"bo dy/é"}"#, "APPLICATION/JSON", [:]
+        ),
+        ("header", Self.plain, #"{"ply_context":"\#(blob)"}"#, Self.json, ["X-User-Id": "header"]),
+        ("a b/c", "/v1/shop/users/a%20b%2Fc/contexts", "ply_context=\(escaped)", Self.form, [:]),
+        (
+          "form+1", Self.plain, "user_id=form%2B1&ply_context=\(escaped)&x=y", "\(Self.form); charset=UTF-8",
+          [:]
+        ),
+        (
+          "all", "/v1/shop/users/all/contexts", #"{"user_id":"all","ply_context":"\#(blob)"}"#, Self.json,
+          ["X-User-Id": "all"]
+        ),
+      ]
+      for (user, path, body, type, headers) in cases {
+        let reply = try Self.post(relay, path, body, type, headers)
+        #expect(reply.status == 201 && reply["user_id"] == user, "\(user): \(reply.text)")
+        #expect(reply.json?["stripe_price_id"] == .null)
+      }
+      #expect(try relay.count("contexts") == Int64(cases.count))
+      let blobs = try relay.read { reader in
+        try reader.contexts(ContextFilter(), now: Timestamp(unixMilliseconds: 0), limit: 100)
+      }
+      #expect(blobs.allSatisfy { $0.blob.text == blob })
+    }
+  }
+
+  @Test("A bad post is a 400 that says what to do, and leaves nothing behind (R8)")
+  func badPosts() throws {
+    try withRelay { relay, _ in
+      let good = blob(price: nil)
+      let long = String(repeating: "u", count: 256)
+      let cases: [(String, String, String, [String: String])] = [
+        ("invalid-json", Self.plain, "{", [:]), ("invalid-json", Self.plain, "[]", [:]),
+        ("missing-ply-context", "/v1/shop/users/u/contexts", "{}", [:]),
+        ("invalid-ply-context", "/v1/shop/users/u/contexts", #"{"ply_context":7}"#, [:]),
+        ("invalid-ply-context", "/v1/shop/users/u/contexts", #"{"ply_context":""}"#, [:]),
+        ("invalid-ply-context", "/v1/shop/users/u/contexts", #"{"ply_context":"%%%"}"#, [:]),
+        (
+          "ply-context-too-long", "/v1/shop/users/u/contexts",
+          #"{"ply_context":"\#(String(repeating: "A", count: 22_000))"}"#, [:]
+        ),
+        ("missing-user", Self.plain, #"{"ply_context":"\#(good)"}"#, [:]),
+        ("users-differ", "/v1/shop/users/u/contexts", #"{"ply_context":"\#(good)","user_id":"v"}"#, [:]),
+        ("users-differ", "/v1/shop/users/u/contexts", #"{"ply_context":"\#(good)"}"#, ["X-User-Id": "v"]),
+        ("invalid-user", "/v1/shop/users/\(long)/contexts", #"{"ply_context":"\#(good)"}"#, [:]),
+        ("invalid-user", "/v1/shop/users/a%00b/contexts", #"{"ply_context":"\#(good)"}"#, [:]),
+        ("invalid-user", Self.plain, #"{"ply_context":"\#(good)","user_id":"a\nb"}"#, [:]),
+      ]
+      for (slug, path, body, headers) in cases {
+        let reply = try Self.post(relay, path, body, Self.json, headers)
+        #expect(
+          reply.status == 400 && reply["type"] == "urn:receiptd:problem:\(slug)", "\(slug): \(reply.text)")
+        #expect(reply.header("Content-Type") == "application/problem+json")
+        #expect(reply["detail"]?.isEmpty == false && reply["request_id"] == reply.header("X-Request-Id"))
+      }
+      #expect(try relay.count("contexts") == 0)
+    }
+  }
+
+  @Test("The same blob of the same user again is a 200 with the same id, until it is used")
+  func repeats() throws {
+    try withRelay { relay, _ in
+      let checkout = Checkout("twice")
+      let id = try relay.post(checkout)
+      for _ in 0..<3 {
+        let again = try relay.outside.postContext(checkout.user, checkout.context)
+        #expect(again.status == 200 && again["context_id"] == id)
+      }
+      #expect(try relay.outside.postContext("somebody-else", checkout.context)["context_id"] != id)
+      try relay.take(checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      let fresh = try relay.outside.postContext(checkout.user, checkout.context)
+      #expect(fresh.status == 201 && fresh["context_id"] != id)
+    }
+  }
+
+  @Test("Two hundred users at once each get a context of their own (R5)")
+  func manyUsers() throws {
+    try withRelay { relay, _ in
+      let outside = relay.outside
+      let replies = try onThreads(20) { thread in
+        try (0..<10).map { number in
+          let checkout = Checkout("user-\(thread)-\(number)")
+          let reply = try outside.postContext(checkout.user, checkout.context)
+          return (checkout, reply.status, reply["context_id"] ?? "")
+        }
+      }.flatMap(\.self)
+      #expect(
+        replies.count == 200 && replies.allSatisfy { $0.1 == 201 } && Set(replies.map { $0.2 }).count == 200)
+      let now = Timestamp(unixMilliseconds: 0)
+      let stored = try relay.read { try $0.contexts(ContextFilter(), now: now, limit: 1000) }
+      let byID = Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) })
+      for (checkout, _, id) in replies {
+        #expect(byID[id]?.userID == checkout.user && byID[id]?.blob.text == checkout.context)
+      }
+      #expect(try relay.metric(#"receiptd_contexts_total{app="shop",result="stored"}"#) == 200)
+    }
+  }
+
+  @Test("Only who shows a client key may post, unless the app is open")
+  func clientKeys() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let open = Relay.app(destination, ["client": "open"])
+    try withRelay(to: destination, top: ["apps": ["open": open]]) { relay in
+      let body = Array(#"{"ply_context":"\#(blob(price: nil))"}"#.utf8)
+      let cases: [(Int, [String: String])] = [
+        (401, [:]), (401, ["Authorization": "Bearer nope"]), (401, ["X-API-KEY": "\(Secrets.clientKey)x"]),
+        (401, ["Authorization": "Basic \(Secrets.clientKey)"]), (401, ["X-API-KEY": ""]),
+        (201, ["Authorization": "bearer \(Secrets.clientKey)"]), (200, ["X-API-KEY": Secrets.clientKey]),
+      ]
+      for (status, shown) in cases {
+        let headers = shown.merging(["Content-Type": "application/json"]) { $1 }
+        let path = "/v1/shop/users/u/contexts"
+        let reply = try relay.outside.api.request("POST", path, body: body, headers: headers)
+        #expect(reply.status == status, "\(shown)")
+        if status == 401 { #expect(reply.header("WWW-Authenticate") == "Bearer") }
+      }
+      let headers = ["Content-Type": "application/json"]
+      let reply = try relay.outside.api.request(
+        "POST", "/v1/open/users/u/contexts", body: body, headers: headers)
+      #expect(reply.status == 201)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// A program as a child process: started with nothing but what it is given, told by signals, waited for with
+// a deadline. One thread.
+
+import Glibc
+import Platform
+
+/// A running program. Owns the process: what still runs when the value goes is killed and reaped.
+final class ChildProcess {
+  let id: pid_t
+  private var code: Int32?
+
+  /// - Parameters:
+  ///   - words: the program's path and its arguments.
+  ///   - environment: beside what a program needs to find its libraries.
+  ///   - output: the file that standard output and standard error are appended to.
+  init(_ words: [String], environment: [String: String] = [:], output: String) throws {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    Self.keepFilesToThisProcess()
+    let settings = Self.inherited.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe settings.map { unsafe strdup($0) } + [nil]
+    defer {
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
+    }
+    var process = pid_t()
+    let failure = unsafe posix_spawnp(&process, words[0], &actions, nil, &arguments, &variables)
+    guard failure == 0 else { throw SystemError(code: failure, operation: "posix_spawnp") }
+    id = process
+  }
+
+  deinit {
+    guard exitCode == nil else { return }
+    kill(id, SIGKILL)
+    var status: Int32 = 0
+    while unsafe waitpid(id, &status, 0) < 0 && errno == EINTR {}
+  }
+
+  /// Sockets of tests that run beside this one must not stay open in the child.
+  private static func keepFilesToThisProcess() {
+    guard let directory = unsafe opendir("/proc/self/fd") else { return }
+    defer { unsafe closedir(directory) }
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+      }
+    }
+  }
+
+  /// Not the proxies that may be set here: they would come between a relay and its destination.
+  private static let inherited: [String: String] = ["PATH", "LD_LIBRARY_PATH"].reduce(into: [:]) {
+    $0[$1] = Environment.process[$1]
+  }
+
+  func send(_ signal: Int32) { kill(id, signal) }
+
+  /// How it ended: the exit code, or 128 and the signal; nil while it runs.
+  var exitCode: Int32? {
+    if let code { return code }
+    var status: Int32 = 0
+    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
+    // The low byte is the signal, the next one the exit code (wait(2)).
+    code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    return code
+  }
+
+  /// Waits for its end.
+  func end(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws -> Int32 {
+    try waitFor("process \(id) ends", within: milliseconds) { exitCode }
+  }
+
+  /// The number behind a name in /proc/PID/status, without its unit.
+  func status(_ name: String) -> Int? {
+    TextFile.read("/proc/\(id)/status").split(separator: "\n")
+      .first { $0.hasPrefix("\(name):") }
+      .flatMap { Int($0.filter(\.isNumber)) }
+  }
+
+  var threads: Int? { status("Threads") }
+  /// The most memory that was ever resident, in KiB.
+  var peakKibibytes: Int? { status("VmHWM") }
+
+  /// Open file descriptors.
+  var openFiles: Int {
+    guard let directory = unsafe opendir("/proc/\(id)/fd") else { return 0 }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    return count - 2
+  }
+}
+
+/// The programs under test: built into the directory that the test program itself is in.
+enum Program {
+  static let receiptd = directory + "/receiptd"
+
+  private static var directory: String {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { path in
+        unsafe path.baseAddress.map { unsafe readlink("/proc/self/exe", $0, path.count) } ?? 0
+      }
+    }
+    let path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  }
+}

@@ -1,0 +1,158 @@
+// A destination that does what a test tells it to, and keeps a ledger of what it was asked, with the times.
+
+import HTTPServer
+import JSON
+import Platform
+
+/// Stands in for Purchasely's endpoint. Owns its server and a thread for late answers; `stop` ends them.
+final class Destination: Sendable {
+  /// What to do with a request.
+  indirect enum Answer: Sendable {
+    case status(Int, headers: [String: String] = [:], body: String? = nil)
+    /// The same, after so many milliseconds.
+    case late(Int64, Answer)
+    /// No answer as long as the destination is there.
+    case silence
+
+    static let taken = Answer.status(200)
+  }
+
+  /// A request as it came.
+  struct Entry: Sendable {
+    /// Counts from 0.
+    let number: Int
+    let at: MonotonicInstant
+    let head: RequestHead
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The text of a member of the body.
+    subscript(name: String) -> String? { (try? JSONValue(parsing: body))?[name]?.stringValue }
+
+    var objectID: String? { self["stripe_object_id"] }
+  }
+
+  fileprivate struct State {
+    var entries: [Entry] = []
+    var script: [Answer] = []
+    var otherwise: @Sendable (Entry) -> Answer = { _ in .taken }
+    var late: [(at: MonotonicInstant, response: Response, responder: Responder)] = []
+    var silenced: [Responder] = []
+    var isStopping = false
+  }
+
+  let port: UInt16
+  private let state: Monitor<State>
+  private let server: Server
+  private let clerk: WorkerThread
+  private let scheme: String
+
+  /// - Parameters:
+  ///   - port: 0 lets the system choose.
+  ///   - tls: plain HTTP when nil.
+  init(port: UInt16 = 0, tls: ServerConfiguration.Identity? = nil) throws {
+    scheme = tls == nil ? "http" : "https"
+    let state = Monitor(State())
+    self.state = state
+    var configuration = ServerConfiguration(address: "127.0.0.1", port: port, tls: tls)
+    configuration.connectionsPerAddress = 2000
+    server = try Server(configuration, handler: Counter(state: state))
+    self.port = server.port
+    clerk = try WorkerThread(name: "destination") { Self.answerLate(state) }
+  }
+
+  func stop() {
+    state.update { $0.isStopping = true }
+    clerk.join()
+    let silenced = state.withLock { state in
+      defer { state.silenced = [] }
+      return state.silenced
+    }
+    for responder in silenced { responder.respond(Response(status: 503)) }
+    server.stop(graceMilliseconds: 0)
+  }
+
+  var url: String { "\(scheme)://127.0.0.1:\(port)/receipts" }
+
+  // MARK: What it is told
+
+  /// The answers to the next requests, in order.
+  func answer(_ script: Answer...) { state.withLock { $0.script += script } }
+
+  /// The answer to every request that the script does not reach.
+  func answerAll(_ answer: Answer) { state.withLock { $0.otherwise = { _ in answer } } }
+
+  func answerAll(_ choose: @escaping @Sendable (Entry) -> Answer) { state.withLock { $0.otherwise = choose } }
+
+  // MARK: What it saw
+
+  var ledger: [Entry] { state.withLock { $0.entries } }
+
+  /// The requests about one object.
+  func ledger(of objectID: String) -> [Entry] { ledger.filter { $0.objectID == objectID } }
+
+  /// Waits until so many requests came.
+  func waitFor(requests count: Int) throws -> [Entry] {
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: Waiting.patienceMilliseconds)
+    let entries = state.wait(until: deadline) { $0.entries.count >= count ? $0.entries : nil }
+    guard let entries else { throw NeverHappened(what: "\(count) requests to the destination") }
+    return entries
+  }
+
+  // MARK: Answers
+
+  fileprivate static func response(_ answer: Answer, to entry: Entry) -> Response? {
+    guard case .status(let status, let headers, let body) = answer else { return nil }
+    let standard =
+      (200...299).contains(status)
+      ? #"{"id":"imp-\#(entry.number)"}"# : #"{"errors":["scripted \#(status)"]}"#
+    var response = Response(status: status, type: "application/json", body: Array((body ?? standard).utf8))
+    response.headers += headers.map { ($0.key, $0.value) }
+    return response
+  }
+
+  private static func answerLate(_ state: Monitor<State>) {
+    while true {
+      let next = state.withLock {
+        $0.isStopping ? nil : $0.late.map(\.at).min() ?? .now().advanced(byMilliseconds: 60_000)
+      }
+      guard let next else { return }
+      let count = state.withLock { $0.late.count }
+      let _: Bool? = state.wait(until: next) { $0.isStopping || $0.late.count != count ? true : nil }
+      let now = MonotonicInstant.now()
+      let due = state.withLock { state in
+        defer { state.late.removeAll { $0.at <= now } }
+        return state.late.filter { $0.at <= now }
+      }
+      for item in due { item.responder.respond(item.response) }
+    }
+  }
+}
+
+/// Where the destination's requests come in. The server's threads.
+private struct Counter: RequestHandler {
+  let state: Monitor<Destination.State>
+
+  func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 1 << 20) }
+
+  func handle(_ request: Request, _ responder: Responder) {
+    let now = MonotonicInstant.now()
+    let (entry, answer) = state.update { state in
+      let entry = Destination.Entry(
+        number: state.entries.count, at: now, head: request.head, body: request.body)
+      state.entries.append(entry)
+      let answer = state.script.isEmpty ? state.otherwise(entry) : state.script.removeFirst()
+      return (entry, answer)
+    }
+    switch answer {
+    case .status: if let response = Destination.response(answer, to: entry) { responder.respond(response) }
+    case .late(let milliseconds, let answer):
+      guard let response = Destination.response(answer, to: entry) else { return }
+      state.update { $0.late.append((now.advanced(byMilliseconds: milliseconds), response, responder)) }
+    case .silence: state.withLock { $0.silenced.append(responder) }
+    }
+  }
+
+  func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 503) }
+}

@@ -1,0 +1,95 @@
+// What became of things, as the database, the metrics and the API tell it.
+
+import Domain
+import JSON
+import SQLite
+import Store
+import Testing
+
+extension Relay {
+  /// Reads the database beside the daemon, on a connection that is gone afterwards.
+  func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+    try body(try StoreReader(path: databasePath))
+  }
+
+  /// Every receipt, newest first.
+  func receipts(_ change: (inout ReceiptFilter) -> Void = { _ in }) throws -> [PurchaseRecord] {
+    var filter = ReceiptFilter()
+    change(&filter)
+    return try read { try $0.receipts(filter, limit: 100_000) }
+  }
+
+  /// The receipt of an object; nil when there is none.
+  func receipt(of objectID: String) throws -> Receipt? {
+    let found = try receipts { $0.objectID = objectID }
+    #expect(found.count <= 1, "one purchase makes one receipt (R2)")
+    return found.first?.receipt
+  }
+
+  /// Waits until the receipt of an object is in a state.
+  @discardableResult func reaches(_ state: ReceiptState, _ objectID: String) throws -> Receipt {
+    var last: Receipt?
+    do {
+      return try waitFor("the receipt of \(objectID) is \(state)") {
+        last = try receipt(of: objectID)
+        return last?.state == state ? last : nil
+      }
+    } catch let error as NeverHappened {
+      throw NeverHappened(what: "\(error.what); it is \(String(describing: last))")
+    }
+  }
+
+  /// The tries to deliver an object's receipt.
+  func attempts(of objectID: String) throws -> [LoggedAttempt] {
+    let id = try #require(try receipt(of: objectID)?.id)
+    return try #require(try read { try $0.detail(receipt: id) }).attempts
+  }
+
+  func events() throws -> [EventSummary] { try read { try $0.events(EventFilter(), limit: 100_000) } }
+
+  func breaker(of app: String = "shop") throws -> Breaker { try read { try $0.breakers()[app] ?? Breaker() } }
+
+  /// How many rows stand in a table.
+  func count(_ table: String) throws -> Int64 {
+    let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
+    return try #require(try connection.integer("SELECT count(*) FROM \(table)"))
+  }
+
+  /// The value of a sample, such as `receiptd_receipts{app="shop",state="delivered"}`.
+  func metric(_ sample: String) throws -> Double? {
+    try admin.request("GET", "/metrics").text.split(separator: "\n")
+      .first { $0.hasPrefix(sample + " ") }
+      .flatMap { $0.split(separator: " ").last }
+      .flatMap { Double($0) }
+  }
+
+  /// The state of a checkout, as the app sees it.
+  func state(ofContext id: String, app: String = "shop") throws -> String? {
+    try outside.api.request("GET", "/v1/\(app)/contexts/\(id)")["state"]
+  }
+
+  // MARK: Things that must be taken
+
+  /// Posts a checkout's context.
+  /// - Returns: the context's id.
+  @discardableResult func post(_ checkout: Checkout, app: String = "shop") throws -> String {
+    let reply = try outside.postContext(checkout.user, checkout.context, app: app)
+    try #require(reply.status == 201, "\(reply.text)")
+    return try #require(reply["context_id"])
+  }
+
+  func take(_ events: JSONValue..., app: String = "shop") throws {
+    for event in events {
+      let reply = try outside.send(event, app: app)
+      try #require(reply.status == 200, "\(reply.text)")
+    }
+  }
+
+  /// Sends another user through a checkout and waits for its receipt: whatever was due before had its turn.
+  func passTime(app: String = "shop") throws {
+    let other = Checkout("passer-by-\(app)-\(try count("purchases"))")
+    try post(other, app: app)
+    try take(other.completed, app: app)
+    try reaches(.delivered, other.subscription)
+  }
+}

@@ -1,0 +1,173 @@
+// One receiptd under test: its directory, its configuration, its process, and how the outside speaks to it.
+// One thread; `Outside` is a value for others.
+
+import Domain
+import Glibc
+import JSON
+import Platform
+import Store
+import Testing
+
+/// The secrets of every test.
+enum Secrets {
+  static let webhook = "whsec_end_to_end_0123456789abcdef"
+  static let clientKey = "client-key-end-to-end"
+  static let apiKey = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE"
+}
+
+/// What the outside does to a relay.
+struct Outside: Sendable {
+  let api: Endpoint
+
+  /// The app posts a context.
+  func postContext(
+    _ user: String, _ blob: String, app: String = "shop", headers: [String: String] = [:]
+  ) throws -> Reply {
+    let standard = ["Content-Type": "application/json", "Authorization": "Bearer \(Secrets.clientKey)"]
+    let body: JSONValue = ["ply_context": .string(blob)]
+    return try api.request(
+      "POST", "/v1/\(app)/users/\(user)/contexts", body: body.serialized(),
+      headers: standard.merging(headers) { $1 })
+  }
+
+  /// Stripe sends an event, rightly signed.
+  func send(_ event: JSONValue, app: String = "shop") throws -> Reply {
+    let body = event.serialized()
+    return try send(bytes: body, signature: try Stripe.signature(of: body, secret: Secrets.webhook), app: app)
+  }
+
+  func send(bytes: [UInt8], signature: String?, app: String = "shop") throws -> Reply {
+    var headers = ["Content-Type": "application/json; charset=utf-8"]
+    headers["Stripe-Signature"] = signature
+    return try api.request("POST", "/v1/\(app)/webhooks/stripe", body: bytes, headers: headers)
+  }
+}
+
+/// One receiptd with its own database.
+final class Relay {
+  /// What the daemon wrote to its output, for the tests' failures.
+  @TaskLocal static var logPath: String?
+
+  let directory: TemporaryDirectory
+  var configuration: JSONValue
+  private(set) var process: ChildProcess?
+  private(set) var outside = Outside(api: Endpoint(port: 0))
+  private(set) var admin = Endpoint(port: 0)
+  private var starts = 0
+
+  /// An app's configuration that hurries: nothing waits for longer than a test needs.
+  static func app(_ destination: Destination, _ changes: JSONValue = [:]) -> JSONValue {
+    let base: JSONValue = [
+      "client": ["keys": [.string(Secrets.clientKey)]],
+      "stripe": ["webhook_secrets": [.string(Secrets.webhook)]],
+      "purchasely": ["url": .string(destination.url), "api_key": .string(Secrets.apiKey)],
+      "join": ["wait_for_context": "300ms"],
+      "delivery": [
+        "timeout": "10s", "connect_timeout": "3s",
+        "retry": ["schedule": ["50ms", "100ms", "200ms"], "jitter": 0],
+        "breaker": ["failures": 10, "open_for": "200ms"],
+      ],
+    ]
+    return base.merging(changes)
+  }
+
+  /// - Parameters:
+  ///   - app: what differs for the app `shop`.
+  ///   - top: what differs for the rest, and other apps.
+  init(_ destination: Destination, app: JSONValue = [:], top: JSONValue = [:]) throws {
+    directory = try TemporaryDirectory()
+    let base: JSONValue = [
+      "listen": ["address": "127.0.0.1", "port": 0], "admin": ["address": "127.0.0.1", "port": 0],
+      "database": .string(directory.file("receiptd.db")), "apps": ["shop": Self.app(destination, app)],
+    ]
+    configuration = base.merging(top)
+  }
+
+  var configurationPath: String { directory.file("receiptd.json5") }
+  var databasePath: String { directory.file("receiptd.db") }
+  var logPath: String { directory.file("receiptd.log") }
+  var log: String { TextFile.read(logPath) }
+
+  func writeConfiguration() throws { try directory.write(configuration.prettyText, to: "receiptd.json5") }
+
+  /// Starts the daemon and waits until it is ready.
+  func start(environment: [String: String] = [:]) throws {
+    try writeConfiguration()
+    starts += 1
+    let words = [Program.receiptd, "--config", configurationPath]
+    let process = try ChildProcess(words, environment: environment, output: logPath)
+    self.process = process
+    let ports = try waitFor("receiptd says that it is ready") { () -> (UInt16, UInt16)? in
+      if let code = process.exitCode { throw NeverHappened(what: "receiptd ended with \(code):\n\(log)") }
+      return readyPorts
+    }
+    outside = Outside(api: Endpoint(port: ports.0))
+    admin = Endpoint(port: ports.1)
+    try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
+  }
+
+  /// What the ready line of this start says, in either format; earlier starts wrote theirs into the same file.
+  private var readyPorts: (UInt16, UInt16)? {
+    let lines = log.split(separator: "\n")
+      .filter { $0.contains(" info ready ") || $0.contains(#""message":"ready""#) }
+    guard lines.count == starts, let line = lines.last else { return nil }
+    func number(_ name: String) -> UInt16? {
+      let words = line.split { !$0.isLetter && !$0.isNumber }
+      return words.firstIndex { $0 == name }.flatMap {
+        words.indices.contains($0 + 1) ? UInt16(words[$0 + 1]) : nil
+      }
+    }
+    guard let listen = number("listen"), let admin = number("admin") else { return nil }
+    return (listen, admin)
+  }
+
+  func signal(_ number: Int32) { process?.send(number) }
+
+  /// Sends a signal and waits for the end.
+  @discardableResult func stop(_ number: Int32 = SIGTERM) throws -> Int32 {
+    let process = try #require(process)
+    process.send(number)
+    return try process.end()
+  }
+
+  /// Runs the program once more with this configuration.
+  /// - Returns: its exit code and what it wrote.
+  func runAgain(_ arguments: [String] = []) throws -> (code: Int32, output: String) {
+    let output = directory.file("other.log")
+    let other = try ChildProcess(
+      [Program.receiptd, "--config", configurationPath] + arguments, output: output)
+    return (try other.end(), TextFile.read(output))
+  }
+}
+
+/// Runs `body` with a destination and a relay that delivers to it.
+func withRelay(
+  app: JSONValue = [:], top: JSONValue = [:], _ body: (Relay, Destination) throws -> Void
+) throws {
+  let destination = try Destination()
+  defer { destination.stop() }
+  try withRelay(to: destination, app: app, top: top) { try body($0, destination) }
+}
+
+/// Runs `body` with a relay that delivers to a destination, or to whatever `app` says.
+func withRelay(
+  to destination: Destination, app: JSONValue = [:], top: JSONValue = [:], _ body: (Relay) throws -> Void
+) throws {
+  let relay = try Relay(destination, app: app, top: top)
+  try Relay.$logPath.withValue(relay.logPath) {
+    try relay.start()
+    try body(relay)
+  }
+}
+
+extension Trait where Self == IssueHandlingTrait {
+  /// Shows the end of the daemon's log with each failure.
+  static var withDaemonLog: Self {
+    .compactMapIssues { issue in
+      guard let path = Relay.logPath else { return issue }
+      var shown = issue
+      shown.comments.append("receiptd's log ends with:\n\(TextFile.read(path).suffix(4000))")
+      return shown
+    }
+  }
+}

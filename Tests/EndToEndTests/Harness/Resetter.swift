@@ -1,0 +1,56 @@
+// A listener that answers requests with RST, as a server does that crashes in the middle of one.
+
+import Glibc
+import Platform
+
+/// Owns its listening socket until `close`.
+final class Resetter {
+  let port: UInt16
+  private var listener: Int32
+
+  init() throws {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard listener >= 0 else { throw SystemError.last("socket") }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listener = listener
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        let bound = unsafe bind(listener, generic, size)
+        return unsafe bound == 0 ? getsockname(listener, generic, &size) : bound
+      }
+    }
+    guard code == 0, listen(listener, 16) == 0 else { throw SystemError.last("bind") }
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  deinit { _ = close() }
+
+  /// Resets the next connection once something of its request has come.
+  /// - Returns: false when none came in a while.
+  func resetOne() -> Bool {
+    guard Self.isReadable(listener) else { return false }
+    let connection = accept(listener, nil, nil)
+    guard connection >= 0 else { return false }
+    defer { Glibc.close(connection) }
+    guard Self.isReadable(connection) else { return false }
+    // A linger of zero makes close(2) send RST instead of FIN (socket(7)).
+    var now = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    return true
+  }
+
+  private static func isReadable(_ descriptor: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, 1000) > 0
+  }
+
+  /// Listens no more: connections to the port are refused from here on.
+  func close() -> UInt16 {
+    if listener >= 0 { Glibc.close(listener) }
+    listener = -1
+    return port
+  }
+}

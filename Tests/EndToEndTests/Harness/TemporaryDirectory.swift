@@ -1,0 +1,43 @@
+// A directory for one test, and small files in it.
+
+import FoundationEssentials
+import Glibc
+import Platform
+
+/// A new directory. Owns it; it is gone with the value.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/receipt-relay-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  // What is left behind in /tmp is no reason to fail a test.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Writes a file that nobody else may read, replacing what was there.
+  func write(_ text: String, to name: String) throws {
+    let descriptor = unsafe open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError.last("open") }
+    defer { close(descriptor) }
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { throw SystemError.last("write") }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+enum TextFile {
+  /// The text of a file; empty when there is none yet.
+  static func read(_ path: String) -> String {
+    // A file that is not there yet reads like one in which nothing stands yet.
+    guard let content = try? FileReading.content(of: path, bytesMax: 64 << 20) else { return "" }
+    return String(decoding: content.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,143 @@
+// HTTP/1.1 over a raw socket, so that a test says each byte itself where that matters. Every wait has an end.
+
+import Glibc
+import JSON
+import Platform
+
+enum WireError: Error {
+  case system(SystemError)
+  case timedOut
+  case closed
+  case notHTTP(String)
+}
+
+/// An answer.
+struct Reply: Sendable {
+  let status: Int
+  let headers: [String]
+  let body: [UInt8]
+
+  func header(_ name: String) -> String? {
+    let prefix = name.lowercased() + ":"
+    return headers.first { $0.lowercased().hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.utf8.count).drop { $0 == " " }) }
+  }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The body as JSON; nil when it is none.
+  var json: JSONValue? { try? JSONValue(parsing: body) }
+
+  /// The text of a member of the body.
+  subscript(name: String) -> String? { json?[name]?.stringValue }
+}
+
+/// One TCP connection to 127.0.0.1. Owns its descriptor. One thread.
+final class Wire {
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+
+  init(_ port: UInt16) throws(WireError) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw .system(.last("socket")) }
+    self.descriptor = descriptor
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let code = unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+    guard code == 0 else { throw .system(.last("connect")) }
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) throws(WireError) { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws(WireError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard unsafe poll(&entry, 1, Int32(Waiting.patienceMilliseconds)) > 0 else { throw .timedOut }
+      let descriptor = descriptor
+      let sent = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if sent < 0 && (errno == EAGAIN || errno == EINTR) { continue }
+      guard sent > 0 else { throw .system(.last("send")) }
+      rest = rest.dropFirst(sent)
+    }
+  }
+
+  /// The next answer. Its body is what Content-Length says.
+  func reply(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws(WireError) -> Reply {
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+    var headEnd = endOfHead
+    while headEnd == nil {
+      try receive(until: deadline)
+      headEnd = endOfHead
+    }
+    guard let headEnd else { throw .closed }
+    let lines = String(decoding: received[..<headEnd], as: UTF8.self).split(separator: "\r\n").map(
+      String.init)
+    let words = (lines.first ?? "").split(separator: " ")
+    guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
+      throw .notHTTP(String(decoding: received, as: UTF8.self))
+    }
+    let headers = Array(lines.dropFirst())
+    let head = Reply(status: status, headers: headers, body: [])
+    let total = headEnd + (head.header("Content-Length").flatMap { Int($0) } ?? 0)
+    while received.count < total { try receive(until: deadline) }
+    let reply = Reply(status: status, headers: headers, body: Array(received[headEnd..<total]))
+    received.removeFirst(total)
+    return reply
+  }
+
+  private var endOfHead: Int? {
+    let mark: [UInt8] = Array("\r\n\r\n".utf8)
+    guard received.count >= mark.count else { return nil }
+    return (mark.count...received.count).first { Array(received[($0 - mark.count)..<$0]) == mark }
+  }
+
+  func isReadable(within milliseconds: Int64) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, Int32(clamping: max(0, milliseconds))) > 0
+  }
+
+  private func receive(until deadline: MonotonicInstant) throws(WireError) {
+    guard isReadable(within: deadline.milliseconds(since: .now())) else { throw .timedOut }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0 else { throw .closed }
+    received += buffer[..<count]
+  }
+}
+
+/// A server on this machine. A value; any thread.
+struct Endpoint: Sendable {
+  let port: UInt16
+
+  /// One request on a connection of its own.
+  func request(
+    _ method: String, _ path: String, body: [UInt8]? = nil, headers: [String: String] = [:]
+  ) throws -> Reply {
+    let wire = try Wire(port)
+    try wire.send(Self.bytes(method, path, body: body, headers: headers))
+    return try wire.reply()
+  }
+
+  /// The bytes of a request, which closes its connection.
+  static func bytes(
+    _ method: String, _ path: String, body: [UInt8]?, headers: [String: String]
+  ) -> [UInt8] {
+    var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
+    lines += headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    if let body, headers["Transfer-Encoding"] == nil, headers["Content-Length"] == nil {
+      lines.append("Content-Length: \(body.count)")
+    }
+    return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (body ?? [])
+  }
+}

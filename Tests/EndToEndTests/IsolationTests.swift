@@ -1,0 +1,53 @@
+// R11: one app's trouble delays no other app.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct IsolationTests {
+  @Test("An app with a silent destination and a flood of events delays no other app's deliveries (R11)")
+  func silentDestinationAndFlood() throws {
+    let (silent, destination) = (try Destination(), try Destination())
+    defer {
+      silent.stop()
+      destination.stop()
+    }
+    silent.answerAll(.silence)
+    let dead = Relay.app(
+      silent,
+      ["delivery": ["timeout": "5m", "concurrency": 50, "rate": 1000], "join": ["wait_for_context": "0s"]])
+    try withRelay(to: destination, top: ["apps": ["dead": dead]]) { relay in
+      let (outside, isOver, flooded) = (relay.outside, Monitor(false), Monitor(0))
+      let flood = try (0..<3).map { sender in
+        try WorkerThread(name: "flood-\(sender)") {
+          var number = 0
+          while !isOver.withLock({ $0 }) {
+            number += 1
+            // A refusal is as good a flood as an acceptance.
+            let reply = try? outside.send(Checkout("flood-\(sender)-\(number)").completed, app: "dead")
+            if reply != nil { flooded.withLock { $0 += 1 } }
+          }
+        }
+      }
+      defer {
+        isOver.withLock { $0 = true }
+        for thread in flood { thread.join() }
+      }
+      _ = try silent.waitFor(requests: 50)
+      for number in 0..<20 {
+        let checkout = Checkout("vip-\(number)")
+        let start = MonotonicInstant.now()
+        try relay.post(checkout)
+        try relay.take(checkout.completed)
+        try relay.reaches(.delivered, checkout.subscription)
+        let took = MonotonicInstant.now().milliseconds(since: start)
+        #expect(took < 5000, "purchase \(number) took \(took) ms")
+      }
+      #expect(flooded.withLock { $0 } > 100 && silent.ledger.count == 50)
+      #expect(try relay.metric(#"receiptd_receipts{app="dead",state="delivered"}"#) == 0)
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// Starting and stopping: cleanly, once to a database, with the right exit codes.
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import SQLite
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct LifecycleTests {
+  @Test(
+    "A clean stop finishes what is in flight, answers who waits, and exits 0 (R1, R3)",
+    arguments: [SIGTERM, SIGINT])
+  func cleanStop(signal: Int32) throws {
+    try withRelay { relay, destination in
+      destination.answer(.late(700, .taken))
+      let checkout = Checkout("in-flight")
+      let id = try relay.post(checkout)
+      try relay.take(checkout.completed)
+      _ = try destination.waitFor(requests: 1)
+      let waiter = try Wire(relay.outside.api.port)
+      try waiter.send("GET /v1/shop/contexts/\(id)?wait=30 HTTP/1.1\r\nHost: x\r\n\r\n")
+      let half = try HalfRequest(relay.outside.api, Checkout("half").completed)
+      relay.signal(signal)
+      try waitUntil("it takes no new connections") { (try? Wire(relay.outside.api.port)) == nil }
+      #expect(try half.finish().status == 200)
+      #expect(try waiter.reply()["state"] == "paid")
+      #expect(try relay.process?.end(within: 10_000) == 0)
+      #expect(try relay.receipt(of: checkout.subscription)?.state == .delivered)
+      #expect(try relay.events().count == 2)
+      // Nothing of it is sent again.
+      try relay.start()
+      try relay.reaches(.delivered, Checkout("half").subscription)
+      #expect(destination.ledger(of: checkout.subscription).count == 1)
+    }
+  }
+
+  @Test("A stop waits ten seconds at most for a silent destination and a client that sends no more (R9)")
+  func boundedStop() throws {
+    let app: JSONValue = ["delivery": ["timeout": "5m"]]
+    try withRelay(app: app, top: ["limits": ["request_timeout": "5m"]]) { relay, destination in
+      destination.answer(.silence)
+      let checkout = Checkout("unanswered")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      _ = try destination.waitFor(requests: 1)
+      let half = try HalfRequest(relay.outside.api, Checkout("half").completed)
+      let start = MonotonicInstant.now()
+      #expect(try relay.stop() == 0)
+      let took = MonotonicInstant.now().milliseconds(since: start)
+      #expect((9000...14_000).contains(took), "\(took) ms")
+      #expect(throws: WireError.self) { try half.finish() }
+      try relay.start()
+      #expect(try relay.reaches(.delivered, checkout.subscription).attempts == 1)
+      #expect(Set(destination.ledger.map(\.body)).count == 1 && destination.ledger.count == 2)
+    }
+  }
+
+  @Test("A second daemon on the same database is refused with 75 and told who has it")
+  func secondDaemon() throws {
+    try withRelay { relay, _ in
+      let id = try #require(relay.process?.id)
+      let second = try relay.runAgain()
+      #expect(second.code == 75 && second.output.contains("pid=\(id)"), "\(second.output)")
+      try relay.passTime()
+      // Once the first is gone, however it went, the next one may.
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      try relay.start()
+      try relay.passTime()
+    }
+  }
+
+  @Test("A database with a newer schema, or of another program, is refused and not touched (R10)")
+  func foreignDatabase() throws {
+    try withRelay { relay, _ in
+      #expect(try relay.stop() == 0)
+      func set(_ pragma: String) throws {
+        let connection = try Connection(
+          path: relay.databasePath, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+        try connection.execute("PRAGMA \(pragma)")
+      }
+      try set("user_version = 99")
+      let newer = try relay.runAgain()
+      #expect(newer.code == 69 && newer.output.contains("schema version 99"), "\(newer.output)")
+      try set("application_id = 7")
+      let foreign = try relay.runAgain()
+      #expect(foreign.code == 69 && foreign.output.contains("another program"), "\(foreign.output)")
+      let connection = try Connection(
+        path: relay.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+      #expect(try connection.integer("PRAGMA user_version") == 99)
+    }
+  }
+
+  @Test("--check lists every fault with its key and exits 78; a good file is 0")
+  func check() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination)
+    try relay.writeConfiguration()
+    let good = try relay.runAgain(["--check"])
+    #expect(good.code == 0 && good.output.contains("ok"), "\(good.output)")
+    relay.configuration = relay.configuration.merging([
+      "limits": ["queue": 0, "context_body": "big"], "lissten": [:],
+      "apps": [
+        "shop": [
+          "purchaseley": [:], "purchasely": ["url": "http://example.com/receipts", "api_key": " padded "],
+          "stripe": ["webhook_secrets": [""]], "delivery": ["timeout": "soon"],
+        ], "Bad Name": [:],
+      ],
+    ])
+    try relay.writeConfiguration()
+    for arguments in [["--check"], []] {
+      let bad = try relay.runAgain(arguments)
+      #expect(bad.code == 78)
+      for key in [
+        "limits.queue", "limits.context_body", "lissten", "apps.shop.purchaseley", "apps.shop.purchasely.url",
+        "apps.shop.purchasely.api_key", "apps.shop.stripe.webhook_secrets", "apps.shop.delivery.timeout",
+        "Bad Name",
+      ] {
+        #expect(bad.output.contains(key), "\(key) in \(bad.output)")
+      }
+      #expect(!bad.output.contains("padded"))
+    }
+    #expect(try relay.runAgain(["--nonsense"]).code == 64)
+    #expect(try relay.runAgain(["--version"]).code == 0)
+  }
+
+  @Test("What comes while the process is stopped waits for it and is answered when it goes on (R1)")
+  func stoppedProcess() throws {
+    try withRelay { relay, _ in
+      let checkout = Checkout("patient")
+      try relay.post(checkout)
+      relay.signal(SIGSTOP)
+      let body = checkout.completed.serialized()
+      let headers = ["Stripe-Signature": try Stripe.signature(of: body, secret: Secrets.webhook)]
+      let wires = try (0..<20).map { _ in try Wire(relay.outside.api.port) }
+      for wire in wires {
+        try wire.send(Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: headers))
+      }
+      #expect(!wires[0].isReadable(within: 100))
+      relay.signal(SIGCONT)
+      for wire in wires { #expect(try wire.reply().status == 200) }
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(try relay.events().count == 1)
+    }
+  }
+}
+
+/// A webhook of which the relay has seen half of the body.
+private struct HalfRequest {
+  private let wire: Wire
+  private let rest: [UInt8]
+
+  init(_ api: Endpoint, _ event: JSONValue) throws {
+    let body = event.serialized()
+    let headers = [
+      "Stripe-Signature": try Stripe.signature(of: body, secret: Secrets.webhook), "Expect": "100-continue",
+    ]
+    let head = Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: headers).dropLast(body.count)
+    wire = try Wire(api.port)
+    try wire.send(Array(head))
+    // The leave to go on says that the header fields have been read (RFC 9110 §10.1.1).
+    try #require(try wire.reply().status == 100)
+    try wire.send(Array(body.prefix(body.count / 2)))
+    rest = Array(body.dropFirst(body.count / 2))
+  }
+
+  func finish() throws -> Reply {
+    try wire.send(rest)
+    return try wire.reply()
+  }
+}

@@ -1,0 +1,120 @@
+// R8: too much, too slow and astray is refused, never half taken.
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import SQLite
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct LimitTests {
+  private static let contexts = "/v1/shop/users/u/contexts"
+  private static let headers = ["Content-Type": "application/json", "X-API-KEY": Secrets.clientKey]
+
+  @Test("Paths, methods and media types that are not there are 404, 405 with Allow, and 415")
+  func astray() throws {
+    try withRelay { relay, _ in
+      let api = relay.outside.api
+      let cases: [(Int, String, String, String?)] = [
+        (404, "GET", "/", nil), (404, "POST", "/v1/none/users/u/contexts", nil),
+        (404, "GET", "/metrics", nil),
+        (404, "POST", "/v1/none/webhooks/stripe", nil), (404, "POST", "/v1/shop/webhooks/other", nil),
+        (404, "POST", "/v1/shop//contexts", nil), (404, "GET", "/v1/shop/contexts/ctx_nothing", nil),
+        (404, "GET", "/v1/shop/contexts/ctx_\(String(repeating: "0", count: 26))", nil),
+        (405, "GET", Self.contexts, "POST"), (405, "GET", Stripe.eventsPath, "POST"),
+        (405, "DELETE", "/v1/shop/contexts/ctx_nothing", "GET, HEAD"),
+        (400, "POST", "/v1/shop/users/%zz/contexts", nil),
+      ]
+      for (status, method, path, allow) in cases {
+        let body: [UInt8]? = method == "POST" ? Array("{}".utf8) : nil
+        let reply = try api.request(method, path, body: body, headers: Self.headers)
+        #expect(reply.status == status && reply.header("Allow") == allow, "\(method) \(path)")
+        #expect(reply.header("Content-Type") == "application/problem+json", "\(method) \(path)")
+      }
+      for type in ["text/plain", "multipart/form-data; boundary=x", ""] {
+        let headers = ["X-API-KEY": Secrets.clientKey, "Content-Type": type]
+        #expect(try api.request("POST", Self.contexts, body: [], headers: headers).status == 415)
+      }
+      let given = try api.request("GET", "/", headers: ["X-Request-Id": "mine-1"])
+      #expect(given.header("X-Request-Id") == "mine-1" && given["request_id"] == "mine-1")
+      #expect(try relay.count("contexts") == 0 && relay.count("events") == 0)
+    }
+  }
+
+  @Test("A body over the limit is 413, announced or in chunks, and nothing of it is kept")
+  func tooLarge() throws {
+    try withRelay(top: ["limits": ["webhook_body": "64KiB"]]) { relay, _ in
+      for (path, maximum) in [(Self.contexts, 64 << 10), (Stripe.eventsPath, 64 << 10)] {
+        let announced = try Wire(relay.outside.api.port)
+        let length = Self.headers.merging(["Content-Length": "\(maximum + 1)"]) { $1 }
+        try announced.send(Endpoint.bytes("POST", path, body: nil, headers: length))
+        let reply = try announced.reply()
+        #expect(reply.status == 413 && reply["type"] == "urn:receiptd:problem:body-too-large")
+        let chunked = try Wire(relay.outside.api.port)
+        let coding = Self.headers.merging(["Transfer-Encoding": "chunked"]) { $1 }
+        try chunked.send(Endpoint.bytes("POST", path, body: nil, headers: coding))
+        let chunk = "4000\r\n\(String(repeating: "x", count: 0x4000))\r\n"
+        for _ in 0..<5 {
+          // The refusal closes the connection, which may cut the last chunks off.
+          guard (try? chunked.send(chunk)) != nil else { break }
+        }
+        #expect(try chunked.reply().status == 413)
+      }
+      // At the limit it is read: refused for its signature then.
+      let most = [UInt8](repeating: 0x20, count: 64 << 10)
+      #expect(try relay.outside.send(bytes: most, signature: nil).status == 400)
+      #expect(try relay.count("contexts") == 0 && relay.count("events") == 0)
+    }
+  }
+
+  @Test("A body that comes too slowly is 408, however it drips")
+  func tooSlow() throws {
+    try withRelay(top: ["limits": ["request_timeout": "500ms"]]) { relay, _ in
+      let wire = try Wire(relay.outside.api.port)
+      let length = Self.headers.merging(["Content-Length": "1000"]) { $1 }
+      try wire.send(Endpoint.bytes("POST", Self.contexts, body: nil, headers: length))
+      let start = MonotonicInstant.now()
+      try waitUntil("the relay has enough") {
+        // Once the relay has closed, sending fails; what it sent before can still be read.
+        wire.isReadable(within: 20) || (try? wire.send("a")) == nil
+      }
+      #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
+      let reply = try wire.reply()
+      #expect(reply.status == 408 && reply["type"] == "urn:receiptd:problem:too-slow")
+    }
+  }
+
+  @Test("A full write queue is 503 with Retry-After; who was let in is answered once it is stored (R1)")
+  func fullQueue() throws {
+    try withRelay(top: ["limits": ["queue": 8]]) { relay, _ in
+      let other = try Connection(
+        path: relay.databasePath, mode: .readWrite, busyTimeoutMilliseconds: 5000)
+      try other.execute("BEGIN IMMEDIATE")
+      let requests = try (0..<24).map { number in
+        let body = Checkout("queued-\(number)").completed.serialized()
+        let signature = try Stripe.signature(of: body, secret: Secrets.webhook)
+        let wire = try Wire(relay.outside.api.port)
+        try wire.send(
+          Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: ["Stripe-Signature": signature]))
+        return wire
+      }
+      // An app may have half of the queue, and the batch that was taken out of it before.
+      try waitUntil("the rest is refused") { requests.filter { $0.isReadable(within: 0) }.count >= 16 }
+      let refused = requests.filter { $0.isReadable(within: 0) }
+      for wire in refused {
+        let reply = try wire.reply()
+        #expect(reply.status == 503 && reply.header("Retry-After") == "1")
+        #expect(reply["type"] == "urn:receiptd:problem:busy")
+      }
+      #expect(try relay.metric("receiptd_write_queue") == 4)
+      #expect(try relay.admin.request("GET", "/healthz").status == 200)
+      try other.execute("ROLLBACK")
+      let taken = requests.filter { wire in !refused.contains { $0 === wire } }
+      for wire in taken { #expect(try wire.reply().status == 200) }
+      #expect(taken.count >= 5 && taken.count <= 8)
+      #expect(try relay.count("events") == Int64(taken.count))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// Waiting for the state of a checkout costs no thread.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct LongPollTests {
+  private static func ask(_ relay: Relay, _ id: String, _ query: String) throws -> Wire {
+    let wire = try Wire(relay.outside.api.port)
+    try wire.send(Endpoint.bytes("GET", "/v1/shop/contexts/\(id)\(query)", body: nil, headers: [:]))
+    return wire
+  }
+
+  @Test("Two hundred who wait take no thread, and all are answered when their receipt is delivered")
+  func manyWait() throws {
+    try withRelay(top: ["limits": ["connections_per_address": 1000]]) { relay, destination in
+      destination.answerAll(.late(200, .taken))
+      let checkouts = (0..<20).map { Checkout("waits-\($0)") }
+      let ids = try checkouts.map { try relay.post($0) }
+      let process = try #require(relay.process)
+      let (threads, files) = (try #require(process.threads), process.openFiles)
+      let wires = try ids.flatMap { id in try (0..<10).map { _ in try Self.ask(relay, id, "?wait=30") } }
+      try waitUntil("all are connected") { process.openFiles >= files + wires.count }
+      // Whoever comes after them is served, so they have been; and none of them has an answer.
+      #expect(try relay.state(ofContext: ids[0]) == "open")
+      #expect(process.threads == threads)
+      #expect(wires.allSatisfy { !$0.isReadable(within: 0) })
+      for checkout in checkouts { try relay.take(checkout.completed) }
+      for wire in wires {
+        let reply = try wire.reply()
+        #expect(reply.status == 200 && reply["state"] == "delivered")
+        #expect(reply["receipt_id"]?.hasPrefix("rcp_") == true)
+      }
+      #expect(process.threads == threads)
+    }
+  }
+
+  @Test("Without a wait, or with none, the answer comes at once; with one, when its time is up")
+  func waits() throws {
+    try withRelay { relay, _ in
+      let id = try relay.post(Checkout("curious"))
+      for query in ["", "?", "?wait=0", "?x=y"] {
+        let start = MonotonicInstant.now()
+        #expect(try Self.ask(relay, id, query).reply()["state"] == "open", "\(query)")
+        #expect(MonotonicInstant.now().milliseconds(since: start) < 1000, "\(query)")
+      }
+      let start = MonotonicInstant.now()
+      #expect(try Self.ask(relay, id, "?wait=1").reply()["state"] == "open")
+      #expect((990...5000).contains(MonotonicInstant.now().milliseconds(since: start)))
+      for query in [
+        "?wait=31", "?wait=-1", "?wait=soon", "?wait=", "?wait=1.5", "?wait=99999999999999999999",
+      ] {
+        let reply = try Self.ask(relay, id, query).reply()
+        #expect(reply.status == 400 && reply["type"] == "urn:receiptd:problem:invalid-wait", "\(query)")
+      }
+    }
+  }
+
+  @Test("A checkout goes from open over paid to its end; a failed one ends the wait, too")
+  func states() throws {
+    try withRelay(app: ["join": ["window": "1s"]]) { relay, destination in
+      destination.answer(.late(500, .taken), .status(422))
+      let paid = Checkout("paid")
+      let id = try relay.post(paid)
+      try relay.take(paid.completed)
+      #expect(try relay.state(ofContext: id) == "paid")
+      #expect(try Self.ask(relay, id, "?wait=30").reply()["state"] == "delivered")
+      let failed = Checkout("failed")
+      let failedID = try relay.post(failed)
+      let wire = try Self.ask(relay, failedID, "?wait=30")
+      try relay.take(failed.completed)
+      #expect(try wire.reply()["state"] == "failed")
+      let cancelled = Checkout("cancelled")
+      let cancelledID = try relay.post(cancelled)
+      try relay.take(cancelled.sessionEvent("completed", ["payment_status": "unpaid"]))
+      #expect(try relay.state(ofContext: cancelledID) == "open")
+      try relay.take(cancelled.sessionEvent("async_payment_failed"))
+      #expect(try Self.ask(relay, cancelledID, "?wait=30").reply()["state"] == "cancelled")
+      let expired = try relay.post(Checkout("expired"))
+      try waitUntil("an unused context expires") { try relay.state(ofContext: expired) == "expired" }
+    }
+  }
+}

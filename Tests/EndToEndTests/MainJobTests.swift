@@ -1,0 +1,156 @@
+// The main job: a context and a signed event in, one right receipt out.
+
+import Domain
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct MainJobTests {
+  @Test("A context and then its event make one receipt with exactly these bytes and headers (R2)")
+  func contextThenEvent() throws {
+    try withRelay { relay, destination in
+      let checkout = Checkout("jdo-1")
+      let reply = try relay.outside.postContext(checkout.user, checkout.context)
+      #expect(reply.status == 201)
+      let id = try #require(reply["context_id"])
+      #expect(reply["user_id"] == "jdo-1" && reply["stripe_price_id"] == Checkout.price)
+      #expect(
+        reply["status_url"] == "/v1/shop/contexts/\(id)" && reply.header("Location") == reply["status_url"])
+      let answer = try relay.outside.send(checkout.completed)
+      #expect(answer.status == 200 && answer.text == #"{"received":true}"#)
+      let receipt = try relay.reaches(.delivered, checkout.subscription)
+      #expect(receipt.importID == "imp-0" && receipt.attempts == 1)
+      let entry = try #require(destination.ledger.first)
+      #expect(
+        entry.text == """
+          {"user_id":"jdo-1","stripe_object_type":"subscription","stripe_object_id":"sub_jdo-1",\
+          "stripe_price_id":"\(Checkout.price)","ply_context":"\(checkout.context)"}
+          """)
+      #expect(entry.head.method == "POST" && entry.head.path == "/receipts")
+      #expect(entry.head.header("X-API-KEY") == Secrets.apiKey)
+      #expect(entry.head.header("X-PLATFORM-TYPE") == "STRIPE")
+      #expect(entry.head.header("Content-Type") == "application/json")
+      #expect(entry.head.header("User-Agent")?.hasPrefix("receiptd/") == true)
+      #expect(try relay.state(ofContext: id) == "delivered")
+    }
+  }
+
+  @Test("A purchase whose context never comes is delivered without one (R4)")
+  func withoutContext() throws {
+    try withRelay { relay, destination in
+      let checkout = Checkout("nobody")
+      try relay.take(checkout.completed)
+      #expect(try relay.receipt(of: checkout.subscription)?.reason == .context)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(
+        destination.ledger.map(\.text) == [
+          #"{"user_id":"nobody","stripe_object_type":"subscription","stripe_object_id":"sub_nobody","#
+            + #""stripe_price_id":"\#(Checkout.price)"}"#
+        ])
+    }
+  }
+
+  @Test("A context that comes after its event releases the receipt at once (R2)")
+  func contextAfterEvent() throws {
+    try withRelay(app: ["join": ["wait_for_context": "1h"]]) { relay, destination in
+      let checkout = Checkout("late")
+      try relay.take(checkout.completed)
+      let waiting = try relay.reaches(.waiting, checkout.subscription)
+      #expect(waiting.reason == .context && destination.ledger.isEmpty)
+      let id = try relay.post(checkout)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.map { $0["ply_context"] } == [checkout.context])
+      #expect(try relay.state(ofContext: id) == "delivered")
+    }
+  }
+
+  @Test("A one-time payment is delivered as its checkout session")
+  func oneTimePayment() throws {
+    try withRelay { relay, destination in
+      let checkout = Checkout("once")
+      try relay.post(checkout)
+      let paid = checkout.completed.merging(
+        ["data": ["object": ["mode": "payment", "subscription": .null]]])
+      try relay.take(paid)
+      try relay.reaches(.delivered, checkout.session)
+      let entry = try #require(destination.ledger.first)
+      #expect(entry["stripe_object_type"] == "checkout_session" && entry.objectID == checkout.session)
+      #expect(entry["ply_context"] == checkout.context)
+    }
+  }
+
+  @Test("Every order of context, session, subscription and invoice gives one and the same delivery (R2)")
+  func everyOrder() throws {
+    try withRelay(app: ["join": ["wait_for_context": "1h"], "delivery": ["rate": 1000]]) {
+      relay, destination in
+      let orders = permutations([0, 1, 2, 3])
+      for (index, order) in orders.enumerated() {
+        let checkout = Checkout("order-\(index)")
+        for step in order {
+          switch step {
+          case 0: try relay.post(checkout)
+          case 1: try relay.take(checkout.sessionEvent())
+          case 2: try relay.take(checkout.subscriptionEvent())
+          default: try relay.take(checkout.invoiceEvent())
+          }
+        }
+      }
+      for (index, order) in orders.enumerated() {
+        let checkout = Checkout("order-\(index)")
+        try relay.reaches(.delivered, checkout.subscription)
+        let entries = destination.ledger(of: checkout.subscription)
+        #expect(entries.count == 1, "order \(order)")
+        #expect(entries.first?["user_id"] == checkout.user, "order \(order)")
+        #expect(entries.first?["stripe_price_id"] == Checkout.price, "order \(order)")
+        #expect(entries.first?["ply_context"] == checkout.context, "order \(order)")
+      }
+      #expect(try relay.receipts().count == orders.count)
+      #expect(try relay.stop() == 0)
+      #expect(destination.ledger.count == orders.count)
+    }
+  }
+
+  @Test("The same event three times, then its sisters twice, make one delivery (R2)")
+  func repeatedEvents() throws {
+    try withRelay { relay, destination in
+      let checkout = Checkout("again")
+      try relay.post(checkout)
+      try relay.take(checkout.completed, checkout.completed, checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      for _ in 0..<2 {
+        try relay.take(checkout.subscriptionEvent(), checkout.invoiceEvent())
+        try relay.take(checkout.invoiceEvent("payment_succeeded"), checkout.completed)
+      }
+      // A second event object for the same fact, as Stripe may send.
+      try relay.take(checkout.completed.merging(["id": "evt_another"]))
+      try relay.passTime()
+      #expect(try relay.receipts().count == 2 && destination.ledger(of: checkout.subscription).count == 1)
+      #expect(try relay.events().count == 6)
+      #expect(
+        try relay.metric(#"receiptd_events_total{app="shop",processor="stripe",outcome="duplicate"}"#) == 7)
+    }
+  }
+
+  @Test("Renewals and changes of a plan make no receipt")
+  func renewals() throws {
+    try withRelay { relay, destination in
+      let checkout = Checkout("loyal")
+      let known: JSONValue = ["metadata": ["user_id": "loyal"]]
+      try relay.take(
+        checkout.invoiceEvent("paid", known.merging(["billing_reason": "subscription_cycle"])),
+        checkout.subscriptionEvent("updated", known), checkout.subscriptionEvent("deleted", known),
+        Stripe.event("charge.succeeded", ["id": "ch_1"]))
+      try relay.passTime()
+      #expect(try relay.receipts().count == 1 && destination.ledger.count == 1)
+    }
+  }
+}
+
+/// Every order of some things.
+func permutations(_ things: [Int]) -> [[Int]] {
+  guard !things.isEmpty else { return [[]] }
+  return things.flatMap { first in
+    permutations(things.filter { $0 != first }).map { [first] + $0 }
+  }
+}

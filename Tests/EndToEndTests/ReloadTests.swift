@@ -1,0 +1,132 @@
+// SIGHUP: a good configuration takes the place of the old one as a whole, a bad one changes nothing.
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct ReloadTests {
+  /// Takes only receipts that show the right key.
+  private static func acceptOnly(_ key: String, _ destination: Destination) {
+    destination.answerAll { $0.head.header("X-API-KEY") == key ? .taken : .status(403) }
+  }
+
+  @Test("A corrected key is in force after SIGHUP, and what was paused goes out at once (R4)")
+  func correctedKey() throws {
+    let app: JSONValue = [
+      "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
+    ]
+    try withRelay(app: app) { relay, destination in
+      Self.acceptOnly(Secrets.apiKey, destination)
+      let checkouts = (0..<3).map { Checkout("key-\($0)") }
+      for checkout in checkouts {
+        try relay.post(checkout)
+        try relay.take(checkout.completed)
+      }
+      try waitUntil("the app is paused and nothing is under way") {
+        try relay.breaker().state == .paused && relay.count("attempts") == destination.ledger.count
+      }
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      for checkout in checkouts { try relay.reaches(.delivered, checkout.subscription) }
+      #expect(try relay.breaker().state == .closed)
+    }
+  }
+
+  @Test("A refusal of the old key that comes after SIGHUP does not pause the new one")
+  func lateRefusal() throws {
+    let app: JSONValue = [
+      "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
+    ]
+    try withRelay(app: app) { relay, destination in
+      destination.answerAll { entry in
+        entry.head.header("X-API-KEY") == Secrets.apiKey ? .taken : .late(500, .status(403))
+      }
+      let checkout = Checkout("overtaken")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      _ = try destination.waitFor(requests: 1)
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.count == 2)
+      #expect(try relay.breaker().state == .closed)
+    }
+  }
+
+  @Test("SIGHUP with a broken file keeps the old configuration in force, all of it, and says why")
+  func brokenFile() throws {
+    try withRelay { relay, destination in
+      let good = relay.configuration
+      let changes: JSONValue = [
+        "shop": ["purchasely": ["api_key": "half-taken"], "stripe": ["webhook_secret": []]]
+      ]
+      let bad = [
+        "{ apps: ", "", good.merging(["apps": changes]).prettyText,
+        good.merging(["apps": ["shop": ["purchasely": ["api_key": "env:RECEIPT_RELAY_NOT_SET"]]]]).prettyText,
+      ]
+      for (index, text) in bad.enumerated() {
+        try relay.directory.write(text, to: "receiptd.json5")
+        relay.signal(SIGHUP)
+        try waitUntil("refusal \(index) is logged") {
+          relay.log.components("stays in force") == index + 1
+        }
+        let checkout = Checkout("steady-\(index)")
+        try relay.post(checkout)
+        try relay.take(checkout.completed)
+        try relay.reaches(.delivered, checkout.subscription)
+      }
+      #expect(relay.log.contains("apps.shop.stripe.webhook_secret"))
+      #expect(destination.ledger.allSatisfy { $0.head.header("X-API-KEY") == Secrets.apiKey })
+      #expect(relay.process?.exitCode == nil)
+    }
+  }
+
+  @Test("SIGHUP brings new apps and secrets, and takes old ones away; what the latter have stays (R4)")
+  func appsComeAndGo() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    try withRelay(to: destination, app: ["join": ["wait_for_context": "1h"]]) { relay in
+      let left = Checkout("left-behind")
+      try relay.take(left.completed)
+      let before = relay.configuration
+      relay.configuration = .object(
+        [("listen", before["listen"]), ("admin", before["admin"]), ("database", before["database"])].map {
+          JSONValue.Member(name: $0.0, value: $0.1 ?? .null)
+        } + [.init(name: "apps", value: ["new": Relay.app(destination)])])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try waitUntil("the new app is there") {
+        try relay.outside.send(Checkout("x").completed, app: "new").status == 200
+      }
+      #expect(try relay.outside.send(Checkout("y").completed).status == 404)
+      #expect(try relay.receipt(of: left.subscription)?.state == .waiting)
+      relay.configuration = before
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try waitUntil("the old app is back") {
+        try relay.outside.postContext(left.user, left.context).status == 201
+      }
+      try relay.reaches(.delivered, left.subscription)
+    }
+  }
+}
+
+extension String {
+  /// How often a part stands in it.
+  func components(_ part: String) -> Int {
+    var count = 0
+    var rest = self[...]
+    while let range = rest.firstRange(of: part) {
+      count += 1
+      rest = rest[range.upperBound...]
+    }
+    return count
+  }
+}

@@ -1,0 +1,78 @@
+// What systemd is told (sd_notify(3)).
+
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import Testing
+
+/// A datagram socket like the service manager's. Owns its descriptor.
+private final class NotifySocket {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError.last("socket") }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let descriptor = descriptor
+    let code = unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe bind(descriptor, $0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+    guard code == 0 else { throw SystemError.last("bind") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits for the next message that says anything but that all is well.
+  func next() throws -> String {
+    try waitFor("a message to the service manager") {
+      let message = receive()
+      return message == "WATCHDOG=1" ? nil : message
+    }
+  }
+
+  /// The next message, if one comes soon.
+  func receive() -> String? {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, 1000) > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+  }
+}
+
+@Suite(.withDaemonLog) struct ServiceManagerTests {
+  @Test("systemd hears READY, signs of life, RELOADING with its time, READY again, and STOPPING")
+  func notifications() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination)
+    let socket = try NotifySocket(relay.directory.file("notify.sock"))
+    let environment = ["NOTIFY_SOCKET": relay.directory.file("notify.sock"), "WATCHDOG_USEC": "400000"]
+    try Relay.$logPath.withValue(relay.logPath) {
+      try relay.start(environment: environment)
+      let status = "STATUS=serving on port \(relay.outside.api.port)"
+      #expect(try socket.next() == "READY=1\n\(status)")
+      for _ in 0..<2 { #expect(socket.receive() == "WATCHDOG=1") }
+      let before = MonotonicInstant.now().nanoseconds / 1000
+      relay.signal(SIGHUP)
+      let reloading = try socket.next().split(separator: "\n")
+      let time = try #require(reloading.last?.split(separator: "=").last.flatMap { Int64($0) })
+      #expect(reloading.first == "RELOADING=1" && reloading.last?.hasPrefix("MONOTONIC_USEC=") == true)
+      #expect((before...MonotonicInstant.now().nanoseconds / 1000).contains(time))
+      #expect(try socket.next() == "READY=1\n\(status)")
+      // A refused configuration is an end of the reload, too.
+      try relay.directory.write("{", to: "receiptd.json5")
+      relay.signal(SIGHUP)
+      #expect(try socket.next().hasPrefix("RELOADING=1"))
+      #expect(try socket.next() == "READY=1\n\(status)")
+      #expect(try relay.stop() == 0)
+      #expect(try socket.next().hasPrefix("STOPPING=1"))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// TLS on both sides: what the public listener serves, and whom the relay trusts.
+
+import Domain
+import HTTPClient
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+/// A certificate for 127.0.0.1 that nobody vouches for.
+private struct SelfSigned {
+  let certificate: String
+  let key: String
+
+  init(in directory: TemporaryDirectory) throws {
+    (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
+    let words = [
+      "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+      "-days",
+      "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
+      certificate,
+    ]
+    let output = directory.file("openssl.log")
+    let code = try ChildProcess(words, output: output).end()
+    try #require(code == 0, "\(TextFile.read(output))")
+  }
+
+  var identity: ServerConfiguration.Identity {
+    .init(certificatePEM: TextFile.read(certificate), keyPEM: TextFile.read(key))
+  }
+
+  static var isPossible: Bool {
+    // Without the command there is nothing to test with; the tests say so.
+    let process = try? ChildProcess(["openssl", "version"], output: "/dev/null")
+    return (try? process?.end()) == 0
+  }
+}
+
+@Suite(.withDaemonLog, .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
+struct TLSTests {
+  @Test("The public listener takes contexts and events over TLS, and nothing in plain text")
+  func publicListener() throws {
+    let directory = try TemporaryDirectory()
+    let made = try SelfSigned(in: directory)
+    let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
+    try withRelay(top: ["listen": ["tls": tls]]) { relay, destination in
+      let pool = try TransferPool(connectionsMax: 1)
+      func post(_ path: String, _ body: [UInt8], _ headers: [TransferHeader]) throws -> Int? {
+        let url = "https://127.0.0.1:\(relay.outside.api.port)\(path)"
+        let request = TransferRequest(
+          method: .post, url: url, headers: headers, body: body, certificateAuthorityFile: made.certificate)
+        try pool.start(request, tag: 0)
+        return try waitFor("an answer over TLS") { pool.run(timeoutMilliseconds: 1000).first }.result.status
+      }
+      let checkout = Checkout("encrypted")
+      let json = TransferHeader("Content-Type", "application/json")
+      let blob: JSONValue = ["ply_context": .string(checkout.context)]
+      let key = TransferHeader("X-API-KEY", Secrets.clientKey)
+      #expect(try post("/v1/shop/users/\(checkout.user)/contexts", blob.serialized(), [json, key]) == 201)
+      let body = checkout.completed.serialized()
+      let signature = TransferHeader(
+        "Stripe-Signature", try Stripe.signature(of: body, secret: Secrets.webhook))
+      #expect(try post(Stripe.eventsPath, body, [json, signature]) == 200)
+      #expect(try post(Stripe.eventsPath, [UInt8](repeating: 0x20, count: 100_000), [json]) == 400)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.map { $0["ply_context"] } == [checkout.context])
+      #expect(throws: (any Error).self) { try relay.outside.send(checkout.completed) }
+    }
+  }
+
+  @Test(
+    "A destination whose certificate does not verify gets nothing; the app pauses and gives nothing up (R4)")
+  func untrustedDestination() throws {
+    let directory = try TemporaryDirectory()
+    let destination = try Destination(tls: try SelfSigned(in: directory).identity)
+    defer { destination.stop() }
+    try withRelay(to: destination) { relay in
+      let checkout = Checkout("careful")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      try waitUntil("two probes were made") { try relay.count("attempts") >= 2 }
+      let breaker = try relay.breaker()
+      #expect(breaker.state == .paused && breaker.cause?.text == "certificate_rejected")
+      let receipt = try #require(try relay.receipt(of: checkout.subscription))
+      #expect(receipt.state == .pending && receipt.attempts == 0)
+      #expect(destination.ledger.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Domain
+import JSON
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite struct ChangeTests {
+  @Test func aReceiptIsCancelledWithAReason() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let ran = harness.run("receipts", "cancel", id, "--why", "test purchase", "--json")
+    #expect(ran.code == .done)
+    #expect(ran.out == "{\"cancelled\":1,\"ids\":[\"\(id)\"]}\n")
+    let receipt = try harness.receipt(id)
+    #expect(receipt.state == .cancelled && receipt.reason == .byOperator && receipt.note == "test purchase")
+    #expect(harness.run("receipts", "show", id).out.contains("test purchase"))
+    let again = harness.run("receipts", "cancel", id, "--why", "again")
+    #expect(again.code == .refused)
+    #expect(again.notes.contains("is cancelled already"))
+  }
+
+  @Test func severalAreAskedAbout() throws {
+    let harness = try OperatorHarness()
+    let ids = [try harness.purchase("sub_1"), try harness.purchase("sub_2")]
+    #expect(harness.run("receipts", "cancel", ids[0], ids[1], "--why", "w").code == .refused)
+    #expect(harness.run("receipts", "cancel", ids[0], ids[1], "--why", "w", "--dry-run").code == .done)
+    #expect(try harness.receipt(ids[0]).state == .pending)
+    try harness.deliver(ids[1])
+    let ran = harness.run("receipts", "cancel", ids[0], ids[1], ids[0], "--why", "w", "--yes")
+    #expect(ran.code == .partly)
+    #expect(ran.out == "Cancelled 1 receipt.\n")
+    #expect(ran.notes.contains("\(ids[1]) is delivered already and cannot be taken back"))
+    #expect(harness.run("receipts", "cancel", ids[0], "rcp_none", "--why", "w", "--yes").code == .notFound)
+  }
+
+  @Test func whatLacksAUserIsCompleted() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: nil)
+    let ran = harness.run("receipts", "complete", id, "--user", "jdo-1", "--json")
+    #expect(ran.code == .done)
+    let object = try #require(try ran.objects.first)
+    #expect(object["state"] == "pending" && object["user_id"] == "jdo-1" && object["price_id"] == "price_1")
+    // The bytes are those of the configured destination.
+    let body = String(decoding: try #require(try harness.receipt(id).body), as: UTF8.self)
+    #expect(body.contains("\"user_id\":\"jdo-1\"") && body.contains("\"stripe_object_id\":\"sub_1\""))
+  }
+
+  @Test func aPriceAloneIsEnoughWhereTheUserIsKnown() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", price: nil)
+    let lacking = harness.run("receipts", "complete", id)
+    #expect(lacking.code == .refused)
+    #expect(lacking.notes.contains("lacks its price: receiptctl receipts complete \(id) --price PRICE"))
+    #expect(harness.run("receipts", "complete", id, "--price", "price_9").code == .done)
+    #expect(try harness.receipt(id).priceID == "price_9")
+  }
+
+  @Test func aContextMustBeFreeAndTheUsersOwn() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", price: nil)
+    let others = try harness.context("b3RoZXI=", user: "ann")
+    let ran = harness.run("receipts", "complete", id, "--price", "price_9", "--context", others)
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("cannot have that context"))
+    #expect(try harness.receipt(id).state == .waiting)
+  }
+
+  @Test func whatIsUnderWayOrUnknownIsLeft() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let pending = harness.run("receipts", "complete", id, "--user", "ann")
+    #expect(pending.code == .refused)
+    #expect(pending.notes.contains("is on its way already"))
+    #expect(harness.run("receipts", "complete", "rcp_none", "--user", "ann").code == .notFound)
+  }
+}

@@ -1,0 +1,196 @@
+// A configuration, a real database filled through the store's own commands, and receiptctl in this process.
+
+import Domain
+import FoundationEssentials
+import JSON
+import Platform
+import Sandbox
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+/// What one command did.
+struct Ran {
+  var code: ExitCode
+  /// stdout
+  var out: String
+  /// stderr
+  var notes: String
+
+  /// stdout as one JSON value per line.
+  var objects: [JSONValue] {
+    get throws {
+      try out.split(separator: "\n").map { line throws in try JSONValue(parsing: Array(line.utf8)) }
+    }
+  }
+}
+
+/// What was written to a stream.
+final class Record: Sendable {
+  private let bytes = Monitor<[UInt8]>([])
+  var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
+  func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+}
+
+final class ManualClock: Clock {
+  /// 2026-11-20T10:00:00Z
+  static let start: Int64 = 1_795_168_800_000
+
+  private let milliseconds = Monitor<Int64>(start)
+  var wallMilliseconds: Int64 { milliseconds.withLock { $0 } }
+  var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: wallMilliseconds * 1_000_000) }
+  var now: Timestamp { Timestamp(unixMilliseconds: wallMilliseconds) }
+  func advance(_ more: Int64) { milliseconds.withLock { $0 += more } }
+}
+
+/// Owns a folder that goes away with it. One thread.
+final class OperatorHarness {
+  let folder: String
+  let clock = ManualClock()
+  let writer: StoreWriter
+  var configurationPath: String { folder + "/receiptd.json5" }
+  var databasePath: String { folder + "/receiptd.db" }
+  private var eventNumber = 0
+
+  init(apps: [String] = ["ios"]) throws {
+    folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let texts = apps.map { slug in
+      """
+      '\(slug)': { client: 'open', stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'] },
+        purchasely: { api_key: 'env:API_KEY' }, join: { wait_for_context: '0s' } },
+      """
+    }
+    let text = "{ database: 'receiptd.db', listen: { port: 1 }, apps: { \(texts.joined()) } }"
+    _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
+    let rules = AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { content in
+      Array("\(content.userID) \(content.priceID)".utf8)
+    }
+    // The same receipts have the same ids in each run.
+    writer = try StoreWriter(
+      path: folder + "/receiptd.db", role: .owner,
+      rules: Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) }),
+      random: SeededGenerator(seed: 1))
+  }
+
+  /// What cannot be removed is the system's to clear.
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  func reader() throws -> StoreReader { try StoreReader(path: databasePath) }
+
+  /// Runs receiptctl with the configuration.
+  /// - Parameters:
+  ///   - answer: what a person types when asked; without it there is no terminal.
+  ///   - pause: what happens while it waits.
+  @discardableResult func run(
+    _ arguments: String..., answer: String? = nil, environment: [String: String] = [:],
+    pause: @escaping @Sendable (Int64) -> Void = { _ in }
+  ) -> Ran {
+    run(arguments: arguments, answer: answer, environment: environment, pause: pause)
+  }
+
+  func run(
+    arguments: [String], answer: String? = nil, environment: [String: String] = [:],
+    pause: @escaping @Sendable (Int64) -> Void = { _ in }
+  ) -> Ran {
+    let (result, notes) = (Record(), Record())
+    let output = Output(
+      program: OperatorProgram.name, result: OutputChannel(isTerminal: false) { result.add($0) },
+      notes: OutputChannel(isTerminal: false) { notes.add($0) }, environment: Environment([:]),
+      isInputTerminal: answer != nil, answer: { answer })
+    let clock = clock
+    let surroundings = Surroundings(
+      output: output, environment: Environment(environment), clock: clock,
+      pause: { milliseconds in
+        clock.advance(milliseconds)
+        pause(milliseconds)
+      }, catchStop: {}, isStopped: { _ in true })
+    let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: surroundings)
+    return Ran(
+      code: code, out: result.text.replacing(folder, with: "FOLDER"),
+      notes: notes.text.replacing(folder, with: "FOLDER"))
+  }
+}
+
+extension OperatorHarness {
+  /// A purchase that an event reported: ready at once when user and price are known.
+  /// - Returns: the receipt's id.
+  @discardableResult func purchase(
+    _ object: String, user: String? = "jdo-1", price: String? = "price_1", app: String = "ios",
+    observations: Observations = .checkoutPaid
+  ) throws -> String {
+    eventNumber += 1
+    let report = PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: object), sessionID: "cs_\(object)",
+      observations: observations,
+      clientReference: user, prices: price.map { [$0] } ?? [], happenedAt: clock.now)
+    _ = try writer.apply(
+      TakeEvent(
+        app: app, processor: "stripe", eventID: "evt_\(eventNumber)", type: "checkout.session.completed",
+        body: Array(#"{"id":"evt_\#(eventNumber)"}"#.utf8), content: .report(report, keep: true)),
+      now: clock.now)
+    var filter = ReceiptFilter()
+    filter.objectID = object
+    filter.app = app
+    return try #require(try reader().receipts(filter, limit: 1).first?.receipt?.id)
+  }
+
+  /// A context that the app posted.
+  @discardableResult func context(_ blob: String, user: String = "jdo-1", price: String? = nil) throws
+    -> String
+  {
+    var random = SeededGenerator(seed: UInt64(blob.utf8.count))
+    let id = Identifier.make(prefix: Identifier.contextPrefix, now: clock.now, random: &random)
+    let command = TakeContext(
+      app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price), digest: Array(blob.utf8),
+      id: id)
+    return try writer.apply(command, now: clock.now).id
+  }
+
+  /// One try to deliver.
+  func attempt(
+    _ id: String, status: Int64?, response: String = "", _ decision: Delivery.Decision, error: String? = nil,
+    breaker: Breaker = Breaker()
+  ) throws {
+    let record = try #require(try reader().receipt(id: id))
+    let report = AttemptReport(
+      startedAt: clock.now, durationMilliseconds: 45, status: status, error: error,
+      isAmbiguous: status == nil, response: Array(response.utf8))
+    clock.advance(45)
+    _ = try writer.apply(
+      RecordAttempt(row: record.rowID, app: record.app, report: report, decision: decision, breaker: breaker),
+      now: clock.now)
+  }
+
+  func fail(_ id: String, status: Int64 = 422) throws {
+    let response = #"{"errors":["missing mandatory property \"user_id\""]}"#
+    try attempt(id, status: status, response: response, .failed(.status(Int(status))))
+  }
+
+  func deliver(_ id: String, importID: String = "imp-1") throws {
+    try attempt(id, status: 200, response: #"{"id":"\#(importID)"}"#, .delivered(importID: importID))
+  }
+
+  func receipt(_ id: String) throws -> Receipt { try #require(try reader().receipt(id: id)?.receipt) }
+}
+
+/// Texts that are kept in files, so that a change of what people see is a change that someone looked at.
+enum Snapshot {
+  private static let folder =
+    String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) + "/Snapshots"
+
+  /// Compares a text with its file. With RECORD_SNAPSHOTS set it writes the file instead.
+  static func check(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    let path = "\(folder)/\(name).txt"
+    if Environment.process["RECORD_SNAPSHOTS"] != nil {
+      #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+      return
+    }
+    let kept = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    #expect(
+      text == kept, "\(name) differs; look at it, then run with RECORD_SNAPSHOTS=1",
+      sourceLocation: sourceLocation)
+  }
+}

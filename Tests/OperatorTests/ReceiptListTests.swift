@@ -1,0 +1,202 @@
+import Domain
+import JSON
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite struct ReceiptListTests {
+  private static let fields = [
+    "id", "app", "state", "reason", "user_id", "object_type", "object_id", "price_id", "price_mismatch",
+    "context_id", "import_id", "attempts", "last_status", "created_at", "ready_at", "next_attempt_at",
+    "delivered_at", "updated_at",
+  ]
+
+  private static func names(_ value: JSONValue) -> [String] {
+    guard case .object(let members) = value else { return [] }
+    return members.map(\.name)
+  }
+
+  /// One receipt in each state.
+  static func everyState() throws -> OperatorHarness {
+    let harness = try OperatorHarness()
+    try harness.context("e30=", price: "price_1")
+    harness.clock.advance(1000)
+    try harness.deliver(harness.purchase("sub_delivered"))
+    harness.clock.advance(60_000)
+    try harness.fail(harness.purchase("sub_failed", user: "ann"))
+    harness.clock.advance(60_000)
+    try harness.purchase("sub_waiting", user: nil)
+    harness.clock.advance(60_000)
+    try harness.purchase("sub_pending", user: "bob")
+    harness.clock.advance(60_000)
+    let cancelled = try harness.purchase("sub_cancelled", user: "cat")
+    #expect(harness.run("receipts", "cancel", cancelled, "--why", "a test").code == .done)
+    harness.clock.advance(3_600_000)
+    return harness
+  }
+
+  @Test func aTableForPeople() throws {
+    let ran = try Self.everyState().run("receipts", "list")
+    #expect(ran.code == .done)
+    #expect(ran.notes == "")
+    Snapshot.check(ran.out, "receipts-list")
+  }
+
+  @Test func theFieldsOfJSONAreThoseOfTheContract() throws {
+    let ran = try Self.everyState().run("receipts", "list", "--json")
+    let objects = try ran.objects
+    #expect(objects.count == 5)
+    // The decoder sorts names; the order is that of the text.
+    for (line, object) in zip(ran.out.split(separator: "\n"), objects) {
+      #expect(Self.names(object) == Self.fields.sorted())
+      let places = Self.fields.compactMap { line.firstRange(of: "\"\($0)\":")?.lowerBound }
+      #expect(places.count == Self.fields.count && places == places.sorted())
+    }
+    Snapshot.check(ran.out, "receipts-list-json")
+  }
+
+  @Test func whatIsAbsentIsNull() throws {
+    let harness = try OperatorHarness()
+    try harness.purchase("sub_1", user: nil, price: nil)
+    let object = try #require(try harness.run("receipts", "list", "--json").objects.first)
+    for name in ["user_id", "price_id", "context_id", "import_id", "last_status", "ready_at", "delivered_at"]
+    {
+      #expect(object[name] == .null)
+    }
+    #expect(object["reason"] == "user")
+    #expect(object["price_mismatch"] == false)
+  }
+
+  @Test(
+    arguments: [
+      (["--state", "failed"], ["sub_failed"]), (["--user", "bob"], ["sub_pending"]),
+      (["--reason", "user"], ["sub_waiting"]), (["--object", "sub_delivered"], ["sub_delivered"]),
+      (["--import-id", "imp-1"], ["sub_delivered"]), (["--app", "other"], []),
+      (["--since", "2026-11-20T10:03:00Z"], ["sub_cancelled", "sub_pending"]),
+      (["--until", "2026-11-20T10:01:00Z"], ["sub_delivered"]),
+      (["--state", "failed", "--user", "bob"], []),
+    ])
+  func filtersRestrict(options: [String], objects: [String]) throws {
+    let harness = try Self.everyState()
+    let ran = harness.run(arguments: ["receipts", "list", "--json"] + options)
+    #expect(ran.code == .done)
+    #expect(try ran.objects.map { $0["object_id"]?.stringValue } == objects)
+  }
+
+  @Test func eachPageSaysHowToGetTheNext() throws {
+    let harness = try OperatorHarness()
+    for number in 1...5 {
+      harness.clock.advance(1000)
+      try harness.purchase("sub_\(number)", user: "it's me")
+    }
+    var seen: [String] = []
+    let arguments = ["receipts", "list", "--user", "it's me", "--since", "1h", "--limit", "2", "--json"]
+    var after: [String] = []
+    for _ in 0..<3 {
+      let ran = harness.run(arguments: arguments + after)
+      let page = try ran.objects
+      seen += page.compactMap { $0["object_id"]?.stringValue }
+      guard let last = page.last?["id"]?.stringValue, page.count == 2 else {
+        #expect(ran.notes == "")
+        break
+      }
+      #expect(
+        ran.notes == """
+          More: receiptctl receipts list --user 'it'\\''s me' --since 2026-11-20T09:00:05.000Z --limit 2 \
+          --config FOLDER/receiptd.json5 --json --after \(last)
+
+          """)
+      after = ["--after", last]
+    }
+    #expect(seen == ["sub_5", "sub_4", "sub_3", "sub_2", "sub_1"])
+  }
+
+  @Test func nothingIsSaidToBeNothing() throws {
+    let harness = try OperatorHarness()
+    #expect(harness.run("receipts", "list").out == "No receipts.\n")
+    #expect(harness.run("receipts", "list", "--json").out == "")
+    let other = harness.run("receipts", "list", "--app", "iso")
+    #expect(other.notes == "there is no app 'iso' in the configuration; did you mean 'ios'?\n")
+  }
+
+  @Test func whatComesFromOutsideObeysNoTerminal() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: "a\u{202E}b\u{2028}c")
+    for line in [harness.run("receipts", "list").out, harness.run("receipts", "show", id).out] {
+      #expect(line.contains("a\u{FFFD}b c"))
+    }
+  }
+
+  @Test func aReceiptIsShownAsItsStory() throws {
+    let harness = try OperatorHarness()
+    let context = try harness.context("e30=", price: "price_2")
+    harness.clock.advance(2000)
+    let id = try harness.purchase("sub_1")
+    try harness.attempt(id, status: nil, .retry(at: harness.clock.now, spent: true), error: "timeout")
+    harness.clock.advance(2000)
+    try harness.fail(id)
+    harness.clock.advance(3_600_000)
+    #expect(harness.run("receipts", "replay", id, "--yes").code == .done)
+    harness.clock.advance(500)
+    try harness.deliver(id, importID: "00001111-2222")
+    harness.clock.advance(120_000)
+    let ran = harness.run("receipts", "show", id)
+    #expect(ran.code == .done)
+    Snapshot.check(ran.out, "receipts-show")
+
+    let object = try #require(try harness.run("receipts", "show", id, "--json").objects.first)
+    #expect(Self.names(object) == (Self.fields + ["ply_context", "attempt_log", "events"]).sorted())
+    #expect(object["context_id"]?.stringValue == context)
+    #expect(object["ply_context"] == "e30=")
+    #expect(object["price_mismatch"] == true)
+    guard case .array(let log) = object["attempt_log"], case .array(let events) = object["events"] else {
+      Issue.record("no lists in \(object)")
+      return
+    }
+    #expect(log.map { $0["number"] } == [1, 2, 3])
+    #expect(log.map { $0["ambiguous"] } == [true, false, false])
+    #expect(log.map { $0["status"] } == [.null, 422, 200])
+    #expect(log[0]["error"] == "timeout")
+    #expect(log[1]["response"]?.stringValue?.contains("missing mandatory property") ?? false)
+    #expect(
+      Self.names(log[0]) == ["ambiguous", "at", "duration_ms", "error", "number", "response", "status"])
+    #expect(events.map { $0["id"] } == ["evt_1"])
+  }
+
+  @Test(
+    arguments: [
+      ("sub_delivered", "ask its support about the import id"), ("sub_failed", "receipts replay rcp_"),
+      ("sub_waiting", "receipts complete rcp_"), ("sub_pending", "It is sent when it is due"),
+      ("sub_cancelled", "To deliver it after all"),
+    ])
+  func everyStateHasItsAdvice(object: String, advice: String) throws {
+    let harness = try Self.everyState()
+    let found = try harness.run("receipts", "list", "--object", object, "--json").objects.first
+    let id = try #require(found?["id"]?.stringValue)
+    #expect(harness.run("receipts", "show", id).out.contains(advice))
+  }
+
+  @Test func aPausedAppIsNamedWhereItsReceiptsWait() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let breaker = Breaker(
+      state: .paused, probeAt: harness.clock.now.advanced(byMilliseconds: 30_000), since: harness.clock.now,
+      cause: .status(403))
+    try harness.attempt(
+      id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
+    harness.clock.advance(10_000)
+    let shown = harness.run("receipts", "show", id).out
+    #expect(shown.contains("Deliveries of this app were paused 10 s ago (http_403), next probe in 19 s."))
+    #expect(shown.contains("apps.ios.purchasely.url and .api_key"))
+  }
+
+  @Test func anUnknownIDIsNotFound() throws {
+    let harness = try OperatorHarness()
+    let ran = harness.run("receipts", "show", "sub_1")
+    #expect(ran.code == .notFound)
+    #expect(ran.notes.contains("there is no receipt sub_1"))
+    #expect(ran.notes.contains("receiptctl receipts list --object sub_1"))
+  }
+}

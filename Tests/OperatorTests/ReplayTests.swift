@@ -1,0 +1,188 @@
+import Domain
+import JSON
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite struct ReplayTests {
+  /// Three failed receipts, one delivered, one waiting for its user.
+  private static func harness() throws -> (harness: OperatorHarness, failed: [String], delivered: String) {
+    let harness = try OperatorHarness()
+    var failed: [String] = []
+    for number in 1...3 {
+      failed.append(try harness.purchase("sub_\(number)"))
+      try harness.fail(failed[number - 1], status: number == 3 ? 400 : 422)
+      harness.clock.advance(60_000)
+    }
+    let delivered = try harness.purchase("sub_delivered")
+    try harness.deliver(delivered)
+    harness.clock.advance(3_600_000)
+    return (harness, failed, delivered)
+  }
+
+  @Test func aDryRunShowsAndChangesNothing() throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--dry-run")
+    #expect(ran.code == .done)
+    Snapshot.check(ran.out, "receipts-replay-dry-run")
+    for id in failed { #expect(try harness.receipt(id).state == .failed) }
+    let object = try #require(
+      try harness.run("receipts", "replay", "--state", "failed", "-n", "--json").objects.last)
+    #expect(object["replayed"] == 0 && object["would_replay"] == 3)
+  }
+
+  @Test func withoutATerminalItIsRefused() throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run("receipts", "replay", "--state", "failed")
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("there is no terminal to ask on; add --yes"))
+    #expect(try harness.receipt(failed[0]).state == .failed)
+  }
+
+  @Test(arguments: [("n", ExitCode.refused, ReceiptState.failed), ("y", .done, .pending)])
+  func aPersonDecides(answer: String, code: ExitCode, state: ReceiptState) throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run("receipts", "replay", "--state", "failed", answer: answer)
+    #expect(ran.code == code)
+    #expect(ran.notes.contains("Replay 3 receipts? [y/N]"))
+    // What is asked about stands before the question.
+    #expect(ran.notes.contains("http_422"))
+    for id in failed { #expect(try harness.receipt(id).state == state) }
+  }
+
+  @Test func aReplayIsDueNowWithAFreshBudgetAndItsHistory() throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run("receipts", "replay", failed[0], "--yes", "--json")
+    #expect(ran.code == .done)
+    #expect(ran.out == "{\"replayed\":1,\"ids\":[\"\(failed[0])\"]}\n")
+    let receipt = try harness.receipt(failed[0])
+    #expect(receipt.state == .pending && receipt.reason == nil)
+    #expect(receipt.nextAttemptAt == harness.clock.now && receipt.retrySince == harness.clock.now)
+    #expect(receipt.spentTries == 0 && receipt.attempts == 1)
+    #expect(try harness.receipt(failed[1]).state == .failed)
+  }
+
+  @Test func filtersNarrowAReplay() throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run(
+      "receipts", "replay", "--state", "failed", "--reason", "http_400", "--yes", "--json")
+    #expect(ran.out == "{\"replayed\":1,\"ids\":[\"\(failed[2])\"]}\n")
+    let limited = harness.run("receipts", "replay", "--state", "failed", "--limit", "1", "--yes", "--json")
+    #expect(limited.out == "{\"replayed\":1,\"ids\":[\"\(failed[1])\"]}\n")
+    let none = harness.run("receipts", "replay", "--state", "failed", "--user", "nobody", "--yes", "--json")
+    #expect(none.code == .done)
+    #expect(none.out == "{\"replayed\":0,\"ids\":[]}\n")
+  }
+
+  @Test func whatIsDeliveredIsSentAgainByForceOnly() throws {
+    let (harness, failed, delivered) = try Self.harness()
+    let alone = harness.run("receipts", "replay", delivered, "--yes")
+    #expect(alone.code == .refused)
+    #expect(alone.notes.contains("\(delivered) is delivered already; --force sends it again"))
+    let partly = harness.run("receipts", "replay", delivered, failed[0], "--yes", "--json")
+    #expect(partly.code == .partly)
+    #expect(partly.out == "{\"replayed\":1,\"ids\":[\"\(failed[0])\"]}\n")
+    #expect(try harness.receipt(delivered).state == .delivered)
+    #expect(harness.run("receipts", "replay", delivered, "--yes", "--force").code == .done)
+    #expect(try harness.receipt(delivered).state == .pending)
+  }
+
+  @Test func aRateSpreadsThemOldestFirst() throws {
+    let (harness, failed, _) = try Self.harness()
+    #expect(harness.run("receipts", "replay", "--state", "failed", "--rate", "2/s", "--yes").code == .done)
+    let due = try failed.map { try harness.receipt($0).nextAttemptAt }
+    #expect(due == [0, 500, 1000].map { harness.clock.now.advanced(byMilliseconds: $0) })
+  }
+
+  @Test func anUnknownIDTouchesNone() throws {
+    let (harness, failed, _) = try Self.harness()
+    let ran = harness.run("receipts", "replay", failed[0], "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "--yes")
+    #expect(ran.code == .notFound)
+    #expect(ran.notes.contains("there is no receipt rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM; nothing was changed"))
+    #expect(try harness.receipt(failed[0]).state == .failed)
+  }
+
+  @Test func whatLacksSomethingSaysHowToSupplyIt() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: nil)
+    let ran = harness.run("receipts", "replay", id, "--yes")
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("\(id) lacks its user: receiptctl receipts complete \(id) --user USER"))
+  }
+
+  @Test func whatWasDeconfiguredIsLeft() throws {
+    let harness = try OperatorHarness()
+    // Made under an app that the file does not know.
+    harness.writer.use(rules: ["gone": AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { _ in [1] }]
+    )
+    let id = try harness.purchase("sub_1", app: "gone")
+    try harness.fail(id)
+    let ran = harness.run("receipts", "replay", id, "--yes")
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("is of the app 'gone', which is not configured"))
+  }
+
+  @Test func waitingFollowsUntilEachEnded() throws {
+    let (harness, failed, _) = try Self.harness()
+    // While it waits, the destination takes one and refuses two.
+    let path = harness.databasePath
+    let rows = try failed.map { try #require(try harness.reader().receipt(id: $0)?.rowID) }
+    let clock = harness.clock
+    let ran = harness.run(
+      "receipts", "replay", "--state", "failed", "--yes", "--wait", "--json",
+      pause: { _ in
+        guard clock.wallMilliseconds % 1000 < 250,
+          let writer = try? StoreWriter(path: path, role: .guest, rules: [:])
+        else { return }
+        let report = AttemptReport(
+          startedAt: clock.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+          response: [])
+        for (index, row) in rows.enumerated() {
+          let decision: Delivery.Decision = index == 0 ? .delivered(importID: nil) : .failed(.status(422))
+          // A failed write shows as a wait that never ends.
+          _ = try? writer.apply(
+            RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()),
+            now: clock.now)
+        }
+      })
+    #expect(ran.code == .partly)
+    #expect(ran.notes.contains("No receiptd seems to serve this database"))
+    #expect(ran.notes.contains("1 delivered, 2 failed."))
+    #expect(try ran.objects.last?["replayed"] == 3)
+  }
+
+  @Test func thousandsAreReplayedInSlices() throws {
+    let harness = try OperatorHarness()
+    let rules = AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { _ in [1] }
+    harness.writer.use(rules: ["ios": rules])
+    var events: [TakeEvent] = []
+    for number in 0..<1200 {
+      // Without a price they fail at once when its wait is over; here it is their last answer that fails
+      // them.
+      let report = PurchaseReport(
+        key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .checkoutPaid,
+        clientReference: "u", prices: ["price_1"], happenedAt: harness.clock.now)
+      events.append(
+        TakeEvent(
+          app: "ios", processor: "stripe", eventID: "evt_many_\(number)", type: "t", body: [],
+          content: .report(report, keep: true)))
+    }
+    _ = try harness.writer.apply(CommandList(events), now: harness.clock.now)
+    let pending = try harness.reader().due(app: "ios", now: harness.clock.now, limit: 2000)
+    let report = AttemptReport(
+      startedAt: harness.clock.now, durationMilliseconds: 1, status: 422, error: nil, isAmbiguous: false,
+      response: [])
+    _ = try harness.writer.apply(
+      CommandList(
+        pending.map {
+          RecordAttempt(
+            row: $0.row, app: "ios", report: report, decision: .failed(.status(422)), breaker: Breaker())
+        }), now: harness.clock.now)
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json")
+    #expect(ran.code == .done)
+    #expect(try ran.objects.last?["replayed"] == 1200)
+    #expect(try harness.reader().counts().map { "\($0.state) \($0.count)" } == ["failed 0", "pending 1200"])
+  }
+}

@@ -1,0 +1,82 @@
+// The README names every verb that receiptctl has. Which those are, the program itself is asked: the build
+// that ran this test has made it.
+
+import Foundation
+import Testing
+
+/// receiptctl from the same build.
+enum BuiltProgram {
+  /// Where it is; the tests are a program in the same folder.
+  static let path: String? = {
+    // No program, no answer; the test then says why it does not run.
+    guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+      return nil
+    }
+    let path = URL(filePath: own).deletingLastPathComponent().appending(component: "receiptctl").path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }()
+
+  /// What it prints on stdout.
+  static func output(_ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: try #require(path))
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// The first words of a section of a help text: `Commands:`, then lines of two columns.
+  static func names(in section: String, of help: String) -> [String] {
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let title = lines.firstIndex(of: section[...]) else { return [] }
+    return lines[(title + 1)...].prefix { !$0.isEmpty }
+      .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+  }
+
+  /// `receipts list`, `stats`, …; none when it has no commands yet.
+  static func verbs() throws -> [String] {
+    try names(in: "Commands:", of: output(["--help"])).flatMap { noun in
+      let verbs = names(in: "Verbs:", of: try output(["help", noun]))
+      return verbs.isEmpty ? [noun] : verbs.map { "\(noun) \($0)" }
+    }
+  }
+}
+
+@Suite struct CommandLineTests {
+  /// A program that prints no list of commands has no command line yet.
+  static let hasCommands = BuiltProgram.path != nil && (try? BuiltProgram.verbs().isEmpty) == false
+
+  @Test(
+    "The README names every verb of receiptctl",
+    .enabled(if: hasCommands, "receiptctl is not beside this test, or prints no commands yet"))
+  func readmeNamesEveryVerb() throws {
+    let readme = try Repository.text(of: "README.md")
+    for verb in try BuiltProgram.verbs() {
+      #expect(
+        readme.contains("`\(verb)") || readme.contains("receiptctl \(verb)"), "README.md: \(verb) is missing")
+    }
+  }
+
+  @Test("Verbs are read from a help text")
+  func readsSections() {
+    let help = """
+      x - y
+
+      Commands:
+        receipts  what is
+                  delivered
+        stats     numbers
+
+      Options:
+        -h, --help  this
+      """
+    #expect(BuiltProgram.names(in: "Commands:", of: help) == ["receipts", "stats"])
+    #expect(BuiltProgram.names(in: "Verbs:", of: help).isEmpty)
+  }
+}

@@ -1,0 +1,39 @@
+// Rules about Package.swift and the list of migrations. Pure.
+
+enum Manifest {
+  /// The lines that name a Swift package.
+  static func packages(in manifest: String) -> [Substring] {
+    SwiftCode.code(of: manifest).split(separator: "\n").filter { $0.contains(#/\.package\s*\(/#) }
+  }
+
+  /// What is wrong with how the migrations are compiled in.
+  /// - Parameters:
+  ///   - files: the names of the SQL files, in order.
+  ///   - manifest: Package.swift, which embeds each.
+  ///   - list: Migrations.swift, which has them oldest first.
+  static func migrationFaults(files: [String], manifest: String, list: String) -> [String] {
+    var faults: [String] = []
+    for file in files where !manifest.contains(".embedInCode(\"\(file)\")") {
+      faults.append("\(file) is not embedded by Package.swift")
+    }
+    let listed = SwiftCode.code(of: list).matches(of: #/PackageResources\.(\w+)/#).map { String($0.1) }
+    let expected = files.map { $0.replacing(".", with: "_") }
+    if listed != expected { faults.append("Migrations.swift lists \(listed), but should list \(expected)") }
+    return faults
+  }
+}
+
+/// The promises R1 to R11, which tests cite.
+enum Promises {
+  static let count = 11
+
+  /// The promises that names of tests and suites in a source cite.
+  static func cited(in text: String) -> Set<Int> {
+    let names = text.matches(of: #/@(?:Test|Suite)\(\s*"([^"\n]*)"|func\s+`([^`\n]*)`/#)
+    return names.reduce(into: []) { cited, name in
+      for number in (name.1 ?? name.2 ?? "").matches(of: #/\bR(\d+)\b/#) {
+        if let number = Int(number.1) { cited.insert(number) }
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// The repository that this test was compiled from, as files and their texts.
+
+import FoundationEssentials
+
+/// A text file of the repository.
+struct RepositoryFile: Sendable {
+  /// From the repository's top folder: `Sources/Domain/Join.swift`.
+  let path: String
+  let text: String
+  /// The text without comments and literals.
+  let code: String
+
+  init(path: String, text: String) {
+    self.path = path
+    self.text = text
+    code = path.hasSuffix(".swift") ? SwiftCode.code(of: text) : text
+  }
+
+  var isSwift: Bool { path.hasSuffix(".swift") }
+
+  /// The target that a file under `Sources` belongs to; nil elsewhere.
+  var target: String? {
+    let parts = path.split(separator: "/")
+    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+  }
+}
+
+/// Reads the repository.
+enum Repository {
+  struct Missing: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The top folder: three levels above this file.
+  static let root = String(
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path)
+
+  /// Everything that the rules are about: Swift, C and SQL, which leaves out fixtures.
+  static func files() throws -> [RepositoryFile] { try cached.get() }
+
+  private static let cached = Result { try read() }
+
+  private static func read() throws -> [RepositoryFile] {
+    let folders = ["Sources", "Tests", "migrations"]
+    let paths = try folders.flatMap { folder in
+      try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").map { "\(folder)/\($0)" }
+    }
+    return try paths.sorted().filter { path in
+      [".swift", ".h", ".sql"].contains { path.hasSuffix($0) }
+    }.map { RepositoryFile(path: $0, text: try text(of: $0)) }
+  }
+
+  static func text(of path: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: "\(root)/\(path)") else {
+      throw Missing(description: "\(path) is not there")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw Missing(description: "\(path) is not UTF-8 text")
+    }
+    return text
+  }
+
+  static func names(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)").sorted()
+  }
+}

@@ -1,0 +1,39 @@
+// The rules over the whole repository.
+
+import Testing
+
+@Suite struct RepositoryTests {
+  @Test("The house rules hold everywhere", arguments: Rule.all)
+  func rulesHold(_ rule: Rule) throws {
+    let files = try Repository.files()
+    #expect(files.count > 50, "the repository was not found at \(Repository.root)")
+    for finding in files.flatMap(rule.check) { Issue.record("\(finding)") }
+  }
+
+  @Test("The project takes no Swift packages")
+  func thereAreNoPackages() throws {
+    let manifest = try Repository.text(of: "Package.swift")
+    #expect(Manifest.packages(in: manifest).isEmpty)
+  }
+
+  @Test("Every migration is compiled in, in order")
+  func migrationsAreNamed() throws {
+    let files = try Repository.names(in: "migrations").filter { $0.hasSuffix(".sql") }
+    #expect(!files.isEmpty)
+    let faults = Manifest.migrationFaults(
+      files: files, manifest: try Repository.text(of: "Package.swift"),
+      list: try Repository.text(of: "migrations/Migrations.swift"))
+    for fault in faults { Issue.record("\(fault)") }
+  }
+
+  @Test("Every promise is cited by the name of a test", arguments: 1...Promises.count)
+  func promisesAreCited(_ number: Int) throws {
+    // Not this suite, whose samples cite what they like.
+    let tests = try Repository.files().filter {
+      $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/TidyTests/") && $0.isSwift
+    }
+    #expect(
+      tests.contains { Promises.cited(in: $0.text).contains(number) },
+      "name a test after R\(number): @Test(\"… (R\(number))\")")
+  }
+}

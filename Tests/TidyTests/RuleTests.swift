@@ -1,0 +1,152 @@
+// Every rule finds what it is there to find, and leaves good code alone.
+
+import Testing
+
+@Suite struct RuleTests {
+  struct Sample: Sendable, CustomTestStringConvertible {
+    let rule: Rule
+    let path: String
+    let text: String
+    /// The lines that are wrong; 0 for the whole file.
+    let lines: [Int]
+
+    var testDescription: String { "\(rule.name): \(path) \(text.prefix(40).replacing("\n", with: " "))" }
+  }
+
+  static let bad: [Sample] = [
+    Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(301), lines: [0]),
+    Sample(rule: .fileLength, path: "migrations/v1.sql", text: longFile(301), lines: [0]),
+    Sample(rule: .functionLength, path: "Tests/A/A.swift", text: "\n" + longFunction(71), lines: [2]),
+    Sample(
+      rule: .functionLength, path: "Sources/A/A.swift", text: "struct A {\ninit() {\n\(longFile(70))}\n}",
+      lines: [2]),
+    Sample(rule: .width, path: "Sources/A/A.swift", text: "\n\(wide(111))\n\(wide(110))", lines: [2]),
+    Sample(rule: .width, path: "migrations/v1.sql", text: wide(111), lines: [1]),
+    Sample(rule: .importsOfC, path: "Sources/Store/A.swift", text: "internal import CSQLite", lines: [1]),
+    Sample(rule: .importsOfC, path: "Sources/HTTPClient/A.swift", text: "import CMicroHTTPD", lines: [1]),
+    Sample(
+      rule: .importsOfC, path: "Tests/SQLiteTests/A.swift", text: "\n@testable import CSQLite", lines: [2]),
+    Sample(
+      rule: .importsOfC, path: "migrations/A.swift", text: "import struct CCrypto.evp_md_st", lines: [1]),
+    Sample(rule: .importsOfGlibc, path: "Sources/Relay/A.swift", text: "private import Glibc", lines: [1]),
+    Sample(
+      rule: .importsOfGlibc, path: "Sources/Domain/Deep/A.swift", text: "import Glibc", lines: [1]),
+    Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "let a = unsafe b", lines: [1]),
+    Sample(rule: .unsafety, path: "Sources/receiptd/A.swift", text: "print(\"\\(unsafe b)\")", lines: [1]),
+    Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "// a\npublic import JSON", lines: [2]),
+    Sample(
+      rule: .foundation, path: "Sources/JSON/A.swift", text: "@preconcurrency import Foundation", lines: [1]),
+    Sample(rule: .foundation, path: "migrations/A.swift", text: "import struct Foundation.Date", lines: [1]),
+    Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "\n// TO" + "DO: more", lines: [2]),
+    Sample(rule: .unfinished, path: "Sources/A/shim.h", text: "/* FIX" + "ME */", lines: [1]),
+    Sample(
+      rule: .forcing, path: "Sources/A/A.swift", text: "let a = try! b()\nlet c = d as! E", lines: [1, 2]),
+    Sample(rule: .forcing, path: "Tests/A/A.swift", text: "#expect(\"\\(try! b(\"c\"))\" == d)", lines: [1]),
+  ]
+
+  static let good: [Sample] = [
+    Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(300), lines: []),
+    Sample(rule: .functionLength, path: "Sources/A/A.swift", text: longFunction(70), lines: []),
+    Sample(
+      rule: .functionLength, path: "Sources/A/A.swift",
+      text: "protocol A {\n  func b() -> C\n  init(d: E)\n}\nstruct F {\n\(longFile(80))}", lines: []),
+    Sample(
+      rule: .functionLength, path: "Sources/A/A.swift",
+      text: "func a() { b = .init() }\nlet c = [\n\(longFile(80))]\nlet d = \"func e() {\"\n\(longFile(80))",
+      lines: []),
+    Sample(
+      rule: .width, path: "Sources/A/A.swift", text: "// " + String(repeating: "…", count: 107), lines: []),
+    Sample(rule: .importsOfC, path: "Sources/SQLite/A.swift", text: "internal import CSQLite", lines: []),
+    Sample(
+      rule: .importsOfC, path: "Sources/Store/A.swift", text: "// import CSQLite\nimport SQLite", lines: []),
+    Sample(rule: .importsOfGlibc, path: "Sources/Platform/A.swift", text: "internal import Glibc", lines: []),
+    Sample(rule: .importsOfGlibc, path: "Sources/receiptctl/A.swift", text: "import Glibc", lines: []),
+    Sample(rule: .importsOfGlibc, path: "Tests/A/A.swift", text: "import Glibc", lines: []),
+    Sample(rule: .unsafety, path: "Sources/HTTPServer/A.swift", text: "let a = unsafe b", lines: []),
+    Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "// unsafe\nlet a = \"unsafe\"", lines: []),
+    Sample(
+      rule: .domain, path: "Sources/Domain/A.swift", text: "/* import B */ let a = \"\\nimport C\"", lines: []
+    ),
+    Sample(rule: .foundation, path: "Sources/JSON/A.swift", text: "import FoundationEssentials", lines: []),
+    Sample(rule: .foundation, path: "Tests/A/A.swift", text: "import Foundation", lines: []),
+    Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "// a todo list", lines: []),
+    Sample(
+      rule: .forcing, path: "Sources/A/A.swift",
+      text: "// try!\nlet a = #\"as! \"b\" try!\"#\nlet c = try? d()",
+      lines: []),
+  ]
+
+  @Test("A rule finds exactly the lines that break it", arguments: bad + good)
+  func findsExactly(_ sample: Sample) {
+    let found = sample.rule.check(RepositoryFile(path: sample.path, text: sample.text))
+    #expect(found.map { $0.line ?? 0 } == sample.lines)
+    #expect(found.allSatisfy { $0.path == sample.path })
+  }
+
+  @Test("Every rule is known to fail")
+  func everyRuleHasABadSample() {
+    #expect(Set(Self.bad.map(\.rule.name)) == Set(Rule.all.map(\.name)))
+  }
+
+  private static func longFile(_ lines: Int) -> String { String(repeating: "1\n", count: lines) }
+
+  /// A function of so many lines, with its first and its last.
+  private static func longFunction(_ lines: Int) -> String {
+    "func a(b: () -> Void = {}) -> [C] where D: E {\n\(longFile(lines - 2))}\n"
+  }
+
+  private static func wide(_ columns: Int) -> String { String(repeating: "x", count: columns) }
+}
+
+@Suite struct SwiftCodeTests {
+  static let pairs = [
+    ("a // b\nc", "a     \nc"),
+    ("a /* b /* c */ d */ e", "a                   e"),
+    (#"a("b \" c") + d"#, #"a(        ) + d"#),
+    (#"a("b \(c("d")) e") f"#, #"a(     c(   )    ) f"#),
+    ("a #\"b \\(c) \"d\\#(e)\"# f", "a               e    f"),
+    ("\"\"\"\nb \"c\" // d\n\"\"\" e", "   \n          \n    e"),
+    ("a /* open", "a        "),
+    ("a \"open", "a      "),
+  ]
+
+  @Test("Only code is left, where it was", arguments: pairs)
+  func leavesCode(_ text: String, _ code: String) { #expect(SwiftCode.code(of: text) == code) }
+}
+
+@Suite struct ManifestTests {
+  @Test("A Swift package is found, and a remark about one is not")
+  func findsPackages() {
+    #expect(Manifest.packages(in: "a\n  .package(url: \"b\"),\n").count == 1)
+    #expect(Manifest.packages(in: "// no .package(url:)\n.systemLibrary(name: \"a\")").isEmpty)
+  }
+
+  @Test("A migration that is left out is found")
+  func findsForgottenMigrations() {
+    let files = ["v0001_a.sql", "v0002_b.sql"]
+    let manifest = ".embedInCode(\"v0001_a.sql\"), .embedInCode(\"v0002_b.sql\")"
+    let list = "[text(PackageResources.v0001_a_sql), text(PackageResources.v0002_b_sql)]"
+    func faults(_ manifest: String, _ list: String) -> Int {
+      Manifest.migrationFaults(files: files, manifest: manifest, list: list).count
+    }
+    #expect(faults(manifest, list) == 0)
+    #expect(faults(".embedInCode(\"v0001_a.sql\")", list) == 1)
+    #expect(faults(manifest, "[text(PackageResources.v0001_a_sql)]") == 1)
+    #expect(faults(manifest, "[text(PackageResources.v0002_b_sql), text(PackageResources.v0001_a_sql)]") == 1)
+    #expect(faults("", "") == 3)
+  }
+
+  @Test("Only names of tests and suites cite a promise")
+  func findsCitations() {
+    let text = """
+      // R1
+      @Test("It holds (R2, R11)") func a() { print("R3") }
+      @Suite("R4: b") struct C {}
+      @Test(
+        "It goes on (R5)", arguments: [1])
+      @Test func `it lasts (R6)`() {}
+      @Test("WR7 R8x")
+      """
+    #expect(Promises.cited(in: text) == [2, 4, 5, 6, 11])
+  }
+}

@@ -1,0 +1,137 @@
+// The rules of the house that neither the compiler nor the formatter keeps. Pure: a rule looks at one file.
+
+import Testing
+
+/// What is wrong, where, and what to do.
+struct Finding: Equatable, CustomStringConvertible {
+  let path: String
+  var line: Int?
+  let message: String
+
+  var description: String { "\(path)\(line.map { ":\($0)" } ?? ""): \(message)" }
+}
+
+/// One rule.
+struct Rule: Sendable, CustomTestStringConvertible {
+  let name: String
+  let check: @Sendable (RepositoryFile) -> [Finding]
+
+  var testDescription: String { name }
+
+  /// The most that a file, a function or a line may have. A longer file wants to be two about two things.
+  static let fileLinesMax = 300
+  static let functionLinesMax = 70
+  static let columnsMax = 110
+
+  static let all = [
+    fileLength, functionLength, width, importsOfC, importsOfGlibc, unsafety, domain, foundation, unfinished,
+    forcing,
+  ]
+}
+
+extension Rule {
+  static let fileLength = Rule(name: "files are short") { file in
+    let lines = file.lines.count
+    return lines <= fileLinesMax
+      ? [] : [Finding(path: file.path, message: "\(lines) lines; split it by what it is about")]
+  }
+
+  static let functionLength = Rule(name: "functions are short") { file in
+    guard file.isSwift else { return [] }
+    return FunctionLength.all(in: file.code).filter { $0.lines > functionLinesMax }.map {
+      Finding(
+        path: file.path, line: $0.line, message: "\($0.name) has \($0.lines) lines; take parts out of it")
+    }
+  }
+
+  static let width = Rule(name: "lines fit the columns") { file in
+    // No line has more characters than bytes.
+    file.lines.enumerated().filter { $0.element.utf8.count > columnsMax && $0.element.count > columnsMax }.map
+    {
+      Finding(path: file.path, line: $0.offset + 1, message: "\($0.element.count) columns; break it")
+    }
+  }
+
+  /// Each C library is imported by its wrapper alone.
+  static let importsOfC = Rule(name: "C stays behind its wrapper") { file in
+    file.imports.compactMap { line, module in
+      guard let wrapper = wrappers[module], file.target != wrapper else { return nil }
+      return Finding(
+        path: file.path, line: line, message: "imports \(module), which belongs to Sources/\(wrapper) alone")
+    }
+  }
+
+  static let importsOfGlibc = Rule(name: "the system is reached through Platform") { file in
+    guard let target = file.target, !mayTouchC.contains(target), !programs.contains(target) else { return [] }
+    return file.imports.filter { $0.module == "Glibc" }.map {
+      Finding(path: file.path, line: $0.line, message: "imports Glibc; give Platform what is missing")
+    }
+  }
+
+  static let unsafety = Rule(name: "unsafe code stays in the wrappers") { file in
+    guard let target = file.target, !mayTouchC.contains(target) else { return [] }
+    return file.findings(in: file.code, of: #/\bunsafe\b/#, "unsafe code outside of the wrappers")
+  }
+
+  static let domain = Rule(name: "Domain imports nothing") { file in
+    guard file.target == "Domain" else { return [] }
+    return file.imports.map {
+      Finding(path: file.path, line: $0.line, message: "imports \($0.module); hand in values instead")
+    }
+  }
+
+  static let foundation = Rule(name: "nobody imports all of Foundation") { file in
+    guard !file.path.hasPrefix("Tests/") else { return [] }
+    return file.imports.filter { $0.module == "Foundation" }.map {
+      Finding(
+        path: file.path, line: $0.line, message: "imports Foundation; FoundationEssentials does without ICU")
+    }
+  }
+
+  /// In comments and texts, too.
+  static let unfinished = Rule(name: "nothing is left to do") { file in
+    let marks = #/\b(?:TO[D]O|FIX[M]E)\b/#
+    return file.findings(in: file.text, of: marks, "is not finished; finish it or leave it out")
+  }
+
+  static let forcing = Rule(name: "nothing is forced") { file in
+    file.isSwift
+      ? file.findings(in: file.code, of: #/\btry!|\bas!/#, "traps when it fails; handle the failure") : []
+  }
+
+  static let wrappers = [
+    "CSQLite": "SQLite", "CCurl": "HTTPClient", "CMicroHTTPD": "HTTPServer", "CCrypto": "Cryptography",
+  ]
+  private static let mayTouchC = Set(wrappers.values).union(["Platform"])
+  private static let programs: Set<String> = ["receiptd", "receiptctl"]
+}
+
+extension RepositoryFile {
+  /// The lines; the newline at the end begins none.
+  var lines: [Substring] { Self.lines(of: text) }
+
+  fileprivate static func lines(of text: String) -> [Substring] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.last?.isEmpty == true ? lines.dropLast() : lines
+  }
+
+  /// What it imports, and on which line.
+  var imports: [(line: Int, module: String)] {
+    guard isSwift else { return [] }
+    let pattern =
+      #/^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
+    return RepositoryFile.lines(of: code).enumerated().compactMap { number, line in
+      // Most lines need no closer look.
+      guard line.utf8.contains(UInt8(ascii: "i")), line.contains("import") else { return nil }
+      return line.firstMatch(of: pattern).map { (number + 1, String($0.1)) }
+    }
+  }
+
+  /// The lines of a text that match.
+  fileprivate func findings(in text: String, of pattern: Regex<Substring>, _ message: String) -> [Finding] {
+    // Most files have no such line.
+    guard text.contains(pattern) else { return [] }
+    return RepositoryFile.lines(of: text).enumerated().filter { $0.element.contains(pattern) }
+      .map { Finding(path: path, line: $0.offset + 1, message: message) }
+  }
+}

@@ -1,0 +1,139 @@
+# What the demo and the development run share: configuration, processes, requests. Sourced by them, from the
+# repository's top folder, under `set -eu`. Everything stays on 127.0.0.1 and under var/, which git ignores.
+# shellcheck shell=sh
+
+bin=${RECEIPT_RELAY_BIN:-.build/release}
+app='demo'
+client_key='development-client-key'
+webhook_secret='whsec_development_only'
+price='price_demo_monthly'
+destination=''
+daemon=''
+
+receiptctl() { "$bin/receiptctl" --config "$config" "$@"; }
+
+say() {
+  if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi
+}
+
+# Prints a command as a reader would type it.
+print_command() {
+  printf '  $'
+  for word in "$@"; do
+    case $word in
+      *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;;
+      *) printf ' %s' "$word" ;;
+    esac
+  done
+  printf '\n'
+}
+
+# Shows a command and runs it.
+show() {
+  print_command "$@"
+  "$@"
+}
+
+# ask URL [OPTION…]: shows and makes one request. Sets answer.
+ask() {
+  print_command curl "$@"
+  answer=$(curl -fsS --max-time 40 "$@") || fail "the request was refused"
+  printf '%s\n' "$answer"
+}
+
+fail() {
+  printf '%s\n' "$*" >&2
+  [ ! -s "$folder/receiptd.log" ] || tail -n 20 "$folder/receiptd.log" >&2
+  exit 1
+}
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# make_folder PATH: a fresh folder that only its owner may look into, for the database, logs and configuration.
+make_folder() {
+  folder=$1
+  config=$folder/receiptd.json5
+  umask 077
+  rm -rf "$folder"
+  mkdir -p "$folder"
+}
+
+write_configuration() {
+  cat >"$config" <<END
+// Written by deploy/dev. The secrets protect nothing: everything listens on this machine only.
+{
+  listen: { port: $port },
+  admin: { port: $admin_port },
+  database: "receiptd.db",
+  apps: {
+    $app: {
+      client: { keys: ["$client_key"] },
+      stripe: { webhook_secrets: ["$webhook_secret"] },
+      purchasely: { url: "http://127.0.0.1:$destination_port/receipts", api_key: "development-api-key" },
+      join: { wait_for_context: "2s" },
+      delivery: { retry: { schedule: ["500ms", "1s", "2s"] } },
+    },
+  },
+}
+END
+}
+
+# wait_for NAME COMMAND…: runs the command until it succeeds, for ten seconds.
+wait_for() {
+  name=$1
+  shift
+  tries=0
+  until "$@" >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "$name did not come up within ten seconds; see $folder"
+    sleep 0.1
+  done
+}
+
+is_listening() { python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"; }
+
+# start_destination [OPTION…]: options of `receiptctl sandbox destination`.
+start_destination() {
+  "$bin/receiptctl" --config "$config" sandbox destination --port "$destination_port" "$@" \
+    >>"$folder/destination.log" 2>&1 &
+  destination=$!
+  wait_for 'the stand-in destination' is_listening "$destination_port"
+}
+
+stop_destination() {
+  [ -n "$destination" ] || return 0
+  kill "$destination" 2>/dev/null || true
+  wait "$destination" 2>/dev/null || true
+  destination=''
+}
+
+start_daemon() {
+  "$bin/receiptd" --config "$config" >>"$folder/receiptd.log" 2>&1 &
+  daemon=$!
+  wait_for receiptd curl -fsS "http://127.0.0.1:$admin_port/readyz"
+}
+
+stop_daemon() {
+  [ -n "$daemon" ] || return 0
+  kill "$daemon" 2>/dev/null || true
+  wait "$daemon" 2>/dev/null || true
+  daemon=''
+}
+
+# Leaves nothing running, however the script ends.
+stop_all_at_exit() {
+  trap 'stop_daemon; stop_destination' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+}
+
+# What the app's SDK hands over: base64 of a small JSON object.
+ply_context() {
+  printf '{"presentation_id":"pres_demo","placement_id":"onboarding","stripe_price_id":"%s",%s}' "$price" \
+    '"stripe_object_type":"subscription","original_platform":"IOS"' | base64 | tr -d '\n'
+}
+
+# field NAME: the value of a text field of the JSON object on stdin, empty when it has none.
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin).get(sys.argv[1]) or "")' "$1"; }
