@@ -69,8 +69,9 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      // One that comes too late to be sent still tells its checkout what became of it.
-      if contextID == merged.purchase.contextID || !isOpen {
+      // One that comes too late to be sent still tells its user's checkout what became of it.
+      let isLate = !isOpen && placeholder.purchase.userID == merged.purchase.userID
+      if contextID == merged.purchase.contextID || isLate {
         try contexts.move(id: contextID, from: owner, to: survivor.rowID)
       } else {
         try contexts.release(id: contextID)

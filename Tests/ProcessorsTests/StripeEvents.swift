@@ -6,7 +6,12 @@ import Processors
 import Testing
 
 let readAt = Timestamp(unixSeconds: 1_800_000_000)
-let happenedAt = Timestamp(unixSeconds: 1_700_000_000)
+let happenedAt = happened(1_700_000_000)
+
+/// The end of the second that an event's `created` names.
+func happened(_ unixSeconds: Int64) -> Timestamp {
+  Timestamp(unixSeconds: unixSeconds).advanced(byMilliseconds: 999)
+}
 
 /// An envelope around an object.
 func event(_ type: JSONValue, _ object: JSONValue, _ more: [(String, JSONValue)] = []) -> JSONValue {

@@ -236,7 +236,8 @@ struct MergeTests {
     #expect(try store.status() == "pending: u2 subscription sub_1 price_1 blob")
   }
 
-  @Test("Nothing of what was sent changes, and the checkout's context is free again (R3, R5)")
+  @Test(
+    "Nothing of what was sent changes; a late context tells its user's checkout what became of it (R3, R5)")
   func sentSurvives() throws {
     let store = try TestStore()
     let one = try store.post("one")
@@ -249,7 +250,20 @@ struct MergeTests {
     try store.take(Said.completed())
     #expect(try store.only().receipt == sent)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 one")
-    #expect(try store.context(two).receiptID == nil && store.context(two).state == .open)
+    #expect(try store.context(two).receiptID == sent?.id && store.context(two).state == .paid)
+  }
+
+  @Test("A context of another user that comes too late is free again (R5)")
+  func lateOfOtherUser() throws {
+    let store = try TestStore()
+    let other = try store.post("of u2", user: "u2")
+    try store.post("of u1", user: "u1")
+    try store.take(Said.completed(user: "u2", unpaid: true, named: false, customer: false))
+    try store.take(Said.created(user: "u1"))
+    #expect(try store.context(other).receiptID != nil)
+    try store.take(Said.completed(user: "u2"))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 of u1")
+    #expect(try store.context(other).receiptID == nil && store.context(other).state == .open)
   }
 
   @Test(

@@ -48,7 +48,7 @@ final class PurchaseRows {
       "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
     earliestWait = try connection.prepare(
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
-    lastRow = try connection.prepare("SELECT max(row_id) FROM purchases")
+    lastRow = try connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'purchases'")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
@@ -102,7 +102,8 @@ final class PurchaseRows {
     try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }
 
-  /// The id of the next new row. There is one writer of purchases, and it asks inside its transaction.
+  /// The id of the next new row, which no row ever had: contexts outlive what claimed them
+  /// (https://www.sqlite.org/autoinc.html). There is one writer of purchases, and it asks inside its transaction.
   func nextRow() throws(SQLiteError) -> Int64 {
     try lastRow.first { row throws(SQLiteError) in row.integer(0) + 1 } ?? 1
   }
