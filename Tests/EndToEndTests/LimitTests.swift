@@ -108,7 +108,8 @@ import Testing
         #expect(reply.status == 503 && reply.header("Retry-After") == "1")
         #expect(reply["type"] == "urn:receiptd:problem:busy")
       }
-      #expect(try relay.metric("receiptd_write_queue") == 4)
+      // The relay's own commands are never refused, and may wait there, too.
+      #expect(try relay.metric("receiptd_write_queue") ?? 0 >= 4)
       #expect(try relay.admin.request("GET", "/healthz").status == 200)
       try other.execute("ROLLBACK")
       let taken = requests.filter { wire in !refused.contains { $0 === wire } }

@@ -48,6 +48,7 @@ final class PurchaseRows {
       "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
     earliestWait = try connection.prepare(
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
+    // AUTOINCREMENT's own memory (https://www.sqlite.org/autoinc.html): an id is never given out twice.
     lastRow = try connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'purchases'")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
@@ -76,8 +77,8 @@ final class PurchaseRows {
     try bySession.first([.text(id), .text(app)], PurchaseRow.record)
   }
 
-  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now belongs to a
-  /// checkout of now.
+  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now
+  /// belongs to a checkout of now.
   func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
@@ -102,8 +103,7 @@ final class PurchaseRows {
     try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }
 
-  /// The id of the next new row, which no row ever had: contexts outlive what claimed them
-  /// (https://www.sqlite.org/autoinc.html). There is one writer of purchases, and it asks inside its transaction.
+  /// The id of the next new row. There is one writer of purchases, and it asks inside its transaction.
   func nextRow() throws(SQLiteError) -> Int64 {
     try lastRow.first { row throws(SQLiteError) in row.integer(0) + 1 } ?? 1
   }
