@@ -1,4 +1,5 @@
--- The first schema. Times are Unix milliseconds; texts are UTF-8; nothing here asks for the time or for randomness.
+-- The first schema. Times are Unix milliseconds; texts are UTF-8; nothing here asks for the time or for
+-- randomness.
 
 -- What the app posted before a web checkout.
 CREATE TABLE contexts (
@@ -17,10 +18,11 @@ CREATE TABLE contexts (
 CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;
 CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE purchase_row IS NULL;
 
--- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt. `state` is NULL as
--- long as there is no receipt.
+-- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
+-- `state` is NULL as long as there is no receipt.
 CREATE TABLE purchases (
-  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given out twice: contexts outlive what claimed them
+  -- Never given out twice: contexts outlive what claimed them.
+  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,
   app               TEXT    NOT NULL,
   object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
   object_id         TEXT    NOT NULL,
@@ -114,8 +116,8 @@ CREATE TABLE breakers (
   paused_ms   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- How many receipts each app has in each state, so that asking does not cost more the more there are. Triggers keep it, so that
--- no writer can forget to.
+-- How many receipts each app has in each state, so that asking does not cost more the more there are.
+-- Triggers keep it, so that no writer can forget to.
 CREATE TABLE receipt_counts (
   app   TEXT    NOT NULL,
   state TEXT    NOT NULL,

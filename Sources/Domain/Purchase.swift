@@ -32,7 +32,8 @@ public struct Purchase: Sendable, Equatable {
 
   public init(
     key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
-    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [], pricesAreOfCheckout: Bool = false,
+    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [],
+    pricesAreOfCheckout: Bool = false,
     contextID: String? = nil, context: ContextBlob? = nil, happenedAt: Timestamp, createdAt: Timestamp,
     boughtAt: Timestamp? = nil
   ) {
@@ -59,9 +60,9 @@ public struct Purchase: Sendable, Equatable {
 
   /// Whether it has been paid for, or needs no payment.
   ///
-  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment method it
-  /// is active at once. Its first invoice being paid does. Both count only once the user is known, because subscriptions
-  /// are also made outside of any app.
+  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment
+  /// method it is active at once. Its first invoice being paid does. Both count only once the user is known,
+  /// because subscriptions are also made outside of any app.
   public var isBought: Bool {
     if observations.contains(.checkoutPaid) { return true }
     if observations.contains(.checkoutUnpaid) { return observations.contains(.firstInvoicePaid) }
@@ -77,7 +78,8 @@ public struct Purchase: Sendable, Equatable {
   /// Whether there is to be a receipt: it is bought, or its checkout was completed.
   public var deservesReceipt: Bool { isBought || observations.contains(.checkoutUnpaid) }
 
-  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session until then.
+  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session
+  /// until then.
   public var awaitsSubscription: Bool {
     key.type == .checkoutSession && observations.contains(.subscriptionExpected)
   }
@@ -90,7 +92,8 @@ public struct Purchase: Sendable, Equatable {
   /// Whether its checkout ended unfinished, so that there is nothing to come.
   public var isAbandoned: Bool { !deservesReceipt && observations.contains(.checkoutExpired) }
 
-  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows better.
+  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows
+  /// better.
   public mutating func absorb(_ report: PurchaseReport) {
     if takesKey(of: report) { key = report.key }
     observations.formUnion(report.observations)
@@ -129,7 +132,8 @@ public struct Purchase: Sendable, Equatable {
     boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
   }
 
-  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told otherwise.
+  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told
+  /// otherwise.
   public mutating func keepContent(of fixed: Purchase) {
     if fixed.userID != nil {
       userID = fixed.userID

@@ -1,4 +1,5 @@
-// What subscriptions and invoices say: when they prove a purchase, and the shapes that their keys and prices have had.
+// What subscriptions and invoices say: when they prove a purchase, and the shapes that their keys and prices
+// have had.
 
 import Domain
 import JSON
@@ -88,7 +89,7 @@ struct StripeSubscriptionTests {
     let reading = try read(bytes: PackageResources.subscription_created_2016_json)
     let said = PurchaseReport(
       key: subscription("sub_relay2016"), observations: .subscriptionBegan, customerID: "cus_relay2016",
-      prices: ["gold-2016"], happenedAt: Timestamp(unixSeconds: 1_460_000_000))
+      prices: ["gold-2016"], happenedAt: endOf(second: 1_460_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
@@ -98,7 +99,7 @@ struct StripeSubscriptionTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2026"), observations: .subscriptionBegan, customerID: "cus_relay2026",
       metadataUser: "member-2026", prices: ["price_relayMonthly", "price_relaySeats"],
-      happenedAt: Timestamp(unixSeconds: 1_790_000_000))
+      happenedAt: endOf(second: 1_790_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
@@ -202,7 +203,7 @@ struct StripeInvoiceTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2022"), observations: .firstInvoicePaid, customerID: "cus_relay2022",
       metadataUser: "member-2022", prices: ["price_relay2022"],
-      happenedAt: Timestamp(unixSeconds: 1_750_000_000))
+      happenedAt: endOf(second: 1_750_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
     let own = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json)
     #expect(own.content == .nothing(.otherAccount))
@@ -214,7 +215,7 @@ struct StripeInvoiceTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2025"), observations: .firstInvoicePaid, customerID: "cus_relay2025",
       metadataUser: "member-2025", prices: ["price_relayMonthly", "price_relaySetup"],
-      happenedAt: Timestamp(unixSeconds: 1_763_632_801))
+      happenedAt: endOf(second: 1_763_632_801))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
     let fee: JSONValue = ["type": "invoiceitem", "price": ["id": "fee"], "subscription": "sub_1"]
     let plan: JSONValue = ["type": "subscription", "price": ["id": "monthly"], "subscription": "sub_1"]

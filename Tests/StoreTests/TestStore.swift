@@ -135,7 +135,8 @@ final class TestStore {
   }
 }
 
-/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the customer `cus_n`.
+/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
+/// customer `cus_n`.
 enum Said {
   static func completed(
     _ n: String = "1", user: String? = "u1", unpaid: Bool = false, named: Bool = true,

@@ -14,8 +14,8 @@ struct StripeReader {
 
   private var type: String { envelope.type ?? "" }
 
-  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never later than
-  /// now.
+  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never
+  /// later than now.
   private var happenedAt: Timestamp {
     guard let created = envelope.created else { return now }
     return min(now, Timestamp(unixSeconds: created).advanced(byMilliseconds: 999))
@@ -124,7 +124,8 @@ struct StripeReader {
     let metadata = [
       object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
     ]
-    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription costs.
+    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription
+    // costs.
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = report(
       PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: prices.map(\.priceID),

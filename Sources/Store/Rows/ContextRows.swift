@@ -49,14 +49,17 @@ final class ContextRows {
       """)
     inserting = try connection.prepare(
       """
-      INSERT INTO contexts (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
+      INSERT INTO contexts
+        (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
     claiming = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1")
-    // The user may have posted the same blob again meanwhile; then that one serves, and this one stays claimed.
+    // The user may have posted the same blob again meanwhile; then that one serves, and this one stays
+    // claimed.
     releasing = try connection.prepare("UPDATE OR IGNORE contexts SET purchase_row = NULL WHERE id = ?1")
-    moving = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
+    moving = try connection.prepare(
+      "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
     ofPurchase = try connection.prepare("DELETE FROM contexts WHERE id = ?1 AND purchase_row = ?2")
   }
 
