@@ -71,8 +71,10 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      // What was sent without a context is still what became of the checkout that this one was posted for.
-      if contextID == merged.purchase.contextID || (!isOpen && survivor.purchase.contextID == nil) {
+      // What was sent without a context is still what became of its user's checkout, for which this was posted.
+      let isLate =
+        !isOpen && survivor.purchase.contextID == nil && placeholder.purchase.userID == merged.purchase.userID
+      if contextID == merged.purchase.contextID || isLate {
         try contexts.move(id: contextID, from: owner, to: survivor.rowID)
       } else {
         try contexts.release(id: contextID)
@@ -113,8 +115,9 @@ extension StoreSession {
       return
     }
     record.purchase.learnUser(context.userID, from: .context)
-    let isFree = context.purchaseRow == nil || context.purchaseRow == record.rowID
-    guard isFree, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
+    guard context.isFree(for: record.rowID), record.purchase.userID == context.userID,
+      record.purchase.contextID != id
+    else { return }
     if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) {
       return
     }

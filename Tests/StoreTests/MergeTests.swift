@@ -53,6 +53,24 @@ struct MergeTests {
     #expect(try store.context(two).receiptID == nil && store.context(two).state == .open)
   }
 
+  @Test("A context that comes too late tells its own user's checkout what became of it, and no other's (R5)")
+  func late() throws {
+    for user in ["u1", "u2"] {
+      let store = try TestStore()
+      try store.take(Said.created(user: "u1"))
+      store.advance(2 * minute)
+      try store.endWaits()
+      let sent = try store.only().receipt
+      try store.take(Said.completed(user: user, unpaid: true, named: false, customer: false, at: store.now))
+      let late = try store.post(user: user)
+      #expect(try store.context(late).receiptID == store.receipts().last?.receipt?.id)
+      try store.take(Said.completed(user: user))
+      #expect(try store.only().receipt == sent && store.only().purchase.contextID == nil)
+      #expect(try store.context(late).receiptID == (user == "u1" ? sent?.id : nil))
+      #expect(try store.context(late).state == (user == "u1" ? .paid : .open))
+    }
+  }
+
   @Test(
     "Of two contexts that one purchase claimed under two names, the better stays, the other is free (R5)"
   )

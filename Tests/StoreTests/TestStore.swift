@@ -61,7 +61,8 @@ final class TestStore {
 
   /// As after a restart: nothing but the file is known (R9).
   func reopen() throws {
-    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: SeededGenerator(seed: 99))
+    let random = SeededGenerator(seed: random.next())
+    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: random)
     reader = try StoreReader(path: path)
   }
 

@@ -137,7 +137,7 @@ public struct CompleteReceipt: StoreCommand {
     }
     if let contextID, contextID != record.purchase.contextID {
       guard let context = try store.contexts.find(app: record.app, id: contextID),
-        context.purchaseRow == nil || context.purchaseRow == record.rowID,
+        context.isFree(for: record.rowID),
         record.purchase.userID == nil || record.purchase.userID == context.userID
       else { return .contextNotUsable }
       record.purchase.userID = context.userID

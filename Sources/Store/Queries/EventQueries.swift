@@ -126,7 +126,7 @@ extension StoreReader {
   ) throws(SQLiteError) -> [ContextSummary] {
     let sql = """
       SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
-        c.purchase_row, p.receipt_id, p.state, p.reason
+        p.row_id, p.receipt_id, p.state, p.reason
       FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
       \(condition.isEmpty ? "" : "WHERE \(condition)") \(tail)
       """

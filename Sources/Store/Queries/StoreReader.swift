@@ -38,7 +38,7 @@ public final class StoreReader {
         """)
       status = try connection.prepare(
         """
-        SELECT c.purchase_row, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
+        SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
       countsByState = try connection.prepare(

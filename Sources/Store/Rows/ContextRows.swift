@@ -10,8 +10,11 @@ struct ContextRecord {
   var blob: ContextBlob
   var receivedAt: Timestamp
   var expiresAt: Timestamp
-  /// The purchase that claimed it.
+  /// The purchase that claimed it; 0 when that let it go and the same blob, posted again meanwhile, serves in
+  /// its place.
   var purchaseRow: Int64?
+
+  func isFree(for row: Int64) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
 }
 
 final class ContextRows {
@@ -55,9 +58,14 @@ final class ContextRows {
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
     claiming = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1")
-    // The user may have posted the same blob again meanwhile; then that one serves, and this one stays
-    // claimed.
-    releasing = try connection.prepare("UPDATE OR IGNORE contexts SET purchase_row = NULL WHERE id = ?1")
+    // The user may have posted the same blob again meanwhile; then that one serves, and this one is no
+    // purchase's.
+    releasing = try connection.prepare(
+      """
+      UPDATE contexts SET purchase_row = (SELECT 0 FROM contexts AS again WHERE again.app = contexts.app
+        AND again.user_id = contexts.user_id AND again.digest = contexts.digest AND again.purchase_row IS NULL)
+      WHERE id = ?1
+      """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
     ofPurchase = try connection.prepare("DELETE FROM contexts WHERE id = ?1 AND purchase_row = ?2")
