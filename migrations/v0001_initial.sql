@@ -13,8 +13,8 @@ CREATE TABLE contexts (
   received_at  INTEGER NOT NULL,                 -- the first post
   posted_at    INTEGER NOT NULL,                 -- the last one: a repeat counts as a new checkout
   expires_at   INTEGER NOT NULL,
-  purchase_row INTEGER                           -- the purchase that claimed it; NULL while it is unused; 0 if let go
-                                                 -- when the same blob had come again, which serves in its place
+  purchase_row INTEGER                           -- the purchase that claimed it; NULL while it is unused;
+                                                 -- 0 if let go when its blob had come again, which serves
 ) STRICT;
 CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;
 CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE purchase_row IS NULL;

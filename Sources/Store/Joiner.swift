@@ -71,7 +71,8 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      // What was sent without a context is still what became of its user's checkout, for which this was posted.
+      // What was sent without a context is still what became of its user's checkout, for which this was
+      // posted.
       let isLate =
         !isOpen && survivor.purchase.contextID == nil && placeholder.purchase.userID == merged.purchase.userID
       if contextID == merged.purchase.contextID || isLate {

@@ -108,7 +108,8 @@ struct StripeEnvelopeTests {
   func time() throws {
     let rows: [(JSONValue, Timestamp)] = [
       (1_700_000_000, happenedAt), (0, endOf(second: 0)), (-1, endOf(second: -1)),
-      (.integer(.min), Timestamp(unixMilliseconds: .min + 999)), (1_799_999_999, endOf(second: 1_799_999_999)),
+      (.integer(.min), Timestamp(unixMilliseconds: .min + 999)),
+      (1_799_999_999, endOf(second: 1_799_999_999)),
       (1_800_000_000, readAt), (1_800_000_001, readAt), (.integer(.max), readAt), (.null, readAt),
       ("1700000000", readAt),
       (.number(1e300), readAt),

@@ -1,5 +1,5 @@
-// A store to which random things happen: posts, events in any order, waits that end, tries, operators, restarts. What
-// happens depends on the seed alone.
+// A store to which random things happen: posts, events in any order, waits that end, tries, operators,
+// restarts. What happens depends on the seed alone.
 
 import Domain
 import Store

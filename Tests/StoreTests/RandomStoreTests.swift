@@ -28,7 +28,8 @@ private let faults: [(name: String, sql: String)] = [
     """
   ),
   (
-    // One that came too late for a receipt tells its checkout what became of it, unless an operator changed the user.
+    // One that came too late for a receipt tells its checkout what became of it, unless an operator changed
+    // the user.
     "R5: a context in use that no purchase has",
     """
     SELECT count(*) FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
@@ -51,7 +52,7 @@ private let faults: [(name: String, sql: String)] = [
   (
     "R4: a count that is not the number of receipts",
     """
-    SELECT count(*) FROM (SELECT app, state, count(*) AS n FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2
+    SELECT count(*) FROM (SELECT app, state, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2
       EXCEPT SELECT app, state, count FROM receipt_counts)
     """
   ),
@@ -130,7 +131,7 @@ struct RandomStoreTests {
     #expect(try happening.store.reader.integrityFaults().isEmpty)
   }
 
-  /// When an event has named checkout and subscription of every purchase, there is one receipt of each at most.
+  /// When an event has named checkout and subscription of every purchase, there is one row of each at most.
   private func nameAll(_ store: TestStore, seed: UInt64) throws {
     for app in RandomStore.apps {
       for n in 0..<RandomStore.purchases { try store.take(Said.session("\(n)", []), app: app, keep: false) }

@@ -62,8 +62,9 @@ final class ContextRows {
     // purchase's.
     releasing = try connection.prepare(
       """
-      UPDATE contexts SET purchase_row = (SELECT 0 FROM contexts AS again WHERE again.app = contexts.app
-        AND again.user_id = contexts.user_id AND again.digest = contexts.digest AND again.purchase_row IS NULL)
+      UPDATE contexts SET purchase_row = (SELECT 0 FROM contexts AS again
+        WHERE again.app = contexts.app AND again.user_id = contexts.user_id
+          AND again.digest = contexts.digest AND again.purchase_row IS NULL)
       WHERE id = ?1
       """)
     moving = try connection.prepare(
