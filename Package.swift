@@ -78,7 +78,7 @@ let package = Package(
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON"]),
-    tests("PlatformTests", ["Platform"]),
+    tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
@@ -92,7 +92,8 @@ let package = Package(
     tests(
       "RelayTests",
       [
-        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "Store", "SQLite", "Processors", "Destinations",
+        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
+        "Destinations",
       ]),
     tests(
       "EndToEndTests",

@@ -48,7 +48,7 @@ extension JSONValue: Decodable {
     init?(intValue: Int) { nil }
   }
 
-  /// Reads a text.
+  /// Reads a text. The decoder forgives a comma behind the last element of a list or an object in any case.
   /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are taken (json5.org).
   public init(parsing bytes: [UInt8], json5: Bool = false) throws(JSONSyntaxError) {
     let decoder = JSONDecoder()

@@ -21,22 +21,30 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
   /// Saturates: a wait "for ever" stays one.
   public func advanced(byMilliseconds milliseconds: Int64) -> MonotonicInstant {
     let (delta, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-    let (sum, tooLate) = nanoseconds.addingReportingOverflow(tooLong ? .max : delta)
-    return MonotonicInstant(nanoseconds: tooLong || tooLate ? .max : sum)
+    let (sum, tooFar) = nanoseconds.addingReportingOverflow(delta)
+    return MonotonicInstant(nanoseconds: tooLong || tooFar ? (milliseconds < 0 ? .min : .max) : sum)
   }
 
-  /// Whole milliseconds from `earlier` to here; negative when `earlier` is later.
+  /// Whole milliseconds from `earlier` to here; negative when `earlier` is later. Saturates.
   public func milliseconds(since earlier: MonotonicInstant) -> Int64 {
-    (nanoseconds - earlier.nanoseconds) / 1_000_000
+    nanoseconds(since: earlier) / 1_000_000
   }
 
   /// Seconds from `earlier` to here.
   public func seconds(since earlier: MonotonicInstant) -> Double {
-    Double(nanoseconds - earlier.nanoseconds) / 1e9
+    Double(nanoseconds(since: earlier)) / 1e9
   }
 
+  private func nanoseconds(since earlier: MonotonicInstant) -> Int64 {
+    let (difference, tooFar) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+    return tooFar ? (self < earlier ? .min : .max) : difference
+  }
+
+  /// What lies before the clock's start is its start: the system takes nothing that is negative.
   var timespec: Glibc.timespec {
-    Glibc.timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    let nanoseconds = max(0, nanoseconds)
+    return Glibc.timespec(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
   }
 }
 

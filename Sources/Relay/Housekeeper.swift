@@ -58,11 +58,13 @@ final class Housekeeper: Sendable {
 
   /// Another process changed the database.
   func lookEverywhere() {
+    noteEverythingChanged()
+    lookNow()
+  }
+
+  private func noteEverythingChanged() {
     board.noteEveryoneChanged()
-    state.update { state in
-      state.hasNews = true
-      state.waitUntil = Timestamp(unixMilliseconds: 0)
-    }
+    state.withLock { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
   }
 
   func use(retention: Configuration.Retention) { state.update { $0.retention = retention } }
@@ -76,7 +78,12 @@ final class Housekeeper: Sendable {
   private func run() {
     var retentionAt = clock.monotonic
     var retention: RetentionRun?
+    var lookAt = retentionAt
     while !state.withLock({ $0.isStopping }) {
+      if clock.monotonic >= lookAt {
+        noteEverythingChanged()
+        lookAt = clock.monotonic.advanced(byMilliseconds: Self.sleepMillisecondsMax)
+      }
       endWaits()
       let nextAnswer = board.attend()
       let now = clock.monotonic

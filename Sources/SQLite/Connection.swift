@@ -18,6 +18,10 @@ internal import CSQLite
   ///   - path: the database file; `:memory:` for one that is gone with the connection.
   ///   - busyTimeoutMilliseconds: how long a call waits for another connection's lock.
   public init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32) throws(SQLiteError) {
+    // SQLite would end the path at a NUL and open another file, and take no path for a file of its own.
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(code: SQLITE_CANTOPEN, operation: "open database")
+    }
     let flags =
       switch mode {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -90,7 +94,7 @@ internal import CSQLite
   }
 
   /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).
-  /// - Throws: also when the file exists already.
+  /// - Throws: also when the file exists already and is not empty.
   public func copy(to path: String) throws(SQLiteError) {
     try prepare("VACUUM INTO ?1").run([.text(path)])
   }

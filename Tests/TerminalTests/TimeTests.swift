@@ -1,4 +1,3 @@
-import Platform
 import Testing
 
 @testable import Terminal
@@ -46,30 +45,4 @@ import Testing
   func anotherTimeIsRefused(text: String) {
     #expect(TimeArgument.unixMilliseconds(parsing: text, now: Self.now) == nil)
   }
-
-  @Test func timestampsAreReadAsTheyAreWritten() {
-    for time: Int64 in [-62_167_219_200_000, -1, 0, 951_782_400_000, 1_709_164_799_999, 253_402_300_799_999] {
-      #expect(RFC3339.unixMilliseconds(parsing: RFC3339.string(unixMilliseconds: time)) == time)
-    }
-    var time: Int64 = -62_167_219_200_000
-    while time < 253_402_300_799_999 {
-      #expect(RFC3339.unixMilliseconds(parsing: RFC3339.string(unixMilliseconds: time)) == time)
-      time += 86_400_000 * 199 + 12_345_678
-    }
-  }
-
-  @Test(
-    arguments: [
-      ("0s", 0), ("250ms", 250), ("30s", 30_000), ("90s", 90_000), ("5m", 300_000), ("1h", 3_600_000),
-      ("30d", 2_592_000_000),
-    ] as [(String, Int64)])
-  func aDurationIsDigitsAndAUnit(text: String, milliseconds: Int64) {
-    #expect(DurationText.milliseconds(parsing: text) == milliseconds)
-    #expect(DurationText.text(milliseconds: milliseconds) == text)
-  }
-
-  @Test(arguments: [
-    "", "s", "5", "5 s", "5S", "+5s", "-5s", "1.5h", "5sec", "٥s", "106751991168d", "99999999999999999999s",
-  ])
-  func anotherDurationIsRefused(text: String) { #expect(DurationText.milliseconds(parsing: text) == nil) }
 }

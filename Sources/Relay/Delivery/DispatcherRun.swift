@@ -27,11 +27,14 @@ struct DispatcherRun {
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
   private var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  /// When to look for what nobody told.
+  private var lookAt: MonotonicInstant
 
   init(_ dispatcher: Dispatcher, reader: StoreReader, transfers: TransferPool, directory: AppDirectory) {
     self.dispatcher = dispatcher
     self.reader = reader
     self.transfers = transfers
+    lookAt = dispatcher.clock.monotonic
     use(directory)
   }
 
@@ -43,16 +46,22 @@ struct DispatcherRun {
     while true {
       if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
       if let stopAt {
-        if tries.isEmpty || monotonic >= stopAt { break }
+        if isAllStored || monotonic >= stopAt { break }
       } else {
         startWhatIsDue()
       }
       storeAgain()
-      let sleep = stopAt.map { max(0, $0.milliseconds(since: monotonic)) } ?? sleepMilliseconds()
-      for completion in transfers.run(timeoutMilliseconds: Int(sleep)) { finish(completion) }
+      let sleep = stopAt.map { storingMilliseconds(atMost: $0.milliseconds(since: monotonic)) }
+      for completion in transfers.run(timeoutMilliseconds: Int(sleep ?? sleepMilliseconds())) {
+        finish(completion)
+      }
     }
     for completion in transfers.cancelAll() { finish(completion, isStopping: true) }
   }
+
+  /// Whether nothing is under way any more and every outcome is on disk: what is not would be sent again
+  /// after the next start.
+  private var isAllStored: Bool { tries.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
 
   /// - Returns: whether to stop.
   private mutating func readInbox() -> Bool {
@@ -65,7 +74,9 @@ struct DispatcherRun {
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
     for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
     unstored += news.unstored
-    if news.looksEverywhere { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
+    let looksAgain = monotonic >= lookAt
+    if looksAgain { lookAt = monotonic.advanced(byMilliseconds: Dispatcher.sleepMillisecondsMax) }
+    if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
     return news.isStopping
   }
 
@@ -97,8 +108,13 @@ struct DispatcherRun {
       if let wait = lane.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
     if let retryReadingAt { sleep = max(sleep, retryReadingAt.milliseconds(since: monotonic)) }
-    for item in unstored { sleep = min(sleep, item.at.milliseconds(since: monotonic)) }
-    return max(0, sleep)
+    return storingMilliseconds(atMost: sleep)
+  }
+
+  /// Until an outcome that could not be stored is to be stored again.
+  private func storingMilliseconds(atMost sleep: Int64) -> Int64 {
+    let monotonic = monotonic
+    return max(0, unstored.reduce(sleep) { min($0, $1.at.milliseconds(since: monotonic)) })
   }
 
   private mutating func startWhatIsDue() {
@@ -117,6 +133,8 @@ struct DispatcherRun {
 
   private mutating func startWhatIsDue(of slug: String) throws(SQLiteError) {
     guard var lane = lanes[slug] else { return }
+    // One moment for both questions: what came due between two would be in neither answer.
+    let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
     // Those under way are still due in the database, so as many more are asked for.

@@ -60,12 +60,12 @@ struct Lane {
     }
   }
 
-  /// Of receipts that are due and not under way, those that start now.
+  /// Of receipts that are due, those that start now: none that is under way (R3).
   mutating func admit(
     _ due: [StoreReader.DueReceipt], now: Timestamp, monotonic: MonotonicInstant
   ) -> [(receipt: StoreReader.DueReceipt, isProbe: Bool)] {
     var admitted: [(StoreReader.DueReceipt, Bool)] = []
-    for receipt in due {
+    for receipt in due where !underWay.contains(receipt.row) {
       guard room(now: now, monotonic: monotonic) > 0,
         bucket.take(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
       else { break }

@@ -91,11 +91,12 @@ struct ContextPost: Equatable {
     }
   }
 
-  /// Given in several places, they must agree.
+  /// Given in several places, they must agree, byte for byte: users are opaque, and texts that look alike may
+  /// be two of them.
   private static func user(among given: [String?]) throws(Fault) -> String {
     let users = given.compactMap(\.self)
     guard let first = users.first else { throw .userMissing }
-    guard users.allSatisfy({ $0 == first }) else { throw .usersDiffer }
+    guard users.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else { throw .usersDiffer }
     guard let user = OutsideText.identifier(first) else { throw .userNotText }
     return user
   }

@@ -30,8 +30,9 @@ enum PublicRoute: Sendable, Equatable {
   static func find(_ head: RequestHead) -> Result<PublicRoute, Refusal> {
     guard head.path.utf8.first == UInt8(ascii: "/") else { return .failure(.notFound) }
     var segments: [String] = []
-    // Empty segments are kept, so `//` matches nothing; an escaped slash stays inside its segment.
+    // `//` and a slash at the end match nothing; an escaped slash stays inside its segment.
     for raw in head.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      guard !raw.isEmpty else { return .failure(.notFound) }
       guard let segment = PercentEncoding.decode(raw) else { return .failure(.malformed) }
       segments.append(segment)
     }

@@ -1,0 +1,139 @@
+// What is read, and what is refused: input can never trap.
+
+import JSON
+import Testing
+
+@Suite("Reading JSON") struct ParsingTests {
+  private static func parse(_ text: String, json5: Bool = false) throws(JSONSyntaxError) -> JSONValue {
+    try JSONValue(parsing: Array(text.utf8), json5: json5)
+  }
+
+  @Test(
+    "Every kind of value is read",
+    arguments: [
+      ("null", .null), ("true", true), ("false", false), ("0", 0), ("-1", -1), ("1.5", .number(1.5)),
+      ("1e3", 1000), ("1.0", 1), ("-0", 0), ("9223372036854775807", .integer(.max)),
+      ("-9223372036854775808", .integer(.min)),
+      ("9223372036854775808", .number(9_223_372_036_854_775_808)),
+      (#""""#, ""), (#""\u00e9\uD83E\uDDFE\/\b\f\n\r\t\\\"""#, "é🧾/\u{8}\u{C}\n\r\t\\\""), ("[]", []),
+      ("{}", .object([])), (" [ 1 , \"a\" ] \n", [1, "a"]),
+      (#"{"b":1,"a":{"c":[null]}}"#, ["a": ["c": [.null]], "b": 1]),
+    ] as [(String, JSONValue)])
+  func kinds(text: String, value: JSONValue) throws { #expect(try Self.parse(text) == value) }
+
+  @Test(
+    "What is no JSON is refused with a reason",
+    arguments: [
+      "", " ", "nul", "tru", "+1", "01", ".5", "1.", "1e", "--1", "0x10", "NaN", "Infinity", "'a'", "\"",
+      "\"a", "\"\n\"", #""\x""#, #""\u12""#, #""\uD800""#, "[", "]", "[,]", "[1,,]", "[1 2]", "{", "{\"a\"}",
+      "{\"a\":}", "{,}", "{a:1}", "{\"a\":1 \"b\":2}", "// c\n1", "1 2", "{}{}", "[1]x",
+    ])
+  func refused(text: String) {
+    let error = #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
+    #expect(error?.description.isEmpty == false)
+  }
+
+  @Test("A comma behind the last element is forgiven, as the toolchain's decoder does")
+  func lastComma() throws {
+    #expect(try Self.parse("[1,]") == [1])
+    #expect(try Self.parse(#"{"a":1,}"#) == ["a": 1])
+  }
+
+  @Test("JSON5 is read where it is asked for, and only there")
+  func json5() throws {
+    let text = """
+      // a comment
+      { unquoted: 'single', "list": [1, 2,], hex: 0x1F, plus: +1, half: .5, /* more */ nested: { a: null, }, }
+      """
+    #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
+    let value: JSONValue = [
+      "half": .number(0.5), "hex": 31, "list": [1, 2], "nested": ["a": .null], "plus": 1,
+      "unquoted": "single",
+    ]
+    #expect(try Self.parse(text, json5: true) == value)
+  }
+
+  @Test("A text nested too deeply is an error, and no crash (R8)", arguments: [10_000, 4 * 1024 * 1024])
+  func depth(count: Int) {
+    for opening in ["[", "{\"a\":"] {
+      let text = Array(String(repeating: opening, count: count / opening.utf8.count).utf8)
+      for json5 in [false, true] {
+        #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: json5) }
+      }
+    }
+    let half = count / 2
+    let closed = String(repeating: "[", count: half) + String(repeating: "]", count: half)
+    #expect(throws: JSONSyntaxError.self) { try Self.parse(closed) }
+  }
+
+  @Test("A text nested as deeply as the decoder goes is read")
+  func deepEnough() throws {
+    let depth = 500
+    var value = try Self.parse(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+    var seen = 0
+    while case .array(let elements) = value {
+      seen += 1
+      guard let first = elements.first else { break }
+      value = first
+    }
+    #expect(seen == depth)
+  }
+
+  @Test("Of two members with one name one is read, and always the same one")
+  func duplicates() throws {
+    let first = try Self.parse(#"{"a":1,"b":0,"a":2}"#)
+    guard case .object(let members) = first else {
+      Issue.record("no object")
+      return
+    }
+    #expect(members.map(\.name) == ["a", "b"])
+    for _ in 0..<50 { #expect(try Self.parse(#"{"a":1,"b":0,"a":2}"#) == first) }
+  }
+
+  @Test("Numbers too large for anything are an error or a double, and no crash")
+  func hugeNumbers() throws {
+    #expect(try Self.parse("1e308") == .number(1e308))
+    #expect(try Self.parse("123456789012345678901234567890") == .number(1.2345678901234568e29))
+    for text in ["1e400", "-1e400", String(repeating: "9", count: 400), "1e99999999999999999999"] {
+      #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
+    }
+    // Too small to be told from nothing: either is right, a trap is not.
+    _ = try? Self.parse("1e-400")
+  }
+
+  @Test("Bytes that are not UTF-8 are refused, in values and in names")
+  func invalidUTF8() {
+    let broken: [[UInt8]] = [
+      [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
+    ]
+    for bytes in broken {
+      let quoted: [UInt8] = [0x22] + bytes + [0x22]
+      #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: quoted) }
+      #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: [0x7B] + quoted + Array(":1}".utf8)) }
+      #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: quoted, json5: true) }
+    }
+  }
+
+  @Test("What was written is read back the same", arguments: 0..<200 as Range<UInt64>)
+  func roundTrip(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<5 {
+      let value = random.value(levels: 5)
+      #expect(try JSONValue(parsing: value.serialized()) == value, "seed \(seed)")
+      #expect(try Self.parse(value.prettyText) == value, "seed \(seed)")
+    }
+  }
+
+  @Test("Nonsense of any kind is a value or an error, and no crash", arguments: 0..<100 as Range<UInt64>)
+  func nonsense(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var bytes = random.value(levels: 4).serialized()
+    for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+    }
+    for json5 in [false, true] {
+      // Either will do.
+      if let value = try? JSONValue(parsing: bytes, json5: json5) { #expect(!value.serialized().isEmpty) }
+    }
+  }
+}

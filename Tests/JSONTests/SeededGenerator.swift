@@ -1,0 +1,52 @@
+// Randomness that can be repeated: a failure prints its seed, and the seed brings the failure back.
+
+import JSON
+
+/// SplitMix64 (https://prng.di.unimi.it/splitmix64.c).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A value of at most so many levels whose objects have their names in order, as reading gives them.
+  mutating func value(levels: Int) -> JSONValue {
+    switch Int.random(in: 0..<(levels > 0 ? 8 : 6), using: &self) {
+    case 0: return .null
+    case 1: return .bool(Bool.random(using: &self))
+    case 2: return .integer(Int64(bitPattern: next()) >> Int64.random(in: 0...63, using: &self))
+    // A double that is a whole number reads as an integer, so that none of these is.
+    case 3: return .number(Double(Int64.random(in: -1_000_000...1_000_000, using: &self)) + 0.5)
+    case 4, 5: return .string(text())
+    case 6:
+      let count = Int.random(in: 0...4, using: &self)
+      return .array((0..<count).map { _ in value(levels: levels - 1) })
+    default:
+      let names = Set((0..<Int.random(in: 0...4, using: &self)).map { _ in text() })
+      return .object(names.sorted().map { JSONValue.Member(name: $0, value: value(levels: levels - 1)) })
+    }
+  }
+
+  /// A text of up to twelve scalars, many of them troublesome.
+  mutating func text() -> String {
+    let troublesome: [ClosedRange<UInt32>] = [
+      0...0x1F, 0x20...0x7E, 0x7F...0x9F, 0x22...0x22, 0x5C...0x5C, 0x2028...0x2029, 0xE000...0xFFFF,
+      0x1_0000...0x10_FFFF,
+    ]
+    var text = ""
+    for _ in 0..<Int.random(in: 0...12, using: &self) {
+      guard let range = troublesome.randomElement(using: &self),
+        let scalar = Unicode.Scalar(UInt32.random(in: range, using: &self))
+      else { continue }
+      text.unicodeScalars.append(scalar)
+    }
+    return text
+  }
+}

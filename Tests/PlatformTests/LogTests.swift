@@ -1,0 +1,105 @@
+// A line of the log is one line, and says what its writer meant, whatever came from outside.
+
+import JSON
+import Platform
+import Testing
+
+@Suite("The log") struct LogTests {
+  /// A clock that stands.
+  private struct StandingClock: Clock {
+    let wallMilliseconds: Int64 = 1_795_168_800_123
+    let monotonic = MonotonicInstant(nanoseconds: 0)
+  }
+
+  private static func lines(
+    _ format: Log.Format, level: Log.Level = .debug, _ write: (Log) -> Void
+  ) -> [String] {
+    let lines = Monitor<[[UInt8]]>([])
+    write(
+      Log(level: level, format: format, clock: StandingClock()) { line in lines.update { $0.append(line) } })
+    return lines.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// What somebody would send to make the log lie.
+  static let forgeries = [
+    "a\n2026-11-20T10:00:00.123Z error forged", "a\r\nb", "a\" level=\"error", "a level=error", "a=b", "\"",
+    "", " ", "\\", "\u{0}", "\u{1B}[2J", "\u{7F}", "a\",\"level\":\"error", "}\n{", "é🧾", "\u{2028}",
+  ]
+
+  @Test("A line of text is time, level, message and fields")
+  func text() {
+    let lines = Self.lines(.text) { log in
+      log.error("it broke", ["app": "ios", "status": "503"])
+      log.warning("careful")
+      log.info("done", ["words": "two words", "empty": ""])
+      log.debug("seen")
+    }
+    #expect(
+      lines == [
+        "2026-11-20T10:00:00.123Z error it broke app=ios status=503\n",
+        "2026-11-20T10:00:00.123Z warning careful\n",
+        "2026-11-20T10:00:00.123Z info done words=\"two words\" empty=\"\"\n",
+        "2026-11-20T10:00:00.123Z debug seen\n",
+      ])
+  }
+
+  @Test("A value from outside cannot forge a line or a field of text", arguments: forgeries)
+  func forgedText(value: String) throws {
+    let lines = Self.lines(.text) { $0.info("said", ["value": value, "after": "end"]) }
+    let line = try #require(lines.first)
+    #expect(
+      lines.count == 1 && line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    let head = "2026-11-20T10:00:00.123Z info said value="
+    #expect(line.hasPrefix(head) && line.hasSuffix(" after=end\n"))
+    let written = line.dropFirst(head.count).dropLast(" after=end\n".count)
+    #expect(!written.utf8.contains { $0 < 0x20 })
+    // Either it is plain, or it is a JSON text that says exactly the value.
+    if written.hasPrefix("\"") {
+      #expect(try JSONValue(parsing: Array(written.utf8)) == .string(value))
+    } else {
+      #expect(String(written) == value && !written.contains { $0 == " " || $0 == "=" || $0 == "\"" })
+    }
+  }
+
+  @Test("A message from outside stays on its line", arguments: forgeries)
+  func forgedMessage(message: String) throws {
+    let line = try #require(Self.lines(.text) { $0.info(message) }.first)
+    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    #expect(!line.dropLast().utf8.contains { $0 < 0x20 })
+  }
+
+  @Test("A line of JSON is one object that says exactly what was meant", arguments: forgeries)
+  func json(value: String) throws {
+    let lines = Self.lines(.json) { $0.error(value, ["value": value, "after": "end"]) }
+    let line = try #require(lines.first)
+    #expect(
+      lines.count == 1 && line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    let read = try JSONValue(parsing: Array(line.utf8.dropLast()))
+    #expect(read["message"] == .string(value) && read["value"] == .string(value) && read["after"] == "end")
+    #expect(read["level"] == "error" && read["time"] == "2026-11-20T10:00:00.123Z")
+  }
+
+  @Test("Each level shows itself and what matters more", arguments: Array(Log.Level.allCases.enumerated()))
+  func levels(rank: Int, level: Log.Level) {
+    let lines = Self.lines(.text, level: level) { log in
+      log.error("e")
+      log.warning("w")
+      log.info("i")
+      log.debug("d")
+    }
+    #expect(lines.count == rank + 1)
+  }
+
+  @Test("A debug message that is not shown is not made")
+  func lazyDebug() {
+    var made = 0
+    func message() -> String {
+      made += 1
+      return "costly"
+    }
+    _ = Self.lines(.text, level: .info) { $0.debug(message()) }
+    #expect(made == 0)
+    _ = Self.lines(.text, level: .debug) { $0.debug(message()) }
+    #expect(made == 1)
+  }
+}

@@ -1,0 +1,121 @@
+// The one way in which threads share state.
+
+import Platform
+import Testing
+
+@Suite("A monitor") struct MonitorTests {
+  private static func inMilliseconds(_ milliseconds: Int64) -> MonotonicInstant {
+    MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  }
+
+  private struct Contended {
+    var sum = 0
+    var inside = 0
+    var worst = 0
+
+    mutating func visit() {
+      inside += 1
+      worst = max(worst, inside)
+      sum += 1
+      inside -= 1
+    }
+  }
+
+  @Test("Only one thread at a time is inside, however many want in")
+  func exclusion() throws {
+    let monitor = Monitor(Contended())
+    let threads = try (0..<8).map { number in
+      try WorkerThread(name: "contender-\(number)") {
+        for round in 0..<5000 {
+          if round % 2 == 0 { monitor.withLock { $0.visit() } } else { monitor.update { $0.visit() } }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let end = monitor.withLock { ($0.sum, $0.worst, $0.inside) }
+    #expect(end == (40_000, 1, 0))
+  }
+
+  @Test("A wait ends with the update that it waits for")
+  func waiting() throws {
+    let monitor = Monitor(0)
+    let thread = try WorkerThread(name: "counter") { for _ in 0..<1000 { monitor.update { $0 += 1 } } }
+    let seen = monitor.wait(until: Self.inMilliseconds(10_000)) { $0 == 1000 ? $0 : nil }
+    thread.join()
+    #expect(seen == 1000)
+  }
+
+  @Test("One update wakes everyone who waits")
+  func broadcast() throws {
+    let monitor = Monitor(false)
+    let woken = Monitor(0)
+    let threads = try (0..<20).map { _ in
+      try WorkerThread(name: "waiter") {
+        if monitor.wait(until: Self.inMilliseconds(10_000), { $0 ? true : nil }) != nil {
+          woken.update { $0 += 1 }
+        }
+      }
+    }
+    monitor.update { $0 = true }
+    for thread in threads { thread.join() }
+    #expect(woken.withLock { $0 } == 20)
+  }
+
+  @Test("Threads hand a value back and forth without losing a turn")
+  func handOver() throws {
+    let monitor = Monitor(0)
+    let rounds = 2000
+    let threads = try (0..<2).map { parity in
+      try WorkerThread(name: "player-\(parity)") {
+        for _ in 0..<rounds {
+          let turn: Bool? = monitor.wait(until: Self.inMilliseconds(10_000)) { $0 % 2 == parity ? true : nil }
+          guard turn != nil else { return }
+          monitor.update { $0 += 1 }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    #expect(monitor.withLock { $0 } == 2 * rounds)
+  }
+
+  @Test("A wait takes its time and no more, and asks once more at its end")
+  func deadline() {
+    let monitor = Monitor(0)
+    let start = MonotonicInstant.now()
+    var asked = 0
+    let result: Bool? = monitor.wait(until: start.advanced(byMilliseconds: 50)) { _ in
+      asked += 1
+      return nil
+    }
+    #expect(result == nil && asked >= 2)
+    #expect((50..<5000).contains(MonotonicInstant.now().milliseconds(since: start)))
+  }
+
+  @Test(
+    "A deadline that is past, or before the clock's start, ends the wait at once",
+    arguments: [0, -1, .min] as [Int64])
+  func pastDeadline(nanoseconds: Int64) {
+    let monitor = Monitor(7)
+    let start = MonotonicInstant.now()
+    let never: Bool? = monitor.wait(until: MonotonicInstant(nanoseconds: nanoseconds)) { _ in nil }
+    #expect(never == nil)
+    #expect(monitor.wait(until: MonotonicInstant(nanoseconds: nanoseconds)) { $0 } == 7)
+    #expect(MonotonicInstant.now().milliseconds(since: start) < 5000)
+  }
+
+  @Test("The farthest deadline is a wait like any other")
+  func farDeadline() throws {
+    let monitor = Monitor(false)
+    let thread = try WorkerThread(name: "waker") { monitor.update { $0 = true } }
+    #expect(monitor.wait(until: MonotonicInstant(nanoseconds: .max)) { $0 ? true : nil } == true)
+    thread.join()
+  }
+
+  @Test("An error inside leaves the monitor open for the next")
+  func errors() {
+    let monitor = Monitor(1)
+    let fault = SystemError(code: 1, operation: "test")
+    #expect(throws: fault) { try monitor.withLock { _ throws(SystemError) in throw fault } }
+    #expect(monitor.withLock { $0 } == 1)
+  }
+}

@@ -1,0 +1,110 @@
+// Threads, and what the kernel says of the process.
+
+import Glibc
+import Platform
+import Testing
+
+@Suite("Threads and the process") struct ProcessTests {
+  private static func text(of path: String) throws(SystemError) -> String {
+    String(decoding: try FileReading.content(of: path, bytesMax: 65_536).bytes, as: UTF8.self)
+  }
+
+  @Test("A thread runs its body once, and is over when it was joined")
+  func thread() throws {
+    let runs = Monitor(0)
+    for _ in 0..<50 {
+      let thread = try WorkerThread(name: "once") { runs.update { $0 += 1 } }
+      thread.join()
+    }
+    #expect(runs.withLock { $0 } == 50)
+  }
+
+  @Test(
+    "A thread is called by its name, as far as the kernel keeps it",
+    arguments: [
+      ("dispatcher", "dispatcher"), ("a-name-that-is-much-too-long", "a-name-that-is-"),
+      ("two words", "two words"),
+    ])
+  func name(given: String, kept: String) throws {
+    let seen = Monitor<String?>(nil)
+    let thread = try WorkerThread(name: given) {
+      // Without the file there is nothing to compare, and the test fails.
+      let text = try? Self.text(of: "/proc/thread-self/comm")
+      seen.update { $0 = text }
+    }
+    thread.join()
+    #expect(seen.withLock { $0 } == kept + "\n")
+  }
+
+  @Test("What a thread was given is let go when it ends")
+  func release() throws {
+    final class Token: Sendable {
+      let gone: Monitor<Bool>
+      init(_ gone: Monitor<Bool>) { self.gone = gone }
+      deinit { gone.update { $0 = true } }
+    }
+    let gone = Monitor(false)
+    do {
+      let token = Token(gone)
+      let thread = try WorkerThread(name: "holder") { withExtendedLifetime(token) {} }
+      thread.join()
+    }
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    #expect(gone.wait(until: deadline) { $0 ? true : nil } == true)
+  }
+
+  @Test("The figures of the process are possible ones")
+  func statistics() throws {
+    let before = ProcessStatistics.current()
+    #expect(before.cpuSeconds > 0 && before.residentBytes > 1 << 20)
+    #expect(before.virtualBytes >= before.residentBytes)
+    #expect(before.openFiles >= 3 && UInt64(before.openFiles) < before.openFilesMax)
+    let now = Double(SystemClock().wallMilliseconds) / 1000
+    #expect(before.startTimeSeconds > 1_000_000_000 && before.startTimeSeconds < now + 2)
+    let mebibytes = [UInt8](repeating: 1, count: 64 << 20)
+    let after = ProcessStatistics.current()
+    #expect(mebibytes.last == 1 && after.residentBytes > before.residentBytes + (32 << 20))
+    #expect(after.cpuSeconds >= before.cpuSeconds)
+    #expect(abs(after.startTimeSeconds - before.startTimeSeconds) < 2)
+  }
+
+  @Test("An error of the system says which call and why")
+  func systemErrors() {
+    let error = #expect(throws: SystemError.self) {
+      try FileReading.content(of: "/nowhere/secret-name", bytesMax: 10)
+    }
+    #expect(error == SystemError(code: ENOENT, operation: "open"))
+    #expect(error?.description == "open: No such file or directory")
+    #expect(SystemError(code: 99_999, operation: "x").reason.isEmpty == false)
+    #expect(
+      #expect(throws: SystemError.self) { try FileReading.content(of: "/tmp", bytesMax: 1) }?.code == EISDIR)
+    #expect(
+      #expect(throws: SystemError.self) { try FileReading.content(of: "/etc/passwd", bytesMax: 1) }?.code
+        == EFBIG)
+    #expect(
+      #expect(throws: SystemError.self) { try FileReading.content(of: "/etc/passwd\u{0}x", bytesMax: 1) }?
+        .code
+        == EINVAL)
+  }
+
+  @Test(
+    "Addresses are read by the system's own rules",
+    arguments: [
+      ("127.0.0.1", true, false), ("127.255.1.2", true, false), ("::1", true, false),
+      ("0.0.0.0", false, true),
+      ("::", false, true), ("10.0.0.1", false, false), ("fe80::1", false, false),
+      ("::ffff:127.0.0.1", false, false),
+    ])
+  func addresses(text: String, isLoopback: Bool, isWildcard: Bool) throws {
+    let address = try #require(IPAddress(text))
+    #expect(address.isLoopback == isLoopback && address.isWildcard == isWildcard)
+    #expect(address.isIPv6 == text.contains(":"))
+  }
+
+  @Test(
+    "What is no numeric address is none",
+    arguments: [
+      "", "localhost", "127.1", "1.2.3.4.5", "256.0.0.1", "[::1]", "::1%lo", "127.0.0.1\u{0}", " ::1",
+    ])
+  func otherAddresses(text: String) { #expect(IPAddress(text) == nil) }
+}

@@ -1,0 +1,44 @@
+// A database file in a folder of its own, and short ways to look at it.
+
+import FoundationEssentials
+import SQLite
+
+/// A path for a database; its folder goes away with its last owner.
+final class TestFile {
+  let folder: String
+  var path: String { folder + "/test.db" }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/sqlite-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  /// What cannot be removed is the system's to clear.
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  func open(_ mode: Connection.Mode = .readWriteCreate, busy: Int32 = 0) throws(SQLiteError) -> Connection {
+    try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busy)
+  }
+
+  /// Writes a file and gives its path.
+  func write(_ text: String, to name: String) throws -> String {
+    let path = "\(folder)/\(name)"
+    try Data(text.utf8).write(to: URL(filePath: path))
+    return path
+  }
+}
+
+/// A database in memory.
+func memory() throws(SQLiteError) -> Connection {
+  try Connection(path: ":memory:", mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+}
+
+/// Why a call was refused; nil when it was not.
+func failure(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
+  do throws(SQLiteError) {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}

@@ -1,0 +1,122 @@
+// All or nothing.
+
+import SQLite
+import Testing
+
+@Suite("Transactions") struct TransactionTests {
+  private static let stop = SQLiteError(kind: .interrupted, code: 9, operation: "test")
+
+  private static func table() throws(SQLiteError) -> Connection {
+    let connection = try memory()
+    try connection.execute("CREATE TABLE t (v INTEGER UNIQUE) STRICT")
+    return connection
+  }
+
+  private static func insert(_ number: Int64, _ connection: Connection) throws(SQLiteError) {
+    try connection.prepare("INSERT INTO t VALUES (?1)").run([.integer(number)])
+  }
+
+  private static func count(_ connection: Connection) throws -> Int64? {
+    try connection.integer("SELECT count(*) FROM t")
+  }
+
+  @Test("What the body did is kept when it returns, with its result")
+  func commit() throws {
+    let connection = try Self.table()
+    let result = try connection.transaction { () throws(SQLiteError) in
+      #expect(connection.isInTransaction)
+      try Self.insert(1, connection)
+      return "done"
+    }
+    #expect(result == "done" && !connection.isInTransaction)
+    #expect(try Self.count(connection) == 1)
+  }
+
+  @Test("What the body did is undone when it throws, and its error comes out")
+  func rollback() throws {
+    let connection = try Self.table()
+    let error = failure { () throws(SQLiteError) in
+      try connection.transaction { () throws(SQLiteError) in
+        try Self.insert(1, connection)
+        throw Self.stop
+      }
+    }
+    #expect(error == Self.stop && !connection.isInTransaction)
+    #expect(try Self.count(connection) == 0)
+  }
+
+  @Test("A statement that fails undoes what went before it, unless the body goes on without it")
+  func statementFailure() throws {
+    let connection = try Self.table()
+    try Self.insert(1, connection)
+    let error = failure { () throws(SQLiteError) in
+      try connection.transaction { () throws(SQLiteError) in
+        try Self.insert(2, connection)
+        try Self.insert(1, connection)
+      }
+    }
+    #expect(error?.kind == .constraint)
+    #expect(try Self.count(connection) == 1)
+    try connection.transaction { () throws(SQLiteError) in
+      try Self.insert(2, connection)
+      #expect(failure { () throws(SQLiteError) in try Self.insert(1, connection) }?.kind == .constraint)
+    }
+    #expect(try Self.count(connection) == 2)
+  }
+
+  @Test("A transaction inside another is refused, and leaves the outer one as it was")
+  func nested() throws {
+    let connection = try Self.table()
+    try connection.transaction { () throws(SQLiteError) in
+      try Self.insert(1, connection)
+      let inner = failure { () throws(SQLiteError) in
+        try connection.transaction { () throws(SQLiteError) in try Self.insert(2, connection) }
+      }
+      #expect(inner?.kind == .misuse && connection.isInTransaction)
+    }
+    #expect(try Self.count(connection) == 1)
+    let outer = failure { () throws(SQLiteError) in
+      try connection.transaction { () throws(SQLiteError) in
+        try Self.insert(3, connection)
+        try connection.transaction { () throws(SQLiteError) in }
+      }
+    }
+    #expect(outer?.kind == .misuse && !connection.isInTransaction)
+    #expect(try Self.count(connection) == 1)
+  }
+
+  @Test("A body that rolled back itself is an error, and the connection goes on")
+  func rolledBackInside() throws {
+    let connection = try Self.table()
+    let error = failure { () throws(SQLiteError) in
+      try connection.transaction { () throws(SQLiteError) in
+        try Self.insert(1, connection)
+        connection.rollBack()
+      }
+    }
+    #expect(error != nil && !connection.isInTransaction)
+    connection.rollBack()
+    #expect(try Self.count(connection) == 0)
+    try connection.transaction { () throws(SQLiteError) in try Self.insert(1, connection) }
+    #expect(try Self.count(connection) == 1)
+  }
+
+  @Test("A commit that another connection's reading stands against says busy and is undone")
+  func busyCommit() throws {
+    let file = try TestFile()
+    let (writer, reader) = (try file.open(), try file.open())
+    try writer.execute("CREATE TABLE t (v INTEGER UNIQUE) STRICT")
+    try writer.execute("INSERT INTO t VALUES (0)")
+    let reading = try reader.prepare("SELECT v FROM t")
+    try reading.forEach { _ throws(SQLiteError) in
+      // Without a write-ahead log a commit needs the file for itself.
+      let error = failure { () throws(SQLiteError) in
+        try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }
+      }
+      #expect(error?.kind == .busy && error?.operation == "COMMIT" && !writer.isInTransaction)
+    }
+    #expect(try Self.count(writer) == 1)
+    try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }
+    #expect(try Self.count(reader) == 2)
+  }
+}
