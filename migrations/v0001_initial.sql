@@ -13,8 +13,8 @@ CREATE TABLE contexts (
   received_at  INTEGER NOT NULL,                 -- the first post
   posted_at    INTEGER NOT NULL,                 -- the last one: a repeat counts as a new checkout
   expires_at   INTEGER NOT NULL,
-  -- The purchase that claimed it; NULL while it is unused; 0 if it was let go when the same blob had come again,
-  -- which serves in its place.
+  -- The purchase that claimed it; NULL while it is unused; 0 if it was let go when the same blob had come
+  -- again, which serves in its place.
   purchase_row INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;

@@ -69,14 +69,20 @@ public struct Purchase: Sendable, Equatable {
     return userID != nil && !observations.isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
   }
 
-  /// Whether its checkout was completed without the money, which then failed to come.
-  public var endedUnpaid: Bool {
-    !isBought && observations.contains(.checkoutUnpaid)
-      && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+  /// Whether there is a promise to pay: a checkout completed without the money, or a known user's
+  /// subscription whose first payment is under way.
+  private var isPromised: Bool {
+    observations.contains(.checkoutUnpaid)
+      || (userID != nil && observations.contains(.subscriptionIncomplete))
   }
 
-  /// Whether there is to be a receipt: it is bought, or its checkout was completed.
-  public var deservesReceipt: Bool { isBought || observations.contains(.checkoutUnpaid) }
+  /// Whether the money was promised, and then failed to come.
+  public var endedUnpaid: Bool {
+    !isBought && isPromised && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+  }
+
+  /// Whether there is to be a receipt: it is bought, or promised to be paid.
+  public var deservesReceipt: Bool { isBought || isPromised }
 
   /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session
   /// until then.

@@ -40,6 +40,8 @@ public struct Observations: OptionSet, Sendable, Hashable {
   /// The checkout sells a subscription that does not exist yet (since Stripe's 2025-03-31 API it comes with
   /// the payment).
   public static let subscriptionExpected = Observations(rawValue: 1 << 6)
+  /// The subscription exists, and its first payment is still to be made.
+  public static let subscriptionIncomplete = Observations(rawValue: 1 << 7)
 }
 
 /// What one event says about one purchase.

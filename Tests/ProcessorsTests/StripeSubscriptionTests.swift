@@ -18,14 +18,27 @@ private func updatedEvent(_ status: String, previous: JSONValue?) -> JSONValue {
   return event(updated, .null, [("data", data)])
 }
 
+/// What a subscription that begins says in this status.
+private func beginning(_ status: String) -> Observations {
+  switch status {
+  case "active", "trialing": .subscriptionBegan
+  case "incomplete": .subscriptionIncomplete
+  default: change(status)
+  }
+}
+
+/// What any other of its events says in this status.
+private func change(_ status: String) -> Observations { status == "incomplete_expired" ? .paymentFailed : [] }
+
 @Suite("Stripe's subscriptions")
 struct StripeSubscriptionTests {
-  @Test("A created subscription began if it is active or on trial", arguments: statuses)
+  @Test(
+    "A created subscription began if it is active or on trial, and waits if it is incomplete",
+    arguments: statuses)
   func createdStatus(status: String) throws {
     let body = event(created, object(activeSubscription, ("status", .string(status))))
-    let began = status == "active" || status == "trialing"
     let said = try report(body)
-    #expect(said.observations == (began ? .subscriptionBegan : []))
+    #expect(said.observations == beginning(status))
     #expect(try isKept(body) == true, "its price, user and customer serve the checkout's event")
     #expect(said.key == subscription("sub_1") && said.sessionID == nil)
     #expect(said.customerID == "cus_1" && said.metadataUser == "u1" && said.prices == ["price_1"])
@@ -33,9 +46,8 @@ struct StripeSubscriptionTests {
 
   @Test("An updated one began if it was incomplete before and is active or on trial now", arguments: statuses)
   func updatedStatus(status: String) throws {
-    let isRunning = status == "active" || status == "trialing"
     let began = updatedEvent(status, previous: ["status": "incomplete"])
-    #expect(try report(began).observations == (isRunning ? .subscriptionBegan : []))
+    #expect(try report(began).observations == beginning(status))
     #expect(try isKept(began) == true)
     let others: [JSONValue?] = [
       ["status": "past_due"], ["status": "trialing"], ["status": .null], ["status": 7], ["items": [:]], [:],
@@ -44,7 +56,7 @@ struct StripeSubscriptionTests {
     ]
     for previous in others {
       let changed = updatedEvent(status, previous: previous)
-      #expect(try report(changed).observations == [])
+      #expect(try report(changed).observations == change(status))
       #expect(try isKept(changed) == false, "a renewal or a change of what is not known is not kept")
     }
   }

@@ -30,7 +30,6 @@ final class ContextRows {
   private let claiming: Statement
   private let releasing: Statement
   private let moving: Statement
-  private let ofPurchase: Statement
 
   private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
 
@@ -70,7 +69,6 @@ final class ContextRows {
       """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
-    ofPurchase = try connection.prepare("DELETE FROM contexts WHERE id = ?1 AND purchase_row = ?2")
   }
 
   private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
@@ -123,9 +121,5 @@ final class ContextRows {
 
   func move(id: String, from old: Int64, to new: Int64) throws(SQLiteError) {
     try moving.run([.text(id), .integer(new), .integer(old)])
-  }
-
-  func delete(id: String, claimedBy row: Int64) throws(SQLiteError) {
-    try ofPurchase.run([.text(id), .integer(row)])
   }
 }
