@@ -1,0 +1,225 @@
+// The relay's threads on a real database, without the daemon around them: what a test needs to drive them, and to
+// wait for what they do.
+
+import Domain
+import FoundationEssentials
+import Platform
+import SQLite
+import Store
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+/// When a test gives up waiting.
+func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(byMilliseconds: 20_000) }
+
+/// The relay without listeners. `stop` must be called; one thread.
+final class Bench {
+  let path: String
+  let committer: Committer
+  let dispatcher: Dispatcher
+  let housekeeper: Housekeeper
+  let board: CheckoutBoard
+  let metrics = Metrics()
+  let log: Log
+  let reader: StoreReader
+  let clock: any Clock
+  let directory: AppDirectory
+  /// How often somebody came to the board, or what somebody waits for there changed.
+  let boardNews = Monitor(0)
+  let folder: TemporaryFolder
+  private let lines = Monitor<[String]>([])
+  private let commits = Monitor(0)
+
+  /// What the committer tells; made after it.
+  private struct Audience {
+    var dispatcher: Dispatcher?
+    var housekeeper: Housekeeper?
+    var board: CheckoutBoard?
+  }
+
+  /// - Parameters:
+  ///   - folder: an older bench's, to go on with its database.
+  ///   - isStarted: whether the threads run at once.
+  init(
+    _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
+    queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
+    isStarted: Bool = true
+  ) throws {
+    StandardStream.ignoreBrokenPipes()
+    let folder = try folder ?? TemporaryFolder()
+    self.folder = folder
+    self.clock = clock
+    path = folder.path + "/relay.db"
+    let (lines, commits, boardNews) = (lines, commits, boardNews)
+    log = Log(level: .debug, clock: clock) { line in
+      lines.update { $0.append(String(decoding: line, as: UTF8.self)) }
+    }
+    directory = try AppDirectory(Configuration(databasePath: path, apps: apps))
+    let audience = Monitor(Audience())
+    committer = Committer(
+      writer: try StoreWriter(path: path, role: .owner, rules: directory.rules), capacity: queue,
+      clock: clock, metrics: metrics
+    ) { changes in
+      let told = audience.withLock { $0 }
+      told.dispatcher?.note(dueAt: changes.dueAt)
+      told.housekeeper?.note(waitUntil: changes.waitUntil)
+      told.board?.noteChanged(changes.contextIDs)
+      commits.update { $0 += 1 }
+    }
+    board = CheckoutBoard(reader: try StoreReader(path: path), clock: clock, log: log) {
+      audience.withLock { $0.housekeeper }?.lookNow()
+      boardNews.update { $0 += 1 }
+    }
+    housekeeper = Housekeeper(
+      committer: committer, board: board, retention: retention, clock: clock, log: log)
+    dispatcher = try Dispatcher(
+      reader: try StoreReader(path: path), directory: directory, committer: committer, metrics: metrics,
+      log: log, clock: clock, connectionsMax: 64, graceMilliseconds: graceMilliseconds)
+    reader = try StoreReader(path: path)
+    audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
+    if isStarted { try start() }
+  }
+
+  func start() throws {
+    try committer.start()
+    try dispatcher.start()
+    try housekeeper.start()
+  }
+
+  func stop() {
+    dispatcher.stop()
+    housekeeper.stop()
+    committer.stop()
+  }
+
+  /// Stops, and starts again with nothing but the database (R9).
+  func restarted(_ apps: [AppConfiguration]) throws -> Bench {
+    stop()
+    return try Bench(apps, folder: folder)
+  }
+
+  /// The public listener on a port of its own.
+  func serve() throws(ServerError) -> Server {
+    let listener = PublicListener(
+      services: ListenerServices(metrics: metrics, log: log, clock: clock), limits: .init(),
+      apps: AppRegistry(directory), committer: committer, checkouts: board)
+    var settings = ServerConfiguration(address: "127.0.0.1")
+    settings.connectionsPerAddress = 2000
+    return try Server(settings, handler: listener)
+  }
+
+  // MARK: Driving
+
+  /// Stores a command and gives its outcome.
+  @discardableResult
+  func store<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
+    let outcome = Monitor<Result<Command.Outcome, SQLiteError>?>(nil)
+    let isQueued = committer.submit(command, from: .inside) { result in outcome.update { $0 = result } }
+    try #require(isQueued)
+    return try #require(outcome.wait(until: soon()) { $0 }).get()
+  }
+
+  /// The app posts a context for the user `user-n`; gives the context's id.
+  @discardableResult
+  func post(_ number: Int, app: String = "shop") throws -> String { try store(context(number, app: app)).id }
+
+  func context(_ number: Int, app: String = "shop") -> TakeContext {
+    var random = SystemRandomNumberGenerator()
+    let id = Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random)
+    return TakeContext(
+      app: app, userID: "user-\(number)", blob: ContextBlob(text: "blob\(number)", priceID: nil),
+      digest: Array("blob\(number)".utf8), id: id)
+  }
+
+  /// The user `user-n` buys `sub_n`.
+  func buy(_ number: Int, app: String = "shop") throws {
+    let report = PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .checkoutPaid,
+      clientReference: "user-\(number)", prices: ["price_1"], happenedAt: now)
+    try store(
+      TakeEvent(
+        app: app, processor: "stripe", eventID: "evt_\(app)_\(number)", type: "test", body: Array("{}".utf8),
+        content: .report(report, keep: true)))
+  }
+
+  /// A purchase with its context, which makes every change of its receipt a change that is told.
+  func sell(_ number: Int, app: String = "shop") throws {
+    try post(number, app: app)
+    try buy(number, app: app)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+
+  // MARK: Waiting
+
+  /// Waits until the database says what is asked for.
+  @discardableResult
+  func waitFor<Found>(
+    _ condition: (StoreReader) throws -> Found?, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Found {
+    let deadline = soon()
+    while true {
+      let seen = commits.withLock { $0 }
+      if let found = try condition(reader) { return found }
+      let more: Bool? = commits.wait(until: deadline) { $0 == seen ? nil : true }
+      if more == nil { return try #require(try condition(reader), sourceLocation: sourceLocation) }
+    }
+  }
+
+  func receipt(_ number: Int, app: String = "shop") throws -> PurchaseRecord? {
+    var filter = ReceiptFilter()
+    filter.app = app
+    filter.objectID = "sub_\(number)"
+    return try reader.receipts(filter, limit: 1).first
+  }
+
+  @discardableResult
+  func waitFor(
+    _ number: Int, _ state: ReceiptState, app: String = "shop",
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Receipt {
+    try waitFor(
+      { _ in
+        let receipt = try self.receipt(number, app: app)?.receipt
+        return receipt?.state == state ? receipt : nil
+      }, sourceLocation: sourceLocation)
+  }
+
+  func attempts(_ number: Int, app: String = "shop") throws -> [AttemptReport] {
+    guard let id = try receipt(number, app: app)?.receipt?.id else { return [] }
+    return try reader.detail(receipt: id)?.attempts.map(\.report) ?? []
+  }
+
+  /// Waits for the first line of the log with this text.
+  @discardableResult
+  func waitForLog(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+    let line = lines.wait(until: soon()) { lines in lines.first { $0.contains(text) } }
+    return try #require(line, sourceLocation: sourceLocation)
+  }
+}
+
+extension Bench {
+  /// An app that waits for nothing and tries again soon.
+  static func app(
+    _ slug: String = "shop", url: String = "http://127.0.0.1:9/receipts",
+    client: AppConfiguration.ClientAccess = .open, key: String = "ply-key",
+    join: JoinPolicy = JoinPolicy(waitForContextMilliseconds: 0), delivery: DeliveryPolicy = delivery()
+  ) -> AppConfiguration {
+    AppConfiguration(
+      slug: slug, client: client, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
+      purchasely: .init(url: url, apiKey: Secret(key)), join: join, delivery: delivery)
+  }
+
+  static func delivery(
+    concurrency: Int = 4, rate: Double = 1000, timeout: Int64 = 10_000, failures: Int = 3,
+    openFor: Int64 = 40, giveUpAfter: Int64 = 604_800_000
+  ) -> DeliveryPolicy {
+    DeliveryPolicy(
+      concurrency: concurrency, ratePerSecond: rate, timeoutMilliseconds: timeout,
+      connectTimeoutMilliseconds: 3000,
+      retry: RetryPolicy(scheduleMilliseconds: [20], jitter: 0, giveUpAfterMilliseconds: giveUpAfter),
+      breaker: BreakerPolicy(failures: failures, openForMilliseconds: openFor))
+  }
+}

@@ -1,0 +1,192 @@
+// When an app's deliveries rest, stop and go on.
+
+import Domain
+import HTTPServer
+import Platform
+import SQLite
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("An app's deliveries") struct DeliveryPauseTests {
+  /// Two deliveries of another app, after which the dispatcher has looked at every app since this was called.
+  private static func lookAround(_ bench: Bench, _ numbers: ClosedRange<Int>) throws {
+    for number in numbers {
+      try bench.sell(number, app: "other")
+      try bench.waitFor(number, .delivered, app: "other")
+    }
+  }
+
+  @Test("After a 429 all of them rest for as long as was asked, and no other app's (R11)")
+  func coolDown() throws {
+    let destination = try ScriptedDestination {
+      $0 == 1 ? ScriptedDestination.answer(429, retryAfter: "1") : ScriptedDestination.accepted($0)
+    }
+    let other = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let rest = try bench.waitFor { try $0.breakers()["shop"]?.restUntil }
+    #expect((1...1500).contains(rest.milliseconds(since: bench.now)))
+    for number in 2...4 { try bench.sell(number) }
+    try Self.lookAround(bench, 1...2)
+    #expect(destination.received.count == 1)
+    for number in 1...4 { try bench.waitFor(number, .delivered) }
+    let times = destination.received.map(\.at)
+    let first = try #require(times.first)
+    #expect(times.count == 5 && times.dropFirst().allSatisfy { $0.milliseconds(since: first) >= 950 })
+    #expect(try bench.receipt(1)?.receipt?.attempts == 2)
+  }
+
+  @Test("A refused key pauses them; nothing is spent, one probe goes at a time, and they go on by themselves")
+  func misconfigured() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
+    let other = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let breaker = try bench.waitFor { reader in
+      try reader.breakers()["shop"].flatMap { $0.state == .paused ? $0 : nil }
+    }
+    #expect(breaker.cause == .status(403))
+    destination.use { _ in nil }
+    try destination.waitForHeld(1)
+    for number in 2...6 { try bench.sell(number) }
+    for probe in 0..<3 {
+      let count = destination.received.count
+      try Self.lookAround(bench, (2 * probe + 1)...(2 * probe + 2))
+      #expect(destination.heldCount == 1 && destination.received.count == count)
+      destination.release(ScriptedDestination.answer([401, 407, 302][probe]))
+      try destination.waitForHeld(1)
+    }
+    for number in 1...6 {
+      let receipt = try #require(try bench.receipt(number)?.receipt)
+      #expect(receipt.state == .pending && receipt.attempts == 0 && receipt.spentTries == 0)
+    }
+    destination.use { ScriptedDestination.accepted($0) }
+    destination.release()
+    for number in 1...6 { #expect(try bench.waitFor(number, .delivered).attempts == 1) }
+    let after = try bench.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .closed ? $0 : nil } }
+    #expect(after.pausedMilliseconds > 0 && after.cause == nil)
+  }
+
+  @Test("So many failures in a row stop them; probes spend nothing, and what waited catches up")
+  func breaker() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(500) }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let open = try bench.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .open ? $0 : nil } }
+    #expect(open.cause == .status(500) && open.failures >= 3)
+    for number in 2...8 { try bench.sell(number) }
+    let probes = destination.received.count
+    try destination.waitForRequests(probes + 3)
+    destination.use { ScriptedDestination.accepted($0) }
+    for number in 1...8 { try bench.waitFor(number, .delivered) }
+    #expect(try bench.receipt(1)?.receipt?.spentTries == 3)
+    for number in 2...8 { #expect(try bench.receipt(number)?.receipt?.attempts == 1) }
+    #expect(try bench.reader.breakers()["shop"]?.state == .closed)
+  }
+
+  @Test("A restart leaves them stopped (R9), and a configuration that is read again sends a probe at once")
+  func survival() throws {
+    let (destination, other) = (
+      try ScriptedDestination { _ in ScriptedDestination.answer(403) }, try ScriptedDestination()
+    )
+    let patient = Bench.delivery(openFor: 3_600_000)
+    let apps = [Bench.app(url: destination.url, delivery: patient), Bench.app("other", url: other.url)]
+    let before = try Bench(apps)
+    try before.sell(1)
+    _ = try before.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .paused ? $0 : nil } }
+    let bench = try before.restarted(apps)
+    defer { bench.stop() }
+    destination.use { ScriptedDestination.accepted($0) }
+    try bench.sell(2)
+    try Self.lookAround(bench, 1...2)
+    #expect(destination.received.count == 1)
+    let mended = Bench.app(url: destination.url, key: "new-key", delivery: patient)
+    bench.dispatcher.use(try AppDirectory(Configuration(databasePath: bench.path, apps: [mended])))
+    try bench.waitFor(2, .delivered)
+    #expect(destination.received.last?.head.header("X-API-KEY") == "new-key")
+    #expect(try bench.reader.breakers()["shop"]?.state == .closed)
+  }
+
+  @Test("A destination that hangs delays no other app (R11)")
+  func isolation() throws {
+    let slow = try ScriptedDestination { _ in nil }
+    let fast = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: slow.url), Bench.app("other", url: fast.url)])
+    for number in 1...20 { try bench.sell(number) }
+    try slow.waitForHeld(4)
+    let start = MonotonicInstant.now()
+    try Self.lookAround(bench, 1...30)
+    #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
+    // No more of it is under way than its concurrency allows.
+    #expect(slow.received.count == 4 && slow.heldCount == 4)
+    slow.use { ScriptedDestination.accepted($0) }
+    slow.release()
+    for number in 1...20 { try bench.waitFor(number, .delivered) }
+    bench.stop()
+    #expect(slow.received.count == 20 && fast.received.count == 30)
+  }
+
+  @Test("They keep to their rate, and catch up at it")
+  func rate() throws {
+    let destination = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(rate: 10))])
+    defer { bench.stop() }
+    for number in 1...15 { try bench.sell(number) }
+    for number in 1...15 { try bench.waitFor(number, .delivered) }
+    let times = destination.received.map(\.at)
+    // Ten at once and five more at ten a second.
+    #expect(try #require(times.last).milliseconds(since: try #require(times.first)) >= 350)
+  }
+
+  @Test("What is tried for too long is given up, also while its destination is down (R4)")
+  func givingUp() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(503) }
+    let policy = Bench.delivery(failures: 2, openFor: 30, giveUpAfter: 200)
+    let bench = try Bench([Bench.app(url: destination.url, delivery: policy)])
+    defer { bench.stop() }
+    for number in 1...3 { try bench.sell(number) }
+    for number in 1...3 {
+      let receipt = try bench.waitFor(number, .failed)
+      #expect(receipt.reason == .gaveUp && receipt.attempts >= 1 && receipt.nextAttemptAt == nil)
+    }
+    destination.use { ScriptedDestination.accepted($0) }
+    let id = try #require(try bench.receipt(2)?.receipt?.id)
+    #expect(try bench.store(ReplayReceipt(id: id, force: false, dueAt: bench.now)) == .done)
+    try bench.waitFor(2, .delivered)
+  }
+
+  @Test("An app that is taken out of the configuration sends nothing, and goes on when it is back (R4)")
+  func retired() throws {
+    let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
+    let (app, stays) = (Bench.app(url: destination.url), Bench.app("other", url: other.url))
+    let bench = try Bench([app, stays])
+    defer { bench.stop() }
+    func use(_ apps: [AppConfiguration]) throws {
+      bench.dispatcher.use(try AppDirectory(Configuration(databasePath: bench.path, apps: apps)))
+    }
+    try use([stays])
+    try bench.sell(1)
+    try Self.lookAround(bench, 1...2)
+    #expect(destination.received.isEmpty)
+    try use([app, stays])
+    try bench.waitFor(1, .delivered)
+  }
+
+  @Test("What another process changed is found although it could tell nobody")
+  func otherProcess() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(400) }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let id = try bench.waitFor(1, .failed).id
+    destination.use { ScriptedDestination.accepted($0) }
+    let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
+    #expect(try guest.apply(ReplayReceipt(id: id, force: false, dueAt: bench.now), now: bench.now) == .done)
+    try bench.waitFor(1, .delivered)
+  }
+}

@@ -1,0 +1,60 @@
+// How deliveries end with the daemon, and go on with the next one.
+
+import Domain
+import HTTPServer
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("Deliveries at a stop") struct DeliveryStopTests {
+  @Test(
+    "A transfer that hangs is cut after the grace, is noted as ambiguous, and goes out after the restart (R9)"
+  )
+  func hanging() throws {
+    let destination = try ScriptedDestination { _ in nil }
+    let apps = [Bench.app(url: destination.url)]
+    let before = try Bench(apps, graceMilliseconds: 150)
+    try before.sell(1)
+    try destination.waitForHeld(1)
+    let start = MonotonicInstant.now()
+    before.dispatcher.stop()
+    let took = MonotonicInstant.now().milliseconds(since: start)
+    #expect((150..<5000).contains(took))
+    before.housekeeper.stop()
+    before.committer.stop()
+    let attempt = try #require(try before.attempts(1).first)
+    #expect(attempt.isAmbiguous && attempt.error == "cancelled" && attempt.status == nil)
+    let receipt = try #require(try before.receipt(1)?.receipt)
+    #expect(receipt.state == .pending && receipt.attempts == 0 && receipt.spentTries == 0)
+    destination.use { ScriptedDestination.accepted($0) }
+    let after = try Bench(apps, folder: before.folder)
+    try after.waitFor(1, .delivered)
+    after.stop()
+    let bodies = destination.received.map(\.body)
+    #expect(bodies.count == 2 && bodies.first == bodies.last)
+  }
+
+  @Test("A transfer that ends within the grace is waited for, and nothing new begins")
+  func withinGrace() throws {
+    let destination = try ScriptedDestination { _ in nil }
+    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(concurrency: 1))])
+    try bench.sell(1)
+    try destination.waitForHeld(1)
+    try bench.sell(2)
+    bench.dispatcher.windDown()
+    destination.release()
+    bench.stop()
+    #expect(try bench.receipt(1)?.receipt?.state == .delivered)
+    #expect(try bench.receipt(2)?.receipt?.state == .pending && destination.received.count == 1)
+  }
+
+  @Test("With nothing under way a stop takes no time")
+  func idle() throws {
+    let bench = try Bench([Bench.app()], graceMilliseconds: 60_000)
+    let start = MonotonicInstant.now()
+    bench.stop()
+    #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
+  }
+}

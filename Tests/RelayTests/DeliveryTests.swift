@@ -1,0 +1,179 @@
+// Deliveries against a destination that answers as it is told.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import SQLite
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("A delivery") struct DeliveryTests {
+  @Test("Every try has the app's headers and the same bytes, and none follows a 2xx (R3)")
+  func delivered() throws {
+    let destination = try ScriptedDestination { number in
+      switch number {
+      case 1: ScriptedDestination.answer(503)
+      case 2: ScriptedDestination.answer(408)
+      default: ScriptedDestination.accepted(number)
+      }
+    }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let receipt = try bench.waitFor(1, .delivered)
+    #expect(receipt.importID == "import-3" && receipt.attempts == 3 && receipt.lastStatus == 200)
+    // What comes after it shows that nothing of it comes again.
+    try bench.sell(2)
+    try bench.waitFor(2, .delivered)
+    let received = destination.received
+    #expect(received.count == 4 && Set(received.prefix(3).map(\.body)).count == 1)
+    for request in received {
+      #expect(request.head.method == "POST" && request.head.target == "/receipts")
+      #expect(request.head.header("Content-Type") == "application/json")
+      #expect(request.head.header("X-API-KEY") == "ply-key")
+      #expect(request.head.header("X-PLATFORM-TYPE") == "STRIPE")
+      #expect(request.head.header("User-Agent") == Version.userAgent)
+    }
+    let body = try JSONValue(parsing: try #require(received.first).body)
+    #expect(
+      body == [
+        "ply_context": "blob1", "stripe_object_id": "sub_1", "stripe_object_type": "subscription",
+        "stripe_price_id": "price_1", "user_id": "user-1",
+      ])
+    #expect(try bench.attempts(1).map(\.status) == [503, 408, 200])
+    #expect(try bench.attempts(1).allSatisfy { !$0.isAmbiguous && $0.error == nil })
+  }
+
+  @Test("Any 2xx is an end, also one that says nothing (R3)", arguments: [200, 201, 202, 204, 299])
+  func every2xx(status: Int) throws {
+    let destination = try ScriptedDestination { _ in Response(status: status) }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let receipt = try bench.waitFor(1, .delivered)
+    #expect(receipt.importID == nil && receipt.attempts == 1)
+  }
+
+  @Test("A refusal fails the receipt with its status, and keeps what was said (R4)")
+  func refused() throws {
+    let words = #"{"errors":["missing mandatory property user_id"]}"#
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(422, body: words) }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    try bench.sell(1)
+    let receipt = try bench.waitFor(1, .failed)
+    #expect(receipt.reason == .status(422) && receipt.attempts == 1 && receipt.nextAttemptAt == nil)
+    #expect(try bench.attempts(1).first?.response == Array(words.utf8))
+    // An operator takes it up again.
+    destination.use { _ in ScriptedDestination.accepted(7) }
+    #expect(try bench.store(ReplayReceipt(id: receipt.id, force: false, dueAt: bench.now)) == .done)
+    #expect(try bench.waitFor(1, .delivered).importID == "import-7")
+  }
+
+  @Test("What was sent and not answered may have arrived: it says so, and comes again (R3)")
+  func ambiguous() throws {
+    let destination = try ScriptedDestination { $0 == 1 ? nil : ScriptedDestination.accepted($0) }
+    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(timeout: 100))])
+    defer { bench.stop() }
+    try bench.sell(1)
+    #expect(try bench.waitFor(1, .delivered).attempts == 2)
+    let first = try #require(try bench.attempts(1).first)
+    #expect(first.status == nil && first.error == "timeout" && first.isAmbiguous)
+    destination.release()
+  }
+
+  @Test("Where nobody listens nothing was sent, and it is tried again")
+  func nobody() throws {
+    let bench = try Bench([
+      Bench.app(url: "http://127.0.0.1:1/receipts", delivery: Bench.delivery(failures: 1000))
+    ])
+    defer { bench.stop() }
+    try bench.sell(1)
+    try bench.waitFor { _ in try bench.attempts(1).count >= 3 ? true : nil }
+    #expect(
+      try bench.attempts(1).allSatisfy { $0.error == "connect_failed" && !$0.isAmbiguous && $0.status == nil }
+    )
+    #expect(try bench.receipt(1)?.receipt?.state == .pending)
+  }
+
+  /// Makes the outcomes of an app impossible to store, and possible again.
+  private struct Obstacle {
+    let connection: Connection
+
+    init(_ bench: Bench, app: String = "shop") throws {
+      connection = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+      try connection.execute(
+        """
+        CREATE TRIGGER obstacle BEFORE INSERT ON attempts
+        WHEN (SELECT app FROM purchases WHERE row_id = new.purchase_row) = '\(app)'
+        BEGIN SELECT RAISE(ABORT, 'not now'); END
+        """)
+    }
+
+    func remove() throws { try connection.execute("DROP TRIGGER obstacle") }
+  }
+
+  @Test("An outcome that cannot be stored is stored later, and the receipt is not sent meanwhile (R3)")
+  func unstored() throws {
+    let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
+    let bench = try Bench([Bench.app(url: destination.url), Bench.app("other", url: other.url)])
+    defer { bench.stop() }
+    let obstacle = try Obstacle(bench)
+    try bench.sell(1)
+    try bench.waitForLog("could not store the outcome")
+    // The dispatcher has looked at every app again when it has delivered these.
+    for number in 1...3 {
+      try bench.sell(number, app: "other")
+      try bench.waitFor(number, .delivered, app: "other")
+    }
+    bench.dispatcher.lookEverywhere()
+    try bench.sell(4, app: "other")
+    try bench.waitFor(4, .delivered, app: "other")
+    #expect(try bench.receipt(1)?.receipt?.state == .pending && destination.received.count == 1)
+    try obstacle.remove()
+    #expect(try bench.waitFor(1, .delivered).importID == "import-1")
+    try bench.sell(2)
+    try bench.waitFor(2, .delivered)
+    #expect(destination.received.count == 2)
+  }
+
+  @Test("A stop waits for an outcome that could not be stored, so that it is not sent again (R3)")
+  func unstoredAtStop() throws {
+    let destination = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: destination.url)], graceMilliseconds: 15_000)
+    let obstacle = try Obstacle(bench)
+    try bench.sell(1)
+    try bench.waitForLog("could not store the outcome")
+    let dispatcher = bench.dispatcher
+    let stopping = try WorkerThread(name: "stopping") { dispatcher.windDown() }
+    stopping.join()
+    try obstacle.remove()
+    bench.stop()
+    #expect(try bench.receipt(1)?.receipt?.state == .delivered && destination.received.count == 1)
+  }
+
+  @Test(
+    "What was cancelled while it was sent stays delivered when it arrived (R3), and cancelled when it did not"
+  )
+  func cancelledInFlight() throws {
+    let destination = try ScriptedDestination { _ in nil }
+    let bench = try Bench([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    for (number, answer) in [(1, ScriptedDestination.accepted(9)), (2, ScriptedDestination.answer(503))] {
+      try bench.sell(number)
+      try destination.waitForHeld(1)
+      let id = try #require(try bench.receipt(number)?.receipt?.id)
+      #expect(try bench.store(CancelReceipt(id: id, note: "mistake")) == .done)
+      destination.release(answer)
+      try bench.waitFor { _ in try bench.attempts(number).isEmpty ? nil : true }
+    }
+    let first = try #require(try bench.receipt(1)?.receipt)
+    #expect(first.state == .delivered && first.importID == "import-9" && first.reason == nil)
+    let second = try #require(try bench.receipt(2)?.receipt)
+    #expect(second.state == .cancelled && second.reason == .byOperator && second.nextAttemptAt == nil)
+    #expect(destination.received.count == 2)
+  }
+}
