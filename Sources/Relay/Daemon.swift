@@ -43,7 +43,7 @@ public final class Daemon: Sendable {
     let core = try RelayCore(configuration, log: log, clock: clock)
     do throws(DaemonError) {
       let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
-      readiness = Readiness(committer: core.committer, isStopping: Monitor(false), clock: clock)
+      readiness = Readiness(committer: core.committer, phase: Monitor(.starting), clock: clock)
       let admin = AdminListener(
         services: services, apps: core.apps, committer: core.committer, readiness: readiness,
         reader: Monitor(try RelayCore.reader(configuration.databasePath)))
@@ -64,6 +64,7 @@ public final class Daemon: Sendable {
     self.core = core
     publicPort = publicServer.port
     adminPort = adminServer.port
+    readiness.phase.withLock { $0 = .serving }
   }
 
   /// One daemon to a database: two would both deliver.
@@ -91,11 +92,16 @@ public final class Daemon: Sendable {
     return settings
   }
 
+  /// A body that is too long, up to this, is read and thrown away before the 413: many clients read no answer
+  /// before they have sent everything, and would see a broken connection instead.
+  private static let discardedBodyBytesMax: Int64 = 16 << 20
+
   private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
     settings.connections = configuration.limits.connections
     settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
     settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
+    settings.discardedBodyBytesMax = discardedBodyBytesMax
     if let tls = configuration.listen.tls {
       settings.tls = .init(
         certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
@@ -142,7 +148,7 @@ public final class Daemon: Sendable {
   /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is
   /// left.
   public func stop() {
-    readiness.isStopping.withLock { $0 = true }
+    readiness.phase.withLock { $0 = .stopping }
     core.windDown()
     publicServer.stop(graceMilliseconds: Self.graceMilliseconds)
     core.stop()

@@ -81,14 +81,25 @@ struct Readiness: Sendable {
   /// Longer than any sync should take.
   static let stuckMilliseconds: Int64 = 10_000
 
+  /// Where the daemon stands.
+  enum Phase {
+    /// The public listener is not open yet.
+    case starting
+    case serving, stopping
+  }
+
   let committer: Committer
-  let isStopping: Monitor<Bool>
+  let phase: Monitor<Phase>
   let clock: any Clock
 
   /// Why it cannot; empty when it can.
   func reasons() -> [String] {
     var reasons: [String] = []
-    if isStopping.withLock({ $0 }) { reasons.append("stopping") }
+    switch phase.withLock({ $0 }) {
+    case .starting: reasons.append("starting")
+    case .serving: break
+    case .stopping: reasons.append("stopping")
+    }
     if let fault = committer.fault { reasons.append("the last write failed: \(fault.kind.rawValue)") }
     if !committer.hasRoom { reasons.append("the write queue is full") }
     let busy = committer.busyMilliseconds(now: clock.monotonic)

@@ -16,6 +16,10 @@ final class CheckoutBoard: Sendable {
     var app: String
     var exchange: Exchange
     var until: MonotonicInstant
+    /// When its context expires, which nobody else tells.
+    var expiry: MonotonicInstant?
+
+    var nextLook: MonotonicInstant { min(until, expiry ?? until) }
   }
 
   private struct State {
@@ -55,9 +59,14 @@ final class CheckoutBoard: Sendable {
       return answer(exchange, contextID, with: first)
     }
     let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
+    let expiry = status.expiresAt.map { expiresAt in
+      // Just after it, by the clock that waits are measured with.
+      clock.monotonic.advanced(byMilliseconds: expiresAt.unixMilliseconds - clock.wallMilliseconds + 1)
+    }
+    let waiter = Waiter(app: app, exchange: exchange, until: until, expiry: expiry)
     let isWaiting = state.withLock { state in
       if state.isClosed { return false }
-      state.waiters[contextID, default: []].append(Waiter(app: app, exchange: exchange, until: until))
+      state.waiters[contextID, default: []].append(waiter)
       return true
     }
     guard isWaiting else { return answer(exchange, contextID, with: first) }
@@ -120,11 +129,11 @@ final class CheckoutBoard: Sendable {
       let changed = state.everyoneChanged ? Set(state.waiters.keys) : state.changed
       state.changed = []
       state.everyoneChanged = false
-      let late = state.waiters.filter { $0.value.contains { $0.until <= now } }.keys
+      let late = state.waiters.filter { $0.value.contains { $0.nextLook <= now } }.keys
       return changed.union(late)
     }
     for contextID in suspects { attend(contextID, now: now) }
-    return state.withLock { $0.waiters.values.lazy.flatMap { $0.lazy.map(\.until) }.min() }
+    return state.withLock { $0.waiters.values.lazy.flatMap { $0.lazy.map(\.nextLook) }.min() }
   }
 
   private func attend(_ contextID: String, now: MonotonicInstant) {
@@ -136,7 +145,12 @@ final class CheckoutBoard: Sendable {
     let answered = state.withLock { state in
       let all = state.waiters[contextID] ?? []
       let leaving = all.filter { isOver || $0.until <= now }
-      let staying = all.filter { !isOver && $0.until > now }
+      let staying = all.filter { !isOver && $0.until > now }.map { waiter in
+        // It was looked at: what has not expired by then was claimed, and news will come of it.
+        var waiter = waiter
+        if let expiry = waiter.expiry, expiry <= now { waiter.expiry = nil }
+        return waiter
+      }
       state.waiters[contextID] = staying.isEmpty ? nil : staying
       return leaving
     }

@@ -109,6 +109,7 @@ public final class StoreReader {
       return CheckoutStatus(
         state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
         receiptID: try row.optionalText(3),
+        expiresAt: isClaimed ? nil : Timestamp(unixMilliseconds: row.integer(2)),
         updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)))
     }
   }
@@ -153,5 +154,7 @@ public struct CheckoutStatus: Sendable, Equatable {
 
   public var state: State
   public var receiptID: String?
+  /// When it expires, unless a purchase claims it first; nil once one has.
+  public var expiresAt: Timestamp?
   public var updatedAt: Timestamp
 }
