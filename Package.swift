@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The house style that the compiler keeps: Swift 6, no implicit re-exports, no unmarked unsafe code, no warnings.
+/// The house style that the compiler keeps: Swift 6, no implicit re-exports, no unmarked unsafe code, no
+/// warnings.
 let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -84,7 +85,8 @@ let package = Package(
     tests("HTTPClientTests", ["HTTPClient", "Platform"]),
     tests("DomainTests", ["Domain"]),
     tests(
-      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"], resources: [.embedInCode("Fixtures")]),
+      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
+      resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
     tests(
@@ -95,7 +97,10 @@ let package = Package(
       ]),
     tests(
       "EndToEndTests",
-      ["HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store", "receiptd"]),
+      [
+        "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
+        "receiptd",
+      ]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(

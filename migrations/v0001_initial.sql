@@ -1,4 +1,5 @@
--- The first schema. Times are Unix milliseconds; texts are UTF-8; nothing here asks for the time or for randomness.
+-- The first schema. Times are Unix milliseconds; texts are UTF-8; nothing here asks for the time or for
+-- randomness.
 
 -- What the app posted before a web checkout.
 CREATE TABLE contexts (
@@ -12,15 +13,18 @@ CREATE TABLE contexts (
   received_at  INTEGER NOT NULL,                 -- the first post
   posted_at    INTEGER NOT NULL,                 -- the last one: a repeat counts as a new checkout
   expires_at   INTEGER NOT NULL,
-  purchase_row INTEGER                           -- the purchase that claimed it; NULL while it is unused
+  -- The purchase that claimed it; NULL while it is unused; 0 if it was let go when the same blob had come
+  -- again, which serves in its place.
+  purchase_row INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;
 CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE purchase_row IS NULL;
 
--- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt. `state` is NULL as
--- long as there is no receipt.
+-- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
+-- `state` is NULL as long as there is no receipt.
 CREATE TABLE purchases (
-  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given out twice: contexts outlive what claimed them
+  -- Never given out twice: contexts outlive what claimed them.
+  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,
   app               TEXT    NOT NULL,
   object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
   object_id         TEXT    NOT NULL,
@@ -114,8 +118,8 @@ CREATE TABLE breakers (
   paused_ms   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- How many receipts each app has in each state, so that asking does not cost more the more there are. Triggers keep it, so that
--- no writer can forget to.
+-- How many receipts each app has in each state, so that asking does not cost more the more there are.
+-- Triggers keep it, so that no writer can forget to.
 CREATE TABLE receipt_counts (
   app   TEXT    NOT NULL,
   state TEXT    NOT NULL,

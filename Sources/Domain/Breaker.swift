@@ -1,5 +1,6 @@
-// The breaker of one app's deliveries: closed (all may go), open (the destination is down), paused (the configuration is
-// wrong), and beside these the rest that a destination asked for. Its state is kept in the database. Pure; any thread.
+// The breaker of one app's deliveries: closed (all may go), open (the destination is down), paused (the
+// configuration is wrong), and beside these the rest that a destination asked for. Its state is kept in the
+// database. Pure; any thread.
 
 /// Whether an app's receipts may be sent now.
 public struct Breaker: Sendable, Equatable {

@@ -36,7 +36,8 @@ public enum Delivery {
   }
 
   /// - Parameters:
-  ///   - probe: whether the try was made to see whether a closed-off destination is back; such a one spends nothing.
+  ///   - probe: whether the try was made to see whether a closed-off destination is back; such a one spends
+  ///     nothing.
   public static func decide(
     _ verdict: Verdict, budget: RetryBudget, probe: Bool, policy: DeliveryPolicy, now: Timestamp,
     random: inout some RandomNumberGenerator

@@ -1,7 +1,8 @@
 // The identifiers that the relay itself gives out. Pure; any thread.
 
-/// Identifiers of the form `prefix_` + 26 characters of Crockford's base32 (https://www.crockford.com/base32.html): 48 bits
-/// of time, then 80 random bits, as in a ULID. Text order is time order.
+/// Identifiers of the form `prefix_` + 26 characters of Crockford's base32
+/// (https://www.crockford.com/base32.html): 48 bits of time, then 80 random bits, as in a ULID. Text order is
+/// time order.
 public enum Identifier {
   public static let contextPrefix = "ctx_"
   public static let receiptPrefix = "rcp_"

@@ -1,5 +1,5 @@
-// The rules of the join (contract: Join): which context belongs to a purchase, which price is reported, what is still
-// waited for and until when. Functions of what was read, never of a database. Pure; any thread.
+// The rules of the join (contract: Join): which context belongs to a purchase, which price is reported, what
+// is still waited for and until when. Functions of what was read, never of a database. Pure; any thread.
 
 /// The rules by which a purchase becomes a receipt.
 public enum Join {
@@ -18,7 +18,9 @@ public enum Join {
   public static func resolve(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {
     guard purchase.deservesReceipt else { return .none }
     guard purchase.isBought else { return awaitPayment(purchase, policy: policy, now: now) }
-    if purchase.awaitsSubscription { return stillWait(for: .subscription, purchase, policy: policy, now: now) }
+    if purchase.awaitsSubscription {
+      return stillWait(for: .subscription, purchase, policy: policy, now: now)
+    }
     let since = purchase.boughtAt ?? now
     func deadline(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: milliseconds) }
 
@@ -76,8 +78,8 @@ public enum Join {
     return now < until ? .waiting(reason, until: until) : .failed(reason)
   }
 
-  /// The price to report: of those that events named the context's own, else the first; without any, the context's when
-  /// it is Stripe's kind of id.
+  /// The price to report: of those that events named the context's own, else the first; without any, the
+  /// context's when it is Stripe's kind of id.
   /// - Parameter takeAny: whether the context's price is taken whatever it looks like.
   static func price(of purchase: Purchase, takeAny: Bool) -> String? {
     let named = purchase.context?.priceID
@@ -119,11 +121,12 @@ public enum Join {
 
   /// Chooses among a user's unused contexts: the newest with one of the purchase's prices, else the newest.
   ///
-  /// Eligible is what was received within the window before the event happened (or after it, up to the wait), and what is
-  /// within the window of now: an event that comes days late, or whose sender's clock is off, still finds the checkout
-  /// that led to it, and so does a purchase that still waits when the app gets its context through at last. A purchase whose
-  /// money is days under way takes none from then on: what comes then belongs to another checkout. Of two that fit alike,
-  /// one from around the event goes before a later one.
+  /// Eligible is what was received within the window before the event happened (or after it, up to the wait),
+  /// and what is within the window of now: an event that comes days late, or whose sender's clock is off,
+  /// still finds the checkout that led to it, and so does a purchase that still waits when the app gets its
+  /// context through at last. A purchase whose money is days under way takes none from then on: what comes
+  /// then belongs to another checkout. Of two that fit alike, one from around the event goes before a later
+  /// one.
   public static func choose(
     from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, now: Timestamp
   ) -> Candidate? {
@@ -149,6 +152,8 @@ public enum Join {
     _ candidate: Candidate, _ purchase: Purchase, _ around: ClosedRange<Timestamp>
   ) -> (Int, Int, Timestamp, String) {
     let hasPrice = candidate.blob.priceID.map(purchase.prices.contains) ?? false
-    return (hasPrice ? 1 : 0, around.contains(candidate.receivedAt) ? 1 : 0, candidate.receivedAt, candidate.id)
+    return (
+      hasPrice ? 1 : 0, around.contains(candidate.receivedAt) ? 1 : 0, candidate.receivedAt, candidate.id
+    )
   }
 }

@@ -15,12 +15,14 @@ public struct JoinPolicy: Sendable, Equatable {
   public var waitForContextMilliseconds: Int64
   public var withoutContext: WithoutContext
   public var waitForUserMilliseconds: Int64
-  /// How long a price of Stripe's own is waited for before the context's price is taken whatever it looks like.
+  /// How long a price of Stripe's own is waited for before the context's price is taken whatever it looks
+  /// like.
   public var waitForStripePriceMilliseconds: Int64
   public var waitForPriceMilliseconds: Int64
   public var waitForPaymentMilliseconds: Int64
 
-  /// The defaults: 24 h window, 2 min for a context, 24 h for a user, 30 s and 24 h for a price, 14 d for a payment.
+  /// The defaults: 24 h window, 2 min for a context, 24 h for a user, 30 s and 24 h for a price, 14 d for a
+  /// payment.
   public init(
     windowMilliseconds: Int64 = 86_400_000, waitForContextMilliseconds: Int64 = 120_000,
     withoutContext: WithoutContext = .deliver, waitForUserMilliseconds: Int64 = 86_400_000,
@@ -41,7 +43,8 @@ public struct JoinPolicy: Sendable, Equatable {
 public struct RetryPolicy: Sendable, Equatable {
   /// The pauses after the first, second, … failure; the last one repeats. Never empty.
   public var scheduleMilliseconds: [Int64]
-  /// The share by which a pause is varied either way, 0…1, so that receipts which failed together do not come back together.
+  /// The share by which a pause is varied either way, 0…1, so that receipts which failed together do not come
+  /// back together.
   public var jitter: Double
   /// Counted from when the receipt became ready; time under a wrong configuration does not count.
   public var giveUpAfterMilliseconds: Int64
@@ -49,7 +52,8 @@ public struct RetryPolicy: Sendable, Equatable {
   /// The defaults: 2 s growing to 12 h, ±20 %, 7 d.
   public init(
     scheduleMilliseconds: [Int64] = [
-      2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000, 43_200_000,
+      2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
+      43_200_000,
     ],
     jitter: Double = 0.2, giveUpAfterMilliseconds: Int64 = 604_800_000
   ) {

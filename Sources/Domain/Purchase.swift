@@ -32,7 +32,8 @@ public struct Purchase: Sendable, Equatable {
 
   public init(
     key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
-    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [], pricesAreOfCheckout: Bool = false,
+    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [],
+    pricesAreOfCheckout: Bool = false,
     contextID: String? = nil, context: ContextBlob? = nil, happenedAt: Timestamp, createdAt: Timestamp,
     boughtAt: Timestamp? = nil
   ) {
@@ -59,25 +60,32 @@ public struct Purchase: Sendable, Equatable {
 
   /// Whether it has been paid for, or needs no payment.
   ///
-  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment method it
-  /// is active at once. Its first invoice being paid does. Both count only once the user is known, because subscriptions
-  /// are also made outside of any app.
+  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment
+  /// method it is active at once. Its first invoice being paid does. Both count only once the user is known,
+  /// because subscriptions are also made outside of any app.
   public var isBought: Bool {
     if observations.contains(.checkoutPaid) { return true }
     if observations.contains(.checkoutUnpaid) { return observations.contains(.firstInvoicePaid) }
     return userID != nil && !observations.isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
   }
 
-  /// Whether its checkout was completed without the money, which then failed to come.
-  public var endedUnpaid: Bool {
-    !isBought && observations.contains(.checkoutUnpaid)
-      && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+  /// Whether there is a promise to pay: a checkout completed without the money, or a known user's
+  /// subscription whose first payment is under way.
+  private var isPromised: Bool {
+    observations.contains(.checkoutUnpaid)
+      || (userID != nil && observations.contains(.subscriptionIncomplete))
   }
 
-  /// Whether there is to be a receipt: it is bought, or its checkout was completed.
-  public var deservesReceipt: Bool { isBought || observations.contains(.checkoutUnpaid) }
+  /// Whether the money was promised, and then failed to come.
+  public var endedUnpaid: Bool {
+    !isBought && isPromised && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+  }
 
-  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session until then.
+  /// Whether there is to be a receipt: it is bought, or promised to be paid.
+  public var deservesReceipt: Bool { isBought || isPromised }
+
+  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session
+  /// until then.
   public var awaitsSubscription: Bool {
     key.type == .checkoutSession && observations.contains(.subscriptionExpected)
   }
@@ -90,7 +98,8 @@ public struct Purchase: Sendable, Equatable {
   /// Whether its checkout ended unfinished, so that there is nothing to come.
   public var isAbandoned: Bool { !deservesReceipt && observations.contains(.checkoutExpired) }
 
-  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows better.
+  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows
+  /// better.
   public mutating func absorb(_ report: PurchaseReport) {
     if takesKey(of: report) { key = report.key }
     observations.formUnion(report.observations)
@@ -129,7 +138,8 @@ public struct Purchase: Sendable, Equatable {
     boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
   }
 
-  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told otherwise.
+  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told
+  /// otherwise.
   public mutating func keepContent(of fixed: Purchase) {
     if fixed.userID != nil {
       userID = fixed.userID

@@ -1,5 +1,5 @@
-// What one event says about one purchase, in words that every payment processor can speak. A processor makes reports;
-// the join takes them in. Pure; any thread.
+// What one event says about one purchase, in words that every payment processor can speak. A processor makes
+// reports; the join takes them in. Pure; any thread.
 
 /// What was bought: the kind of object and its id at the processor.
 public struct PurchaseKey: Sendable, Hashable {
@@ -18,8 +18,8 @@ public struct PurchaseKey: Sendable, Hashable {
   }
 }
 
-/// What events have been seen to say about a purchase. A set that only grows: whichever order events come in, the union
-/// is the same, and with it what follows (R2).
+/// What events have been seen to say about a purchase. A set that only grows: whichever order events come in,
+/// the union is the same, and with it what follows (R2).
 public struct Observations: OptionSet, Sendable, Hashable {
   public let rawValue: Int64
 
@@ -37,8 +37,11 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let subscriptionBegan = Observations(rawValue: 1 << 4)
   /// The first invoice of the subscription is paid.
   public static let firstInvoicePaid = Observations(rawValue: 1 << 5)
-  /// The checkout sells a subscription that does not exist yet (since Stripe's 2025-03-31 API it comes with the payment).
+  /// The checkout sells a subscription that does not exist yet (since Stripe's 2025-03-31 API it comes with
+  /// the payment).
   public static let subscriptionExpected = Observations(rawValue: 1 << 6)
+  /// The subscription exists, and its first payment is still to be made.
+  public static let subscriptionIncomplete = Observations(rawValue: 1 << 7)
 }
 
 /// What one event says about one purchase.
@@ -84,8 +87,8 @@ public struct PurchaseReport: Sendable, Equatable {
       .first { Identifier.isWellFormed($0, prefix: Identifier.contextPrefix) }
   }
 
-  /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or not,
-  /// for a wrong user is worse than none.
+  /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or
+  /// not, for a wrong user is worse than none.
   public var referencedUser: String? {
     guard let clientReference else { return nil }
     let isContext = Identifier.isWellFormed(clientReference, prefix: Identifier.contextPrefix)

@@ -1,4 +1,5 @@
-// The receipt's states and reasons: the words that columns, answers, tables and metrics use. Pure; any thread.
+// The receipt's states and reasons: the words that columns, answers, tables and metrics use. Pure; any
+// thread.
 
 /// Where a receipt stands.
 public enum ReceiptState: String, Sendable, CaseIterable {
@@ -28,7 +29,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   // An operator's choice.
   public static let byOperator = Reason("operator")
 
-  /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has ended.
+  /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
+  /// ended.
   public static let ofJoin: Set<Reason> = [
     .payment, .subscription, .user, .price, .context, .paymentFailed, .sessionExpired,
   ]

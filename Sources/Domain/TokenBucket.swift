@@ -1,4 +1,5 @@
-// The rate limit of one app's deliveries. Pure; any thread. Time is a number of milliseconds that never goes back.
+// The rate limit of one app's deliveries. Pure; any thread. Time is a number of milliseconds that never goes
+// back.
 
 /// A token bucket: `ratePerSecond` on average, and never more than one second's worth at once.
 public struct TokenBucket: Sendable {

@@ -4,7 +4,8 @@
 public struct DeliveryAnswer: Sendable, Equatable {
   /// Why there is no whole answer.
   public enum Failure: Sendable, Equatable {
-    /// Nothing is wrong with the configuration as far as one can tell: no connection, TLS broke off, time-out, nonsense.
+    /// Nothing is wrong with the configuration as far as one can tell: no connection, TLS broke off,
+    /// time-out, nonsense.
     case transient(String)
     /// The other side's certificate does not verify, or the URL may not be used.
     case misconfigured(String)

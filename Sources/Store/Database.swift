@@ -60,13 +60,17 @@ public enum Database {
   }
 
   /// Sets what durability and consistency rest on, and reads it back: SQLite ignores what it does not know.
-  private static func configure(_ connection: Connection, role: DatabaseRole) throws(SQLiteError) -> StoreError? {
+  private static func configure(_ connection: Connection, role: DatabaseRole) throws(SQLiteError)
+    -> StoreError?
+  {
     try connection.execute("PRAGMA foreign_keys = ON")
     guard try connection.integer("PRAGMA foreign_keys") == 1 else { return .unsafeSetting("foreign_keys") }
     // A page cache of 8 MiB: negative numbers are KiB.
     try connection.execute("PRAGMA cache_size = -8192")
     guard role != .reader else { return nil }
-    guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else { return .unsafeSetting("journal_mode") }
+    guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+      return .unsafeSetting("journal_mode")
+    }
     // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
     try connection.execute("PRAGMA synchronous = FULL")
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }

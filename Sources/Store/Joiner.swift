@@ -1,6 +1,6 @@
-// The join inside the committing transaction: finds the row that a report is about, hands what was read to the rules of
-// `Domain.Join`, and writes down what they decide. One consistent state is seen and there is one writer, so two reports of
-// one purchase cannot race (R2, R5). The writer's thread.
+// The join inside the committing transaction: finds the row that a report is about, hands what was read to
+// the rules of `Domain.Join`, and writes down what they decide. One consistent state is seen and there is one
+// writer, so two reports of one purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
 internal import SQLite
@@ -38,8 +38,8 @@ extension StoreSession {
     return (keep ? .noted : .ignored, record.rowID)
   }
 
-  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that made a row of
-  /// its own meanwhile, turn out to be one purchase as soon as one event names both.
+  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that
+  /// made a row of its own meanwhile, turn out to be one purchase as soon as one event names both.
   /// - Returns: the row, and the same as it was before anything was merged into it.
   private func findAndMerge(
     _ report: PurchaseReport, app: String
@@ -49,7 +49,9 @@ extension StoreSession {
     if known == nil { known = try purchases.find(app: app, session: sessionID) }
     guard report.key.type == .subscription else { return known.map { ($0, $0) } }
     let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
-    guard let placeholder = try purchases.find(app: app, key: sessionKey) else { return known.map { ($0, $0) } }
+    guard let placeholder = try purchases.find(app: app, key: sessionKey) else {
+      return known.map { ($0, $0) }
+    }
     guard let survivor = known else { return (placeholder, placeholder) }
     return (try merge(placeholder, into: survivor), survivor)
   }
@@ -69,8 +71,11 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      // One that comes too late to be sent still tells its checkout what became of it.
-      if contextID == merged.purchase.contextID || !isOpen {
+      // What was sent without a context is still what became of its user's checkout, for which this was
+      // posted.
+      let isLate =
+        !isOpen && survivor.purchase.contextID == nil && placeholder.purchase.userID == merged.purchase.userID
+      if contextID == merged.purchase.contextID || isLate {
         try contexts.move(id: contextID, from: owner, to: survivor.rowID)
       } else {
         try contexts.release(id: contextID)
@@ -84,8 +89,8 @@ extension StoreSession {
     return merged
   }
 
-  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one with its price,
-  /// else the newer, as if there had been one name from the start.
+  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one
+  /// with its price, else the newer, as if there had been one name from the start.
   private static func isBetterServed(_ one: Purchase, than other: Purchase) -> Bool {
     guard let left = one.contextID, let right = other.contextID else { return false }
     func rank(_ purchase: Purchase, _ id: String) -> (Int, Int, String) {
@@ -95,20 +100,28 @@ extension StoreSession {
     return rank(one, left) > rank(other, right)
   }
 
-  /// A context's blob inside an event, or a context that the event names by its id, goes before one that was found for the
-  /// user. A name names the user, too; the context is claimed if it is free, and if there is something that it may serve.
-  private func takeNamedContext(of report: PurchaseReport, for record: inout PurchaseRecord) throws(SQLiteError) {
+  /// A context's blob inside an event, or a context that the event names by its id, goes before one that was
+  /// found for the user. A name names the user, too; the context is claimed if it is free, and if there is
+  /// something that it may serve.
+  private func takeNamedContext(of report: PurchaseReport, for record: inout PurchaseRecord)
+    throws(SQLiteError)
+  {
     if let blob = report.context, let found = record.purchase.contextID, record.purchase.context != blob {
       try contexts.release(id: found)
       changes.contextIDs.insert(found)
       record.purchase.contextID = nil
       record.purchase.context = blob
     }
-    guard let id = report.namedContextID, let context = try contexts.find(app: record.app, id: id) else { return }
+    guard let id = report.namedContextID, let context = try contexts.find(app: record.app, id: id) else {
+      return
+    }
     record.purchase.learnUser(context.userID, from: .context)
-    let isFree = context.purchaseRow == nil || context.purchaseRow == record.rowID
-    guard isFree, record.purchase.userID == context.userID, record.purchase.contextID != id else { return }
-    if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) { return }
+    guard context.isFree(for: record.rowID), record.purchase.userID == context.userID,
+      record.purchase.contextID != id
+    else { return }
+    if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) {
+      return
+    }
     if let other = record.purchase.contextID { try contexts.release(id: other) }
     try claim(id, context.blob, for: &record)
   }
@@ -155,9 +168,11 @@ extension StoreSession {
     {
       record.purchase.learnUser(user, from: .customer)
     }
-    // A more certain source named another user: a context that was found for the old one is not this purchase's (R5).
+    // A more certain source named another user: a context that was found for the old one is not this
+    // purchase's (R5).
     if let contextID = record.purchase.contextID,
-      let context = try contexts.find(app: record.app, id: contextID), context.userID != record.purchase.userID
+      let context = try contexts.find(app: record.app, id: contextID),
+      context.userID != record.purchase.userID
     {
       try contexts.release(id: contextID)
       changes.contextIDs.insert(contextID)
@@ -184,7 +199,8 @@ extension StoreSession {
     func receipt(_ state: ReceiptState, _ reason: Reason?, until: Timestamp? = nil) -> Receipt {
       var receipt =
         record.receipt
-        ?? Receipt(id: identifier(prefix: Identifier.receiptPrefix), state: state, reason: reason, createdAt: now)
+        ?? Receipt(
+          id: identifier(prefix: Identifier.receiptPrefix), state: state, reason: reason, createdAt: now)
       receipt.state = state
       receipt.reason = reason
       receipt.waitUntil = until
@@ -221,7 +237,8 @@ extension StoreSession {
   private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
     if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
-    for other in try purchases.lackingUser(app: record.app, customer: customer) where other.rowID != record.rowID {
+    for other in try purchases.lackingUser(app: record.app, customer: customer)
+    where other.rowID != record.rowID {
       var completed = other
       completed.purchase.learnUser(user, from: .customer)
       try settle(&completed, before: other)

@@ -4,7 +4,9 @@ internal import SQLite
 
 enum Migrator {
   /// - Parameter migrations: every version's SQL, oldest first.
-  static func migrate(_ connection: Connection, from version: Int, to migrations: [String]) throws(SQLiteError) {
+  static func migrate(_ connection: Connection, from version: Int, to migrations: [String])
+    throws(SQLiteError)
+  {
     guard version < migrations.count else { return }
     try connection.transaction { () throws(SQLiteError) in
       for sql in migrations[version...] { try connection.execute(sql) }

@@ -1,4 +1,5 @@
-// One row of `purchases`, as values: what is known of a purchase and, once it has one, its receipt. Pure; any thread.
+// One row of `purchases`, as values: what is known of a purchase and, once it has one, its receipt. Pure; any
+// thread.
 
 public import Domain
 

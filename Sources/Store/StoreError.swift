@@ -27,7 +27,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .olderSchema(let found, let known):
       "the database has schema version \(found), and this program needs \(known); "
         + "start the receiptd of this version once, it migrates the database"
-    case .unsafeSetting(let name): "SQLite did not take the setting \(name); the database would not be durable"
+    case .unsafeSetting(let name):
+      "SQLite did not take the setting \(name); the database would not be durable"
     }
   }
 }

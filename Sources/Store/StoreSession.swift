@@ -1,5 +1,5 @@
-// What a command works with while its transaction is open: the rows, the moment, the rules, and a list of what must be
-// told to others once the transaction is on disk. The writer's thread.
+// What a command works with while its transaction is open: the rows, the moment, the rules, and a list of
+// what must be told to others once the transaction is on disk. The writer's thread.
 
 public import Domain
 internal import SQLite

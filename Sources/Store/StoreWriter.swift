@@ -1,5 +1,5 @@
-// The one writer: applies batches of commands, each batch in one synced transaction, and answers after it (R1). One thread
-// at a time; its owner sees to that.
+// The one writer: applies batches of commands, each batch in one synced transaction, and answers after it
+// (R1). One thread at a time; its owner sees to that.
 
 public import Domain
 public import SQLite
@@ -37,8 +37,8 @@ public final class StoreWriter {
 
   /// Applies a batch: one transaction, one sync, then every answer.
   ///
-  /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no other with
-  /// it. When the database fails, nothing of the batch is on disk and all are told so.
+  /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no
+  /// other with it. When the database fails, nothing of the batch is on disk and all are told so.
   public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
     switch commit(batch, now: now) {
     case .success(let changes): return BatchResult(changes: changes, fault: nil)

@@ -1,4 +1,5 @@
-// What is a `ply_context` and what is not. It is kept and forwarded exactly as it came, so only real base64 may pass.
+// What is a `ply_context` and what is not. It is kept and forwarded exactly as it came, so only real base64
+// may pass.
 
 import Destinations
 import Domain

@@ -21,10 +21,18 @@ import Testing
       let checkouts = (0..<20).map { Checkout("waits-\($0)") }
       let ids = try checkouts.map { try relay.post($0) }
       let process = try #require(relay.process)
-      let (threads, files) = (try #require(process.threads), process.openFiles)
-      let wires = try ids.flatMap { id in try (0..<10).map { _ in try Self.ask(relay, id, "?wait=30") } }
-      try waitUntil("all are connected") { process.openFiles >= files + wires.count }
-      // Whoever comes after them is served, so they have been; and none of them has an answer.
+      let threads = try #require(process.threads)
+      let wires = try ids.flatMap { id in
+        try (0..<10).map { _ in
+          let wire = try Wire(relay.outside.api.port)
+          let request = "GET /v1/shop/contexts/\(id)?wait="
+          // The first answer says that the connection is served; the second one is waited for.
+          try wire.send("\(request)0 HTTP/1.1\r\nHost: x\r\n\r\n")
+          #expect(try wire.reply()["state"] == "open")
+          try wire.send("\(request)30 HTTP/1.1\r\nHost: x\r\n\r\n")
+          return wire
+        }
+      }
       #expect(try relay.state(ofContext: ids[0]) == "open")
       #expect(process.threads == threads)
       #expect(wires.allSatisfy { !$0.isReadable(within: 0) })

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.withDaemonLog) struct MemoryTests {
   private static let clients = 50
-  private static let bodyBytes = 1 << 20
+  private static let bodyBytes = 1 << 19
 
   @Test(
     "Large bodies of fifty clients at once take twice their size at most, and one byte over 4 MiB is 413 (R8)"

@@ -23,7 +23,8 @@ struct AnswerTests {
   func interim() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-        + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n"
+        + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n"
+        + "2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n"
     )
     #expect(result.status == 200 && result.failure == nil && result.body == Array("ok".utf8))
     #expect(result.headers.map(\.name) == ["Transfer-Encoding", "X-A"])

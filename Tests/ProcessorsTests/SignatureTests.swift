@@ -1,4 +1,5 @@
-// Which signatures are genuine: what every official Stripe library accepts, and nothing that only some do (R6).
+// Which signatures are genuine: what every official Stripe library accepts, and nothing that only some do
+// (R6).
 
 import Cryptography
 import Domain

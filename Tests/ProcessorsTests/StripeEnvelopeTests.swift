@@ -104,11 +104,14 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("An event without a usable time happened when it was read")
+  @Test("An event happened within the second that it names and not later than now; without one it is now")
   func time() throws {
     let rows: [(JSONValue, Timestamp)] = [
-      (1_700_000_000, happenedAt), (0, Timestamp(unixSeconds: 0)), (-1, Timestamp(unixSeconds: -1)),
-      (.integer(.max), Timestamp(unixMilliseconds: .max)), (.null, readAt), ("1700000000", readAt),
+      (1_700_000_000, happenedAt), (0, endOf(second: 0)), (-1, endOf(second: -1)),
+      (.integer(.min), Timestamp(unixMilliseconds: .min + 999)),
+      (1_799_999_999, endOf(second: 1_799_999_999)),
+      (1_800_000_000, readAt), (1_800_000_001, readAt), (.integer(.max), readAt), (.null, readAt),
+      ("1700000000", readAt),
       (.number(1e300), readAt),
     ]
     for (created, moment) in rows {

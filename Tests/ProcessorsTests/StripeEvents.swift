@@ -6,7 +6,10 @@ import Processors
 import Testing
 
 let readAt = Timestamp(unixSeconds: 1_800_000_000)
-let happenedAt = Timestamp(unixSeconds: 1_700_000_000)
+/// `created` names a whole second; what happened in it is taken to have happened at its end.
+func endOf(second: Int64) -> Timestamp { Timestamp(unixMilliseconds: second * 1000 + 999) }
+
+let happenedAt = endOf(second: 1_700_000_000)
 
 /// An envelope around an object.
 func event(_ type: JSONValue, _ object: JSONValue, _ more: [(String, JSONValue)] = []) -> JSONValue {

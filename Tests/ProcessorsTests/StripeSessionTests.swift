@@ -1,4 +1,5 @@
-// What checkout sessions say, by every row of the contract's table (Join) and every shape that sessions have had.
+// What checkout sessions say, by every row of the contract's table (Join) and every shape that sessions have
+// had.
 
 import Domain
 import JSON
@@ -84,7 +85,7 @@ struct StripeSessionTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2019"), sessionID: "cs_test_relay2019", observations: .checkoutPaid,
       customerID: "cus_relay2019", clientReference: "member-2019", prices: ["plan_relay2019"],
-      happenedAt: Timestamp(unixSeconds: 1_558_900_000))
+      happenedAt: endOf(second: 1_558_900_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
@@ -103,7 +104,7 @@ struct StripeSessionTests {
       sessionID: "cs_live_relay2025aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
       observations: .checkoutPaid, customerID: "cus_relay2025",
       clientReference: "8d0ad0b4-6bd5-4c5f-9f4e-0d5a5c1d2b77", metadataUser: "from-metadata",
-      happenedAt: Timestamp(unixSeconds: 1_763_632_800))
+      happenedAt: endOf(second: 1_763_632_800))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
@@ -112,7 +113,7 @@ struct StripeSessionTests {
     let reading = try read(bytes: PackageResources.session_completed_guest_payment_json)
     let said = PurchaseReport(
       key: session("cs_test_relayguest"), sessionID: "cs_test_relayguest", observations: .checkoutPaid,
-      happenedAt: Timestamp(unixSeconds: 1_719_500_000))
+      happenedAt: endOf(second: 1_719_500_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 

@@ -1,4 +1,5 @@
-// Which context a purchase gets: named by id, by reference or as a blob, or the user's newest; never another's (R5).
+// Which context a purchase gets: named by id, by reference or as a blob, or the user's newest; never
+// another's (R5).
 
 import Domain
 import Store

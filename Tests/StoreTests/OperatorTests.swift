@@ -180,7 +180,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "A refusal writes nothing: the context that is there stays claimed, the one that was named stays free (R5)"
+    "A refusal writes nothing: the claimed context stays so, and the one that was named stays free (R5)"
   )
   func refusalWritesNothing() throws {
     let store = try TestStore()

@@ -61,7 +61,8 @@ final class TestStore {
 
   /// As after a restart: nothing but the file is known (R9).
   func reopen() throws {
-    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: SeededGenerator(seed: 99))
+    let random = SeededGenerator(seed: random.next())
+    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: random)
     reader = try StoreReader(path: path)
   }
 
@@ -135,7 +136,8 @@ final class TestStore {
   }
 }
 
-/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the customer `cus_n`.
+/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
+/// customer `cus_n`.
 enum Said {
   static func completed(
     _ n: String = "1", user: String? = "u1", unpaid: Bool = false, named: Bool = true,

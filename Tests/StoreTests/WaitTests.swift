@@ -1,4 +1,5 @@
-// What becomes of receipts whose wait runs out, at the very moment it does; and what takes them up again (R4).
+// What becomes of receipts whose wait runs out, at the very moment it does; and what takes them up again
+// (R4).
 
 import Domain
 import Store

@@ -1,4 +1,5 @@
-// Batches: one transaction for all, one command's failure for none of the others, and what is told afterwards (R1, R8).
+// Batches: one transaction for all, one command's failure for none of the others, and what is told afterwards
+// (R1, R8).
 
 import Domain
 import SQLite

@@ -184,7 +184,8 @@ struct Item: Decodable {
   /// The newest shape first: `pricing` (2025-03-31), `price` (2020), `plan`.
   var priceID: String? { pricing?.price_details?.price?.id ?? price?.id ?? plan?.id }
 
-  /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else by its `type`.
+  /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else
+  /// by its `type`.
   var isOfSubscription: Bool { parent?.subscription_item_details != nil || type == "subscription" }
 
   var subscriptionID: String? { parent?.subscription_item_details?.subscription?.id ?? subscription?.id }

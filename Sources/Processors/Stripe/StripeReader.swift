@@ -14,8 +14,8 @@ struct StripeReader {
 
   private var type: String { envelope.type ?? "" }
 
-  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never later than
-  /// now.
+  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never
+  /// later than now.
   private var happenedAt: Timestamp {
     guard let created = envelope.created else { return now }
     return min(now, Timestamp(unixSeconds: created).advanced(byMilliseconds: 999))
@@ -96,15 +96,23 @@ struct StripeReader {
     guard let object = envelope.data?.object, let id = OutsideText.identifier(object.id) else {
       return .nothing(.unparsed)
     }
-    let isRunning = object.status == "active" || object.status == "trialing"
     let isBeginning =
       type == "customer.subscription.created"
       || (type == "customer.subscription.updated" && envelope.data?.previousStatus == "incomplete")
     var prices = (object.items?.data ?? []).map(\.priceID)
     if prices.allSatisfy({ $0 == nil }) { prices = [object.plan?.id] }
+    // `incomplete_expired` is what becomes of an incomplete one whose first payment does not come within a
+    // day.
+    let seen: Observations =
+      switch object.status {
+      case "active", "trialing": isBeginning ? .subscriptionBegan : []
+      case "incomplete": isBeginning ? .subscriptionIncomplete : []
+      case "incomplete_expired": .paymentFailed
+      default: []
+      }
     let report = report(
       PurchaseKey(type: .subscription, id: id), object, metadata: [object.metadata], prices: prices,
-      observations: isRunning && isBeginning ? .subscriptionBegan : [])
+      observations: seen)
     // A renewal or a change of a subscription of which nothing is known is no purchase of ours.
     return .purchase(report, isWorthKeeping: isBeginning)
   }
@@ -124,7 +132,8 @@ struct StripeReader {
     let metadata = [
       object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
     ]
-    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription costs.
+    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription
+    // costs.
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = report(
       PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: prices.map(\.priceID),

@@ -19,7 +19,8 @@ public struct EndWaits: StoreCommand {
     return try store.purchases.nextWait()
   }
 
-  /// Nothing decides about it now (its app is no longer configured): it stays waiting, and is looked at again in an hour.
+  /// Nothing decides about it now (its app is no longer configured): it stays waiting, and is looked at again
+  /// in an hour.
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(SQLiteError) {
     var postponed = record
     postponed.receipt?.waitUntil = store.now.advanced(byMilliseconds: StoreSession.reconsiderMilliseconds)

@@ -1,4 +1,5 @@
-// What an operator does to receipts. Each is decided again inside its transaction, whatever was shown before it.
+// What an operator does to receipts. Each is decided again inside its transaction, whatever was shown before
+// it.
 
 public import Domain
 public import SQLite
@@ -32,7 +33,9 @@ public struct ReplayReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else { return .notFound }
+    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
+      return .notFound
+    }
     if receipt.state == .delivered && !force { return .delivered }
     if receipt.body == nil {
       // It never became ready; if nothing is lacking any more, an operator may send it as it is.
@@ -64,7 +67,9 @@ public struct CancelReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else { return .notFound }
+    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
+      return .notFound
+    }
     guard receipt.state != .delivered, receipt.state != .cancelled else { return .notAllowed(receipt.state) }
     receipt.state = .cancelled
     receipt.reason = .byOperator
@@ -91,7 +96,9 @@ public struct CompleteReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else { return .notFound }
+    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
+      return .notFound
+    }
     // The bytes of a pending one may be on their way; those of a delivered one have been.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
     let oldContextID = record.purchase.contextID
@@ -103,7 +110,9 @@ public struct CompleteReceipt: StoreCommand {
     // Nothing refuses any more from here on; what a refusal had written would be kept.
     if oldContextID != record.purchase.contextID {
       if let oldContextID { try store.contexts.release(id: oldContextID) }
-      if let contextID = record.purchase.contextID { try store.contexts.claim(id: contextID, for: record.rowID) }
+      if let contextID = record.purchase.contextID {
+        try store.contexts.claim(id: contextID, for: record.rowID)
+      }
     }
     receipt.state = .pending
     receipt.reason = nil
@@ -128,7 +137,7 @@ public struct CompleteReceipt: StoreCommand {
     }
     if let contextID, contextID != record.purchase.contextID {
       guard let context = try store.contexts.find(app: record.app, id: contextID),
-        context.purchaseRow == nil || context.purchaseRow == record.rowID,
+        context.isFree(for: record.rowID),
         record.purchase.userID == nil || record.purchase.userID == context.userID
       else { return .contextNotUsable }
       record.purchase.userID = context.userID

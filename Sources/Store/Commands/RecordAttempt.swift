@@ -83,8 +83,8 @@ public struct RecordAttempt: StoreCommand {
   }
 }
 
-/// Fails the receipts of an app whose time to try is used up while its destination is known to be down: they get no turn
-/// of their own in which that would be noticed.
+/// Fails the receipts of an app whose time to try is used up while its destination is known to be down: they
+/// get no turn of their own in which that would be noticed.
 public struct GiveUp: StoreCommand {
   /// How many are given up in one go.
   public static let rowsMax = 500
@@ -100,7 +100,9 @@ public struct GiveUp: StoreCommand {
   public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
     var count = 0
     for row in rows {
-      guard var record = try store.purchases.find(row: row), record.receipt?.state == .pending else { continue }
+      guard var record = try store.purchases.find(row: row), record.receipt?.state == .pending else {
+        continue
+      }
       record.receipt?.state = .failed
       record.receipt?.reason = .gaveUp
       record.receipt?.nextAttemptAt = nil

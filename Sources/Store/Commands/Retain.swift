@@ -41,5 +41,7 @@ public struct RetainNoted: StoreCommand {
 
   public init(cutoff: Timestamp) { self.cutoff = cutoff }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) { try store.retention.deleteNoted(before: cutoff) }
+  public func apply(to store: StoreSession) throws(SQLiteError) {
+    try store.retention.deleteNoted(before: cutoff)
+  }
 }

@@ -1,8 +1,10 @@
-// A change of the database as a value. Everything that receiptd changes, and every write of receiptctl, is one of these.
+// A change of the database as a value. Everything that receiptd changes, and every write of receiptctl, is
+// one of these.
 
 public import SQLite
 
-/// One change. Applied inside a transaction that may hold many; undone with it. It must not keep anything of the session.
+/// One change. Applied inside a transaction that may hold many; undone with it. It must not keep anything of
+/// the session.
 public protocol StoreCommand: Sendable {
   associatedtype Outcome: Sendable
 
@@ -16,8 +18,8 @@ public struct Submission: Sendable {
   let apply: @Sendable (StoreSession) throws(SQLiteError) -> @Sendable () -> Void
   let fail: @Sendable (SQLiteError) -> Void
 
-  /// - Parameter completion: called once, on the writer's thread: with the outcome when it is on disk (R1), or with why it
-  ///   is not there.
+  /// - Parameter completion: called once, on the writer's thread: with the outcome when it is on disk (R1),
+  ///   or with why it is not there.
   public init<Command: StoreCommand>(
     _ command: Command, completion: @escaping @Sendable (Result<Command.Outcome, SQLiteError>) -> Void
   ) {

@@ -10,7 +10,8 @@ public struct EventFilter: Sendable, Equatable {
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// The row of the event with which the page before ended; ids will not do, for several apps may get one event.
+  /// The row of the event with which the page before ended; ids will not do, for several apps may get one
+  /// event.
   public var after: Int64?
   var purchaseRow: Int64?
 
@@ -72,8 +73,8 @@ extension StoreReader {
       """
   }
 
-  /// The row of an event; nil when there is none. Without an app the newest of several, so that a page repeats an
-  /// event rather than leaving one out.
+  /// The row of an event; nil when there is none. Without an app the newest of several, so that a page
+  /// repeats an event rather than leaving one out.
   public func row(ofEvent id: String, app: String?) throws(SQLiteError) -> Int64? {
     try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
       .first([.text(id), .optional(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
@@ -81,7 +82,8 @@ extension StoreReader {
 
   private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
     EventSummary(
-      row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2), type: try row.text(3),
+      row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2),
+      type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       receiptID: try row.optionalText(6))
   }
@@ -124,7 +126,7 @@ extension StoreReader {
   ) throws(SQLiteError) -> [ContextSummary] {
     let sql = """
       SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
-        c.purchase_row, p.receipt_id, p.state, p.reason
+        p.row_id, p.receipt_id, p.state, p.reason
       FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
       \(condition.isEmpty ? "" : "WHERE \(condition)") \(tail)
       """

@@ -1,4 +1,5 @@
-// Receipts, as operators ask for them. Lists are read newest first by key, so a page costs the same wherever it begins.
+// Receipts, as operators ask for them. Lists are read newest first by key, so a page costs the same wherever
+// it begins.
 
 public import Domain
 public import SQLite
@@ -25,7 +26,9 @@ public struct ReceiptFilter: Sendable, Equatable {
     func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
     add("p.app = ?", app.map(Value.text))
     // The second half is what the partial index needs to be used.
-    add("p.state = ?\(state == .delivered ? "" : " AND p.state <> 'delivered'")", state.map { .text($0.rawValue) })
+    add(
+      "p.state = ?\(state == .delivered ? "" : " AND p.state <> 'delivered'")",
+      state.map { .text($0.rawValue) })
     add("p.user_id = ?", userID.map(Value.text))
     add("p.reason = ?", reason.map(Value.text))
     add("p.object_id = ?", objectID.map(Value.text))
@@ -92,7 +95,8 @@ extension StoreReader {
     return try connection.prepare(sql).all(conditions.map(\.value)) { row throws(SQLiteError) in
       ReceiptGroup(
         state: try row.text(0), reason: try row.text(1), count: row.integer(2),
-        oldest: Timestamp(unixMilliseconds: row.integer(3)), newest: Timestamp(unixMilliseconds: row.integer(4)))
+        oldest: Timestamp(unixMilliseconds: row.integer(3)),
+        newest: Timestamp(unixMilliseconds: row.integer(4)))
     }
   }
 

@@ -1,5 +1,5 @@
-// Reading without writing: a connection of its own, so that no question waits for the writer. One thread at a time; put it
-// behind a lock to share it.
+// Reading without writing: a connection of its own, so that no question waits for the writer. One thread at a
+// time; put it behind a lock to share it.
 
 public import Domain
 public import SQLite
@@ -14,7 +14,8 @@ public final class StoreReader {
   private let countsByState: Statement
   private let oldestPending: Statement
 
-  /// - Parameter role: `reader` beside a running daemon; `guest` where the log may have to be recovered first.
+  /// - Parameter role: `reader` beside a running daemon; `guest` where the log may have to be recovered
+  ///   first.
   public init(path: String, role: DatabaseRole = .reader) throws(StoreError) {
     connection = try Database.open(path: path, role: role)
     do throws(SQLiteError) {
@@ -24,7 +25,11 @@ public final class StoreReader {
         WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3
         """)
       nextDue = try connection.prepare(
-        "SELECT min(next_attempt_at) FROM purchases WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2")
+        """
+        SELECT min(next_attempt_at) FROM purchases
+        WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2
+        """
+      )
       givenUp = try connection.prepare(
         """
         SELECT row_id, retry_since, paused_base_ms FROM purchases
@@ -33,10 +38,11 @@ public final class StoreReader {
         """)
       status = try connection.prepare(
         """
-        SELECT c.purchase_row, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
+        SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
-      countsByState = try connection.prepare("SELECT app, state, count FROM receipt_counts ORDER BY app, state")
+      countsByState = try connection.prepare(
+        "SELECT app, state, count FROM receipt_counts ORDER BY app, state")
       oldestPending = try connection.prepare(
         "SELECT min(ready_at) FROM purchases WHERE app = ?1 AND state = 'pending'")
     } catch {
@@ -72,7 +78,8 @@ public final class StoreReader {
   public func overdue(
     app: String, now: Timestamp, cutoff: Timestamp, limit: Int
   ) throws(SQLiteError) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
-    try givenUp.all([.text(app), .time(now), .time(cutoff), .integer(Int64(limit))]) { row throws(SQLiteError) in
+    try givenUp.all([.text(app), .time(now), .time(cutoff), .integer(Int64(limit))]) {
+      row throws(SQLiteError) in
       (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
     }
   }
@@ -109,7 +116,9 @@ public final class StoreReader {
   /// The database's own check of itself.
   /// - Returns: the faults it found; none when all is well.
   public func integrityFaults() throws(SQLiteError) -> [String] {
-    let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
+    let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in
+      try row.text(0)
+    }
     let orphans = try connection.prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
       "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
     }

@@ -10,8 +10,11 @@ struct ContextRecord {
   var blob: ContextBlob
   var receivedAt: Timestamp
   var expiresAt: Timestamp
-  /// The purchase that claimed it.
+  /// The purchase that claimed it; 0 when that let it go and the same blob, posted again meanwhile, serves in
+  /// its place.
   var purchaseRow: Int64?
+
+  func isFree(for row: Int64) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
 }
 
 final class ContextRows {
@@ -27,7 +30,6 @@ final class ContextRows {
   private let claiming: Statement
   private let releasing: Statement
   private let moving: Statement
-  private let ofPurchase: Statement
 
   private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
 
@@ -49,15 +51,24 @@ final class ContextRows {
       """)
     inserting = try connection.prepare(
       """
-      INSERT INTO contexts (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
+      INSERT INTO contexts
+        (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
     claiming = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1")
-    // The user may have posted the same blob again meanwhile; then that one serves, and this one stays claimed.
-    releasing = try connection.prepare("UPDATE OR IGNORE contexts SET purchase_row = NULL WHERE id = ?1")
-    moving = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
-    ofPurchase = try connection.prepare("DELETE FROM contexts WHERE id = ?1 AND purchase_row = ?2")
+    // The user may have posted the same blob again meanwhile; then that one serves, and this one is no
+    // purchase's.
+    releasing = try connection.prepare(
+      """
+      UPDATE contexts SET purchase_row =
+        (SELECT 0 FROM contexts AS again
+         WHERE again.app = contexts.app AND again.user_id = contexts.user_id
+           AND again.digest = contexts.digest AND again.purchase_row IS NULL)
+      WHERE id = ?1
+      """)
+    moving = try connection.prepare(
+      "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
   }
 
   private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
@@ -110,9 +121,5 @@ final class ContextRows {
 
   func move(id: String, from old: Int64, to new: Int64) throws(SQLiteError) {
     try moving.run([.text(id), .integer(new), .integer(old)])
-  }
-
-  func delete(id: String, claimedBy row: Int64) throws(SQLiteError) {
-    try ofPurchase.run([.text(id), .integer(row)])
   }
 }

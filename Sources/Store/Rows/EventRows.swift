@@ -9,13 +9,15 @@ final class EventRows {
   private let moving: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
-    existing = try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
+    existing = try connection.prepare(
+      "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
       """
       INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
       """)
-    moving = try connection.prepare("UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
+    moving = try connection.prepare(
+      "UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
   }
 
   func contains(id: String, app: String, processor: String) throws(SQLiteError) -> Bool {
@@ -26,7 +28,8 @@ final class EventRows {
     _ event: TakeEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
   ) throws(SQLiteError) {
     try inserting.run([
-      .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type), .text(outcome.rawValue),
+      .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type),
+      .text(outcome.rawValue),
       .time(now), .optional(purchaseRow), .blob(event.body),
     ])
   }

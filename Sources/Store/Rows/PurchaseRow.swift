@@ -7,7 +7,8 @@ enum PurchaseRow {
   /// `row_id` first; `record(from:)` and `values(of:)` follow this order.
   static let columns = [
     "row_id", "app", "object_type", "object_id", "session_id", "observations", "customer_id", "user_id",
-    "user_source", "prices", "prices_of_checkout", "context_id", "ply_context", "context_price_id", "happened_at",
+    "user_source", "prices", "prices_of_checkout", "context_id", "ply_context", "context_price_id",
+    "happened_at",
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note",
@@ -73,7 +74,8 @@ enum PurchaseRow {
     let purchase = record.purchase
     let receipt = record.receipt
     return [
-      .text(record.app), .text(purchase.key.type.rawValue), .text(purchase.key.id), .optional(purchase.sessionID),
+      .text(record.app), .text(purchase.key.type.rawValue), .text(purchase.key.id),
+      .optional(purchase.sessionID),
       .integer(purchase.observations.rawValue), .optional(purchase.customerID), .optional(purchase.userID),
       .optional(purchase.userSource?.rawValue), .text(purchase.prices.joined(separator: "\n")),
       .flag(purchase.pricesAreOfCheckout), .optional(purchase.contextID), .optional(purchase.context?.text),
@@ -82,8 +84,10 @@ enum PurchaseRow {
       .optional(receipt?.state.rawValue), .optional(receipt?.reason?.text), .time(receipt?.waitUntil),
       .optional(receipt?.priceID), .flag(receipt?.priceMismatch ?? false), .optional(receipt?.body),
       .integer(receipt?.attempts ?? 0), .integer(receipt?.spentTries ?? 0), .optional(receipt?.lastStatus),
-      .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt), .time(receipt?.retrySince),
-      .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt), .time(receipt?.deliveredAt),
+      .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt),
+      .time(receipt?.retrySince),
+      .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt),
+      .time(receipt?.deliveredAt),
       .optional(receipt?.note),
     ]
   }

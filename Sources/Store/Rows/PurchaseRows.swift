@@ -48,7 +48,8 @@ final class PurchaseRows {
       "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
     earliestWait = try connection.prepare(
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
-    lastRow = try connection.prepare("SELECT max(row_id) FROM purchases")
+    // AUTOINCREMENT's own memory (https://www.sqlite.org/autoinc.html): an id is never given out twice.
+    lastRow = try connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'purchases'")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
@@ -76,8 +77,8 @@ final class PurchaseRows {
     try bySession.first([.text(id), .text(app)], PurchaseRow.record)
   }
 
-  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now belongs to a
-  /// checkout of now.
+  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now
+  /// belongs to a checkout of now.
   func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }

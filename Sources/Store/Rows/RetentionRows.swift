@@ -1,5 +1,6 @@
-// What is old enough to go, in small slices, so that no transaction takes long. Rows come and are read in the order of
-// their row ids, which is the order of time; a slice goes on where the last one ended. The writer's thread.
+// What is old enough to go, in small slices, so that no transaction takes long. Rows come and are read in the
+// order of their row ids, which is the order of time; a slice goes on where the last one ended. The writer's
+// thread.
 
 internal import Domain
 internal import SQLite
@@ -56,8 +57,8 @@ public enum RetentionTable: String, Sendable, CaseIterable {
   case attempts, events, contexts
   case receipts = "purchases"
 
-  /// The row's time, and whether it may go once that is long enough ago. A receipt that still has a way to go stays, however
-  /// old (R4), and so does its context.
+  /// The row's time, and whether it may go once that is long enough ago. A receipt that still has a way to go
+  /// stays, however old (R4), and so does its context.
   var scan: String {
     switch self {
     case .attempts: "at, 1"

@@ -85,15 +85,6 @@ final class ChildProcess {
   var threads: Int? { status("Threads") }
   /// The most memory that was ever resident, in KiB.
   var peakKibibytes: Int? { status("VmHWM") }
-
-  /// Open file descriptors.
-  var openFiles: Int {
-    guard let directory = unsafe opendir("/proc/\(id)/fd") else { return 0 }
-    defer { unsafe closedir(directory) }
-    var count = 0
-    while unsafe readdir(directory) != nil { count += 1 }
-    return count - 2
-  }
 }
 
 /// The programs under test: built into the directory that the test program itself is in.

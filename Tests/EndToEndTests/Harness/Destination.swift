@@ -24,11 +24,13 @@ final class Destination: Sendable {
     let at: MonotonicInstant
     let head: RequestHead
     let body: [UInt8]
+    /// The body; null when it is no JSON.
+    let json: JSONValue
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The text of a member of the body.
-    subscript(name: String) -> String? { (try? JSONValue(parsing: body))?[name]?.stringValue }
+    subscript(name: String) -> String? { json[name]?.stringValue }
 
     var objectID: String? { self["stripe_object_id"] }
   }
@@ -138,9 +140,11 @@ private struct Counter: RequestHandler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let now = MonotonicInstant.now()
+    // What is no JSON is shown by the tests that look for its members.
+    let json = (try? JSONValue(parsing: request.body)) ?? .null
     let (entry, answer) = state.update { state in
       let entry = Destination.Entry(
-        number: state.entries.count, at: now, head: request.head, body: request.body)
+        number: state.entries.count, at: now, head: request.head, body: request.body, json: json)
       state.entries.append(entry)
       let answer = state.script.isEmpty ? state.otherwise(entry) : state.script.removeFirst()
       return (entry, answer)

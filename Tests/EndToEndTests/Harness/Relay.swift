@@ -106,7 +106,7 @@ final class Relay {
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 
-  /// What the ready line of this start says, in either format; earlier starts wrote theirs into the same file.
+  /// What the ready line of this start says, in either format; earlier starts wrote theirs before it.
   private var readyPorts: (UInt16, UInt16)? {
     let lines = log.split(separator: "\n")
       .filter { $0.contains(" info ready ") || $0.contains(#""message":"ready""#) }

@@ -1,0 +1,46 @@
+// A subscription whose first payment is still to be made: of a known user it is a promise to pay.
+
+import Domain
+import Testing
+
+@Suite("Subscriptions that begin incomplete")
+struct IncompleteSubscriptionTests {
+  private let start = Timestamp(unixSeconds: 1_700_000_000)
+  private let policy = JoinPolicy(waitForContextMilliseconds: 0, waitForPaymentMilliseconds: 1000)
+
+  private func purchase(_ observations: Observations, user: String? = "u1") -> Purchase {
+    let report = PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: "sub_1"), observations: observations, metadataUser: user,
+      prices: ["price_1"], happenedAt: start)
+    return Purchase(report, now: start)
+  }
+
+  private func resolve(_ purchase: Purchase, after milliseconds: Int64 = 0) -> Join.Resolution {
+    Join.resolve(purchase, policy: policy, now: start.advanced(byMilliseconds: milliseconds))
+  }
+
+  @Test("It waits for its payment, and is an operator's matter when none comes")
+  func waits() {
+    let purchase = purchase(.subscriptionIncomplete)
+    #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(byMilliseconds: 1000)))
+    #expect(resolve(purchase, after: 1000) == .failed(.payment))
+  }
+
+  @Test("It is bought once it runs, and cancelled once its time to be paid is over")
+  func ends() {
+    let content = ReceiptContent(
+      userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil)
+    let running = purchase([.subscriptionIncomplete, .subscriptionBegan])
+    #expect(resolve(running) == .ready(content, priceMismatch: false))
+    #expect(resolve(purchase([.subscriptionIncomplete, .paymentFailed])) == .cancelled(.paymentFailed))
+    #expect(
+      resolve(purchase([.subscriptionIncomplete, .paymentFailed, .subscriptionBegan]))
+        == .ready(content, priceMismatch: false), "the money came after all")
+  }
+
+  @Test("Without a user it makes no receipt: subscriptions are also made outside of any app")
+  func unknownUser() {
+    #expect(resolve(purchase(.subscriptionIncomplete, user: nil)) == .none)
+    #expect(resolve(purchase(.paymentFailed)) == .none)
+  }
+}

@@ -1,0 +1,130 @@
+// A checkout and a subscription that made rows of their own and turn out to be one purchase (R2).
+
+import Domain
+import Store
+import Testing
+
+@Suite("Two rows that turn out to be one purchase")
+struct MergeTests {
+  @Test("The receipt of the checkout goes on under the subscription's key")
+  func checkoutSurvives() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(named: false, customer: false))
+    let waiting = try store.only()
+    #expect(TestStore.status(waiting) == "waiting/subscription")
+    try store.take(Said.created())
+    store.advance(hour)
+    try store.take(Said.completed())
+    let merged = try store.only()
+    #expect(merged.receipt?.id == waiting.receipt?.id && merged.purchase.key.id == "sub_1")
+    #expect(
+      TestStore.status(merged) == "pending: u1 subscription sub_1 price_1 -",
+      "its wait began with the checkout")
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 1)
+  }
+
+  @Test("The subscription's own receipt stays, with what the checkout knew")
+  func subscriptionSurvives() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(user: "u2", named: false))
+    try store.take(Said.created(user: "u1"))
+    let own = try store.receipts().last
+    try store.take(Said.completed(user: "u2"))
+    let merged = try store.only()
+    #expect(merged.receipt?.id == own?.receipt?.id && merged.rowID == own?.rowID)
+    #expect(merged.purchase.userID == "u2", "the reference goes before the metadata")
+    try store.post(user: "u2")
+    #expect(try store.status() == "pending: u2 subscription sub_1 price_1 blob")
+  }
+
+  @Test("Nothing of what was sent changes, and the checkout's context is free again (R3, R5)")
+  func sentSurvives() throws {
+    let store = try TestStore()
+    let one = try store.post("one")
+    store.advance(1)
+    let two = try store.post("two")
+    try store.take(Said.completed(unpaid: true, named: false))
+    #expect(try store.context(two).receiptID != nil && store.context(one).receiptID == nil)
+    try store.take(Said.created(user: "u1"))
+    let sent = try store.receipts().last?.receipt
+    try store.take(Said.completed())
+    #expect(try store.only().receipt == sent)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 one")
+    #expect(try store.context(two).receiptID == nil && store.context(two).state == .open)
+  }
+
+  @Test("A context that comes too late tells its own user's checkout what became of it, and no other's (R5)")
+  func late() throws {
+    for user in ["u1", "u2"] {
+      let store = try TestStore()
+      try store.take(Said.created(user: "u1"))
+      store.advance(2 * minute)
+      try store.endWaits()
+      let sent = try store.only().receipt
+      try store.take(Said.completed(user: user, unpaid: true, named: false, customer: false, at: store.now))
+      let late = try store.post(user: user)
+      #expect(try store.context(late).receiptID == store.receipts().last?.receipt?.id)
+      try store.take(Said.completed(user: user))
+      #expect(try store.only().receipt == sent && store.only().purchase.contextID == nil)
+      #expect(try store.context(late).receiptID == (user == "u1" ? sent?.id : nil))
+      #expect(try store.context(late).state == (user == "u1" ? .paid : .open))
+    }
+  }
+
+  @Test(
+    "Of two contexts that one purchase claimed under two names, the better stays, the other is free (R5)"
+  )
+  func twoContexts() throws {
+    for hasPrice in [false, true] {
+      let store = try TestStore()
+      let old = try store.post("old", price: hasPrice ? "price_1" : nil)
+      store.advance(1)
+      let new = try store.post("new")
+      try store.take(Said.completed(unpaid: true, named: false))
+      try store.take(Said.completed("1", unpaid: true, prices: ["price_1"]).withoutSession)
+      #expect(try store.receipts().map(\.purchase.contextID) == [new, old])
+      try store.take(Said.completed(unpaid: true))
+      #expect(try store.only().purchase.contextID == (hasPrice ? old : new))
+      #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 1)
+      try store.take(Said.session("1", .checkoutPaid))
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_1 \(hasPrice ? "old" : "new")")
+    }
+  }
+
+  @Test("A context that the less certain user had is not kept for the other (R5)")
+  func otherUsersContext() throws {
+    let store = try TestStore()
+    let wrong = try store.post("of u9", user: "u9")
+    try store.take(Said.completed(unpaid: true, named: false, customer: false))
+    var unpaid = Said.created(user: "u9")
+    unpaid.observations = .checkoutUnpaid
+    try store.take(unpaid)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u9"])
+    #expect(try store.context(wrong).receiptID != nil)
+    try store.take(Said.completed(prices: ["price_1"]))
+    #expect(try store.status() == "waiting/context" && store.only().purchase.userID == "u1")
+    #expect(try store.context(wrong).receiptID == nil)
+  }
+
+  @Test("A user that only the merged purchase knows is shared with the customer's other purchases")
+  func shared() throws {
+    let store = try TestStore()
+    try store.take(Said.completed("1", user: "u1", named: false, customer: false))
+    try store.take(Said.created("1", customer: "cus_x"))
+    try store.take(Said.created("2", customer: "cus_x"))
+    #expect(try store.receipts().count == 1)
+    var both = Said.completed("1", user: nil)
+    both.customerID = "cus_x"
+    try store.take(both)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u1"])
+  }
+}
+
+extension PurchaseReport {
+  /// The same without the session that would tell it to be one purchase with another.
+  fileprivate var withoutSession: PurchaseReport {
+    var report = self
+    report.sessionID = nil
+    return report
+  }
+}

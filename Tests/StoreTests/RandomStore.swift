@@ -1,0 +1,144 @@
+// A store to which random things happen: posts, events in any order, waits that end, tries, operators,
+// restarts. What happens depends on the seed alone.
+
+import Domain
+import Store
+
+struct RandomStore {
+  static let apps = ["ios", "held"]
+  static let purchases = 14
+
+  let store: TestStore
+  private var random: SeededGenerator
+  private var contexts: [String] = []
+  /// What happened last, for whoever reads a failure.
+  private(set) var last = ""
+  /// The receipt whose content an operator has just changed.
+  private(set) var completed: String?
+  /// The delivered receipt that an operator has just taken up again.
+  private(set) var forced: String?
+
+  init(seed: UInt64) throws {
+    store = try TestStore(seed: seed)
+    random = SeededGenerator(seed: seed)
+  }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element? {
+    elements.randomElement(using: &random)
+  }
+
+  private mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
+  private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+  mutating func step() throws {
+    completed = nil
+    forced = nil
+    let app = pick(Self.apps) ?? ""
+    switch number(0..<20) {
+    case 0..<4: try post(app)
+    case 4..<12: try event(app)
+    case 12..<15: try passTime()
+    case 15..<18: try attempt(app)
+    case 18: try operate(app)
+    default: try keepHouse()
+    }
+  }
+
+  private mutating func post(_ app: String) throws {
+    let user = "u\(number(0..<4))"
+    let price = pick(["price_0", "price_1", "price_2", "gold", nil]) ?? nil
+    let id = try store.post("blob \(number(0..<40))", user: user, price: price, app: app)
+    contexts.append(id)
+    last = "\(app): \(user) posts \(id)"
+  }
+
+  private mutating func event(_ app: String) throws {
+    let n = number(0..<Self.purchases)
+    var said = kind(n)
+    said.customerID = oneIn(5) ? nil : "cus_\(n % 6)"
+    said.happenedAt = store.after(-Int64(number(0..<7200)) * second)
+    let user = "u\(oneIn(10) ? number(0..<4) : n % 4)"
+    switch number(0..<5) {
+    case 0: said.metadataUser = user
+    case 1: said.clientReference = user
+    case 2: said.clientReference = oneIn(2) ? pick(contexts) : user
+    case 3: said.contextID = oneIn(2) ? pick(contexts) : nil
+    default: break
+    }
+    if oneIn(12) { said.context = ContextBlob(text: "blob \(number(0..<40))", priceID: nil) }
+    if oneIn(2) { said.prices = oneIn(4) ? ["price_x", "price_\(n % 3)"] : ["price_\(n % 3)"] }
+    let id = oneIn(8) ? "evt_again" : nil
+    last = "\(app): \(said)"
+    try store.take(said, app: app, id: id, keep: !oneIn(6))
+  }
+
+  private mutating func kind(_ n: Int) -> PurchaseReport {
+    let name = "\(n)"
+    let named = !oneIn(3)
+    switch number(0..<10) {
+    case 0, 1: return Said.completed(name, user: nil, named: named)
+    case 2: return Said.completed(name, user: nil, unpaid: true, named: named)
+    case 3: return Said.session(name, .checkoutPaid)
+    case 4: return Said.session(name, .paymentFailed)
+    case 5: return Said.session(name, [.checkoutExpired, .subscriptionExpected], named: false)
+    case 6, 7: return Said.created(name, active: !oneIn(3), price: nil)
+    default: return Said.invoice(name, price: nil)
+    }
+  }
+
+  private mutating func passTime() throws {
+    let pauses: [Int64] = [0, second, 20 * second, minute, 3 * minute, hour, day, 15 * day]
+    let pause = pick(pauses) ?? 0
+    store.advance(pause)
+    if oneIn(2) { try store.endWaits() }
+    last = "\(pause) ms pass"
+  }
+
+  private mutating func attempt(_ app: String) throws {
+    let due = try store.reader.due(app: app, now: store.now, limit: 20)
+    guard let receipt = pick(due) else { return last = "nothing is due" }
+    let decisions: [Delivery.Decision] = [
+      .delivered(importID: "imp"), .delivered(importID: nil), .failed(.status(422)), .failed(.gaveUp),
+      .retry(at: store.after(minute), spent: true), .retry(at: store.after(second), spent: false),
+    ]
+    let decision = pick(decisions) ?? .failed(.gaveUp)
+    if oneIn(6) { _ = try store.apply(CancelReceipt(id: receipt.id, note: "meanwhile")) }
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false, response: []
+    )
+    let breaker = Breaker(state: pick(Breaker.State.allCases) ?? .closed, since: store.now)
+    let state = try store.apply(
+      RecordAttempt(row: receipt.row, app: app, report: report, decision: decision, breaker: breaker))
+    last = "\(receipt.id): \(decision) leaves it \(String(describing: state))"
+  }
+
+  private mutating func operate(_ app: String) throws {
+    guard let record = pick(try store.receipts(app: app)), let id = record.receipt?.id else { return }
+    let result: OperatorResult
+    switch number(0..<4) {
+    case 0:
+      let isForced = oneIn(2)
+      result = try store.apply(ReplayReceipt(id: id, force: isForced, dueAt: store.now))
+      if isForced && result == .done { forced = id }
+    case 1: result = try store.apply(CancelReceipt(id: id, note: "why not"))
+    default:
+      let user = oneIn(2) ? "u\(number(0..<4))" : nil
+      let price = oneIn(2) ? "price_op" : nil
+      let context = oneIn(2) ? pick(contexts) : nil
+      result = try store.apply(CompleteReceipt(id: id, userID: user, priceID: price, contextID: context))
+      if result == .done { completed = id }
+    }
+    last = "an operator does something to \(id): \(result)"
+  }
+
+  private mutating func keepHouse() throws {
+    if oneIn(3) {
+      try store.reopen()
+      return last = "a restart"
+    }
+    let table = pick([RetentionTable.attempts, .events, .contexts]) ?? .events
+    let outcome = try store.apply(Retain(table: table, cutoff: store.after(-30 * day), afterRow: 0))
+    last = "retention of \(table): \(outcome)"
+  }
+}

@@ -1,0 +1,149 @@
+// Promises that hold after every step, whatever happens in whatever order (R2, R3, R4, R5).
+
+import Domain
+import Store
+import Testing
+
+/// What must never be found, as questions that count how often it is.
+private let faults: [(name: String, sql: String)] = [
+  (
+    "R2: two receipts of one purchase that were made ready",
+    """
+    SELECT count(*) FROM (SELECT 1 FROM purchases WHERE body IS NOT NULL
+      GROUP BY app, substr(object_id, instr(object_id, '_')) HAVING count(*) > 1)
+    """
+  ),
+  (
+    "R5: a purchase with a context of another app, user or purchase",
+    """
+    SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
+    WHERE c.purchase_row IS NOT p.row_id OR c.app <> p.app OR c.user_id IS NOT p.user_id
+    """
+  ),
+  (
+    "R5: two purchases with one context",
+    """
+    SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL
+      GROUP BY context_id HAVING count(*) > 1)
+    """
+  ),
+  (
+    // One that came too late for a receipt tells its checkout what became of it, unless an operator changed
+    // the user.
+    "R5: a context in use that no purchase has",
+    """
+    SELECT count(*) FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
+    WHERE c.purchase_row <> 0 AND p.context_id IS NOT c.id
+      AND NOT ((p.body IS NOT NULL OR p.state = 'cancelled') AND p.app = c.app
+        AND (p.user_id = c.user_id OR p.user_source = 0))
+    """
+  ),
+  (
+    "R4: a state without its reason, its bytes or its times",
+    """
+    SELECT count(*) FROM purchases WHERE state IS NOT NULL AND NOT CASE state
+      WHEN 'waiting' THEN reason IS NOT NULL AND wait_until IS NOT NULL AND next_attempt_at IS NULL
+      WHEN 'pending' THEN reason IS NULL AND body IS NOT NULL AND ready_at IS NOT NULL
+        AND next_attempt_at IS NOT NULL AND retry_since IS NOT NULL
+      WHEN 'delivered' THEN reason IS NULL AND body IS NOT NULL AND delivered_at IS NOT NULL
+      ELSE reason IS NOT NULL AND next_attempt_at IS NULL END
+    """
+  ),
+  (
+    "R4: a count that is not the number of receipts",
+    """
+    SELECT count(*) FROM (
+      SELECT app, state, count(*) AS n FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2
+      EXCEPT SELECT app, state, count FROM receipt_counts)
+    """
+  ),
+  (
+    "R4: a count of receipts that are not there",
+    """
+    SELECT count(*) FROM (SELECT app, state, count FROM receipt_counts WHERE count <> 0
+      EXCEPT SELECT app, state, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2)
+    """
+  ),
+  (
+    "an event that does not say that its purchase has a receipt",
+    """
+    SELECT count(*) FROM events e JOIN purchases p ON p.row_id = e.purchase_row
+    WHERE p.receipt_id IS NOT NULL AND e.outcome <> 'receipt'
+    """
+  ),
+]
+
+/// What was seen of the receipts before.
+private struct Memory {
+  private var bodies: [String: [UInt8]] = [:]
+  private var delivered: Set<String> = []
+
+  /// What the receipts have become that they must not.
+  mutating func faults(in receipts: [PurchaseRecord], completed: String?, forced: String?) -> [String] {
+    var faults: [String] = []
+    let now = Dictionary(uniqueKeysWithValues: receipts.compactMap(\.receipt).map { ($0.id, $0) })
+    for (id, body) in bodies {
+      guard let receipt = now[id] else {
+        faults.append("R4: \(id) vanished")
+        continue
+      }
+      if receipt.body != body, id != completed { faults.append("R2: the bytes of \(id) changed") }
+      if delivered.contains(id), receipt.state != .delivered, id != forced {
+        faults.append("R3: \(id) is due again")
+      }
+    }
+    for record in receipts {
+      guard let receipt = record.receipt, let body = receipt.body else { continue }
+      let content = Join.content(of: record.purchase)
+      // The price may have come to be known after the receipt took the context's.
+      if case .success(var ready) = content {
+        ready.content.priceID = receipt.priceID ?? ""
+        if TestStore.compose(ready.content) != body {
+          faults.append("\(receipt.id) is shown otherwise than it was sent")
+        }
+      }
+    }
+    bodies = now.compactMapValues(\.body)
+    delivered = Set(now.values.filter { $0.state == .delivered }.map(\.id))
+    return faults
+  }
+}
+
+@Suite("A store to which random things happen")
+struct RandomStoreTests {
+  @Test("The promises hold after every step (R2, R3, R4, R5)", arguments: 1...6)
+  func promises(seed: UInt64) throws {
+    var happening = try RandomStore(seed: seed)
+    var memory = Memory()
+    for step in 0..<250 {
+      do {
+        try happening.step()
+      } catch {
+        Issue.record("seed \(seed), step \(step) failed with \(error), after: \(happening.last)")
+        return
+      }
+      let found =
+        try faults.filter { try happening.store.integer($0.sql) != 0 }.map(\.name)
+        + memory.faults(
+          in: try happening.store.receipts(), completed: happening.completed, forced: happening.forced)
+      try #require(found == [], "seed \(seed), step \(step): \(happening.last)")
+    }
+    try nameAll(happening.store, seed: seed)
+    #expect(try happening.store.reader.integrityFaults().isEmpty)
+  }
+
+  /// When an event has named checkout and subscription of every purchase, there is one receipt of each at
+  /// most.
+  private func nameAll(_ store: TestStore, seed: UInt64) throws {
+    for app in RandomStore.apps {
+      for n in 0..<RandomStore.purchases { try store.take(Said.session("\(n)", []), app: app, keep: false) }
+    }
+    let doubles = try store.integer(
+      """
+      SELECT count(*) FROM (SELECT 1 FROM purchases
+        GROUP BY app, substr(object_id, instr(object_id, '_')) HAVING count(*) > 1)
+      """)
+    #expect(doubles == 0, "seed \(seed)")
+    for fault in faults { #expect(try store.integer(fault.sql) == 0, "seed \(seed): \(fault.name)") }
+  }
+}
