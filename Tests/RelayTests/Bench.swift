@@ -88,6 +88,12 @@ final class Bench {
     try housekeeper.start()
   }
 
+  /// Without deliveries, which would go by the system's time.
+  func startHousekeeping() throws {
+    try committer.start()
+    try housekeeper.start()
+  }
+
   func stop() {
     dispatcher.stop()
     housekeeper.stop()

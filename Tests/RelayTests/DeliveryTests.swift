@@ -147,9 +147,7 @@ import Testing
     let obstacle = try Obstacle(bench)
     try bench.sell(1)
     try bench.waitForLog("could not store the outcome")
-    let dispatcher = bench.dispatcher
-    let stopping = try WorkerThread(name: "stopping") { dispatcher.windDown() }
-    stopping.join()
+    bench.dispatcher.windDown()
     try obstacle.remove()
     bench.stop()
     #expect(try bench.receipt(1)?.receipt?.state == .delivered && destination.received.count == 1)

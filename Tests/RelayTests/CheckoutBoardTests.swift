@@ -1,0 +1,220 @@
+// Long polls over real connections, on a clock that the test moves.
+
+import Domain
+import FoundationEssentials
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("Who waits for a checkout") struct CheckoutBoardTests {
+  /// A listener with its housekeeper, and no deliveries.
+  private final class Bed {
+    let clock = ManualClock()
+    let bench: Bench
+    let server: Server
+
+    init() throws {
+      ProcessLimits.raiseOpenFiles()
+      bench = try Bench([Bench.app(), Bench.app("other")], clock: clock, isStarted: false)
+      try bench.startHousekeeping()
+      server = try bench.serve()
+    }
+
+    func stop() {
+      bench.board.dismissAll()
+      server.stop(graceMilliseconds: 5000)
+      bench.stop()
+    }
+
+    func ask(_ id: String, _ query: String = "?wait=30", app: String = "shop") throws -> RawClient {
+      let client = try RawClient(port: server.port)
+      try client.get("/v1/\(app)/contexts/\(id)\(query)")
+      return client
+    }
+
+    /// Asks, and waits until the request waits, too.
+    func wait(_ id: String, _ query: String = "?wait=30") throws -> RawClient {
+      let before = bench.boardNews.withLock { $0 }
+      let client = try ask(id, query)
+      let isWaiting: Bool? = bench.boardNews.wait(until: soon()) { $0 > before ? true : nil }
+      try #require(isWaiting != nil)
+      return client
+    }
+
+    func cancel(_ number: Int) throws -> String {
+      let id = try #require(try bench.receipt(number)?.receipt?.id)
+      #expect(try bench.store(CancelReceipt(id: id, note: "test")) == .done)
+      return id
+    }
+  }
+
+  private static func state(_ client: RawClient) throws -> String? {
+    let reply = try client.reply()
+    #expect(reply.status == 200 && reply.header("Cache-Control") == "no-store")
+    return try JSONValue(parsing: reply.body)["state"]?.stringValue
+  }
+
+  private static var threads: Int {
+    // Without the list the comparison fails.
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1_000_000
+  }
+
+  @Test("A state that is final is told at once")
+  func final() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let sold = try bed.bench.post(1)
+    try bed.bench.buy(1)
+    let receipt = try bed.cancel(1)
+    let reply = try bed.ask(sold).reply()
+    let body = try JSONValue(parsing: reply.body)
+    #expect(body["state"] == "cancelled" && body["receipt_id"] == .string(receipt))
+    #expect(body["context_id"] == .string(sold) && body["updated_at"]?.stringValue?.hasSuffix("Z") == true)
+    let abandoned = try bed.bench.post(2)
+    bed.clock.advance(86_400_001)
+    #expect(try Self.state(bed.ask(abandoned)) == "expired")
+    #expect(bed.bench.boardNews.withLock { $0 } == 0)
+  }
+
+  @Test(
+    "Without a wait, or with one of no time, the state is told as it is",
+    arguments: ["", "?wait=0", "?x=1", "?"])
+  func noWait(query: String) throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    #expect(try Self.state(bed.ask(id, query)) == "open")
+    try bed.bench.buy(1)
+    #expect(try Self.state(bed.ask(id, query)) == "paid")
+  }
+
+  @Test(
+    "A wait that is no whole number of seconds up to 30 is refused",
+    arguments: ["31", "-1", "x", "", "1.5", "1e1", "99999999999999999999", "%zz", "%FF", " 5", "5%00", "٥"])
+  func badWait(wait: String) throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let target = "?wait=" + wait.replacing(" ", with: "%20").replacing("٥", with: "%D9%A5")
+    let reply = try bed.ask(id, target).reply()
+    #expect(reply.status == 400 && reply.header("Content-Type") == "application/problem+json")
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:invalid-wait")
+  }
+
+  @Test("What is unknown is not found, nor is another app's, and nobody waits for it (R5)")
+  func unknown() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let unknown = "ctx_" + String(repeating: "0", count: 26)
+    for (id, app) in [
+      (unknown, "shop"), ("ctx_1", "shop"), (id, "other"), (id.lowercased(), "shop"), ("%00", "shop"),
+    ] {
+      #expect(try bed.ask(id, app: app).reply().status == 404)
+    }
+    #expect(bed.bench.boardNews.withLock { $0 } == 0)
+  }
+
+  @Test("A change that is not final is waited through, one that is final is told")
+  func change() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let clients = try (0..<3).map { _ in try bed.wait(id) }
+    try bed.bench.buy(1)
+    try bed.bench.goRound(bed.clock)
+    #expect(!clients.contains { $0.hasNews })
+    _ = try bed.cancel(1)
+    for client in clients { #expect(try Self.state(client) == "cancelled") }
+  }
+
+  @Test("Who has waited long enough is told the state as it is, each at a time of their own")
+  func timeUp() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let (short, long) = (try bed.wait(id, "?wait=2"), try bed.wait(id, "?wait=30"))
+    bed.clock.advance(1999)
+    try bed.bench.goRound(bed.clock)
+    #expect(!short.hasNews && !long.hasNews)
+    bed.clock.advance(1)
+    bed.bench.housekeeper.lookNow()
+    #expect(try Self.state(short) == "open")
+    try bed.bench.goRound(bed.clock)
+    #expect(!long.hasNews)
+    bed.clock.advance(28_000)
+    bed.bench.housekeeper.lookNow()
+    #expect(try Self.state(long) == "open")
+    // The connection goes on.
+    try short.get("/v1/shop/contexts/\(id)")
+    #expect(try Self.state(short) == "open")
+  }
+
+  @Test("What another process changed is told although nobody was told of it")
+  func otherProcess() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    try bed.bench.buy(1)
+    let client = try bed.wait(id)
+    let receipt = try #require(try bed.bench.receipt(1)?.receipt?.id)
+    let guest = try StoreWriter(path: bed.bench.path, role: .guest, rules: bed.bench.directory.rules)
+    #expect(try guest.apply(CancelReceipt(id: receipt, note: "test"), now: bed.bench.now) == .done)
+    bed.clock.advance(Housekeeper.sleepMillisecondsMax)
+    bed.bench.housekeeper.lookNow()
+    #expect(try Self.state(client) == "cancelled")
+  }
+
+  @Test("At a stop everyone is told the state as it is, and nobody waits any more")
+  func stop() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let clients = try (0..<5).map { _ in try bed.wait(id) }
+    bed.bench.board.dismissAll()
+    for client in clients { #expect(try Self.state(client) == "open") }
+    #expect(try Self.state(bed.ask(id)) == "open")
+    bed.bench.board.dismissAll()
+  }
+
+  @Test("Five hundred wait at once without a thread each, and all are told (R8)")
+  func many() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let ids = try (0..<50).map { try bed.bench.post($0) }
+    let before = Self.threads
+    let clients = try (0..<500).map { try bed.ask(ids[$0 % 50]) }
+    let all: Bool? = bed.bench.boardNews.wait(until: soon()) { $0 >= 500 ? true : nil }
+    #expect(all != nil && Self.threads < before + 100)
+    // Half of the checkouts come to an end, all the others' time runs out.
+    for number in 0..<25 {
+      try bed.bench.buy(number)
+      _ = try bed.cancel(number)
+    }
+    for (number, client) in clients.enumerated() where number % 50 < 25 {
+      #expect(try Self.state(client) == "cancelled")
+    }
+    #expect(!clients.enumerated().contains { $0.offset % 50 >= 25 && $0.element.hasNews })
+    bed.clock.advance(30_000)
+    bed.bench.housekeeper.lookNow()
+    for (number, client) in clients.enumerated() where number % 50 >= 25 {
+      #expect(try Self.state(client) == "open")
+    }
+  }
+
+  @Test("Who went away while waiting keeps nobody from being told")
+  func gone() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    for _ in 0..<20 { _ = try bed.wait(id) }
+    let client = try bed.wait(id)
+    try bed.bench.buy(1)
+    _ = try bed.cancel(1)
+    #expect(try Self.state(client) == "cancelled")
+  }
+}

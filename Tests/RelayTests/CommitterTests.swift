@@ -1,0 +1,217 @@
+// The one writer's queue and thread.
+
+import Domain
+import Platform
+import SQLite
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("The committer") struct CommitterTests {
+  /// Cannot be stored.
+  private struct Failing: StoreCommand {
+    static let error = SQLiteError(kind: .constraint, code: 19, operation: "test")
+    func apply(to store: StoreSession) throws(SQLiteError) { throw Self.error }
+  }
+
+  /// Changes nothing, once it is let.
+  private struct Gate: StoreCommand {
+    let isOpen = Monitor(false)
+    let isReached = Monitor(false)
+    func apply(to store: StoreSession) throws(SQLiteError) {
+      isReached.update { $0 = true }
+      let _: Bool? = isOpen.wait(until: soon()) { $0 ? true : nil }
+    }
+  }
+
+  private static func bench(queue: Int = 1000) throws -> Bench {
+    try Bench([Bench.app(), Bench.app("other")], queue: queue, isStarted: false)
+  }
+
+  /// Collects what was answered, by number.
+  private final class Answers: Sendable {
+    private let answers = Monitor<[Int: Result<TakeContext.Outcome, SQLiteError>]>([:])
+
+    func take(_ number: Int) -> @Sendable (Result<TakeContext.Outcome, SQLiteError>) -> Void {
+      { [answers] result in answers.update { $0[number] = result } }
+    }
+
+    func wait(_ count: Int) -> [Int: Result<TakeContext.Outcome, SQLiteError>] {
+      answers.wait(until: soon()) { $0.count >= count ? $0 : nil } ?? answers.withLock { $0 }
+    }
+
+    var count: Int { answers.withLock { $0.count } }
+  }
+
+  private static func value(_ bench: Bench, _ name: String) -> String? {
+    var text = MetricsText()
+    bench.metrics.write(to: &text)
+    return ScrapedText(text.text).value(name)
+  }
+
+  @Test("Whoever is answered can be read by another connection at that moment (R1)")
+  func answersAfterCommit() throws {
+    let bench = try Self.bench()
+    let other = Monitor(try StoreReader(path: bench.path))
+    let seen = Monitor<[Bool]>([])
+    for number in 1...50 {
+      let isQueued = bench.committer.submit(bench.context(number), from: .outside(app: "shop")) { result in
+        // What is not there was answered too early.
+        let id = try? result.get().id
+        let found = other.withLock { reader in id.flatMap { try? reader.context(id: $0) } }
+        seen.update { $0.append(found != nil) }
+      }
+      #expect(isQueued)
+    }
+    try bench.committer.start()
+    bench.committer.stop()
+    #expect(seen.withLock { $0 } == Array(repeating: true, count: 50))
+  }
+
+  @Test("All that waits shares one commit, and no commit takes more than its most")
+  func groupCommit() throws {
+    let bench = try Self.bench(queue: 10_000)
+    let answers = Answers()
+    for number in 1...100 {
+      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+    }
+    #expect(bench.committer.depth == 100)
+    try bench.committer.start()
+    #expect(answers.wait(100).count == 100)
+    bench.committer.stop()
+    #expect(Self.value(bench, "receiptd_commit_batch_count") == "1")
+    #expect(Self.value(bench, "receiptd_commit_batch_sum") == "100")
+
+    let flooded = try Self.bench(queue: 10_000)
+    let count = Committer.batchMax + 1
+    for number in 1...count { _ = flooded.committer.submit(flooded.context(number), from: .inside) { _ in } }
+    try flooded.committer.start()
+    flooded.committer.stop()
+    #expect(Self.value(flooded, "receiptd_commit_batch_count") == "2")
+    #expect(try flooded.reader.contexts(ContextFilter(), now: flooded.now, limit: 10_000).count == count)
+  }
+
+  @Test(
+    "A full queue refuses, one app's flood leaves room for another, and the inside is never refused (R8, R11)"
+  )
+  func refusals() throws {
+    let bench = try Self.bench(queue: 10)
+    let answers = Answers()
+    func submit(_ number: Int, _ origin: Committer.Origin) -> Bool {
+      bench.committer.submit(bench.context(number), from: origin, completion: answers.take(number))
+    }
+    for number in 1...5 { #expect(submit(number, .outside(app: "shop"))) }
+    #expect(!bench.committer.hasRoom(for: "shop") && bench.committer.hasRoom(for: "other"))
+    #expect(!submit(6, .outside(app: "shop")) && bench.committer.hasRoom)
+    for number in 7...11 { #expect(submit(number, .outside(app: "other"))) }
+    #expect(!bench.committer.hasRoom && !submit(12, .outside(app: "third")))
+    for number in 13...30 { #expect(submit(number, .inside)) }
+    #expect(bench.committer.depth == 28)
+    try bench.committer.start()
+    let answered = answers.wait(28)
+    #expect(answered[6] == nil && answered[12] == nil && answered.count == 28)
+    #expect(bench.committer.hasRoom(for: "shop") && submit(31, .outside(app: "shop")))
+    bench.committer.stop()
+    #expect(answers.count == 29)
+  }
+
+  @Test("Inside commands take room from requests, but not from an app's share")
+  func insideCounts() throws {
+    let bench = try Self.bench(queue: 4)
+    for number in 1...3 { #expect(bench.committer.submit(bench.context(number), from: .inside) { _ in }) }
+    #expect(bench.committer.submit(bench.context(4), from: .outside(app: "shop")) { _ in })
+    #expect(!bench.committer.submit(bench.context(5), from: .outside(app: "other")) { _ in })
+    // A queue of one still takes one.
+    let narrow = try Self.bench(queue: 1)
+    #expect(narrow.committer.submit(narrow.context(1), from: .outside(app: "shop")) { _ in })
+    #expect(!narrow.committer.submit(narrow.context(2), from: .outside(app: "shop")) { _ in })
+  }
+
+  @Test("A stop stores all that waits, answers it, and takes nothing more (R1)")
+  func stopDrains() throws {
+    let bench = try Self.bench(queue: 10_000)
+    let answers = Answers()
+    for number in 1...2500 {
+      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+    }
+    try bench.committer.start()
+    bench.committer.stop()
+    #expect(answers.count == 2500)
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10_000).count == 2500)
+    for origin in [Committer.Origin.inside, .outside(app: "shop")] {
+      #expect(
+        !bench.committer.submit(bench.context(1), from: origin) { _ in Issue.record("it was answered") })
+    }
+    #expect(!bench.committer.hasRoom && !bench.committer.hasRoom(for: "shop"))
+  }
+
+  @Test("A command that fails takes no other with it, and the fault is known until a batch is whole")
+  func failures() throws {
+    let bench = try Self.bench()
+    let answers = Answers()
+    let failed = Monitor<[SQLiteError]>([])
+    for number in 1...10 {
+      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+      guard number % 5 == 0 else { continue }
+      _ = bench.committer.submit(Failing(), from: .inside) { result in
+        if case .failure(let error) = result { failed.update { $0.append(error) } }
+      }
+    }
+    try bench.committer.start()
+    let answered = answers.wait(10)
+    let errors = failed.wait(until: soon()) { $0.count == 2 ? $0 : nil }
+    #expect(errors == [Failing.error, Failing.error])
+    for answer in answered.values { #expect(try bench.reader.context(id: answer.get().id) != nil) }
+    #expect(answered.count == 10)
+    _ = try bench.store(bench.context(11))
+    _ = try bench.store(bench.context(12))
+    #expect(bench.committer.fault == nil)
+    #expect(throws: Failing.error) { try bench.store(Failing()) }
+    // The fault is noted once the batch is over, which the next batch shows.
+    bench.committer.stop()
+    #expect(bench.committer.fault == Failing.error)
+  }
+
+  @Test("How long a batch has been under way can be asked while it is")
+  func busy() throws {
+    let bench = try Self.bench()
+    try bench.committer.start()
+    #expect(bench.committer.busyMilliseconds(now: .now()) == 0)
+    let gate = Gate()
+    #expect(bench.committer.submit(gate, from: .inside) { _ in })
+    #expect(gate.isReached.wait(until: soon()) { $0 ? true : nil } == true)
+    let later = MonotonicInstant.now().advanced(byMilliseconds: 60_000)
+    #expect((60_000..<90_000).contains(bench.committer.busyMilliseconds(now: later)))
+    // Nobody who comes meanwhile waits for it.
+    #expect(bench.committer.submit(bench.context(1), from: .outside(app: "shop")) { _ in })
+    gate.isOpen.update { $0 = true }
+    bench.committer.stop()
+    #expect(bench.committer.busyMilliseconds(now: .now()) == 0 && bench.committer.depth == 0)
+  }
+
+  @Test("Many who come at once are all answered, each with its own")
+  func contention() throws {
+    let bench = try Self.bench(queue: 100_000)
+    try bench.committer.start()
+    let answers = Answers()
+    let committer = bench.committer
+    let contexts = (0..<4).map { part in (0..<250).map { bench.context(part * 250 + $0) } }
+    let threads = try contexts.enumerated().map { part, contexts in
+      try WorkerThread(name: "requests-\(part)") {
+        for (position, context) in contexts.enumerated() {
+          let number = part * 250 + position
+          _ = committer.submit(context, from: .outside(app: "shop"), completion: answers.take(number))
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let answered = answers.wait(1000)
+    bench.committer.stop()
+    for (part, contexts) in contexts.enumerated() {
+      for (position, context) in contexts.enumerated() {
+        #expect(try answered[part * 250 + position]?.get().id == context.id)
+      }
+    }
+  }
+}

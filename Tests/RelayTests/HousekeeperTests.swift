@@ -1,0 +1,175 @@
+// What happens because time passes.
+
+import Domain
+import Platform
+import SQLite
+import Store
+import Testing
+
+@testable import Relay
+
+/// Changes nothing; when it is answered, what was queued before it has been stored.
+struct Barrier: StoreCommand {
+  func apply(to store: StoreSession) throws(SQLiteError) {}
+}
+
+@Suite("The housekeeper") struct HousekeeperTests {
+  private static let day: Int64 = 86_400_000
+
+  @Test("A wait ends at its time, and not before")
+  func waits() throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 60_000))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    try bench.startHousekeeping()
+    defer { bench.stop() }
+    try bench.buy(1)
+    let waiting = try #require(try bench.receipt(1)?.receipt)
+    #expect(waiting.state == .waiting && waiting.reason == .context)
+    #expect(waiting.waitUntil == bench.now.advanced(byMilliseconds: 60_000))
+    clock.advance(59_999)
+    try bench.goRound(clock)
+    try bench.store(Barrier())
+    #expect(try bench.receipt(1)?.receipt?.state == .waiting)
+    clock.advance(1)
+    bench.housekeeper.lookNow()
+    #expect(try bench.waitFor(1, .pending).readyAt == bench.now)
+  }
+
+  @Test("The earliest of several waits counts, whichever was set last")
+  func severalWaits() throws {
+    let clock = ManualClock()
+    let slow = Bench.app("slow", join: JoinPolicy(waitForContextMilliseconds: 60_000))
+    let fast = Bench.app("fast", join: JoinPolicy(waitForContextMilliseconds: 10_000))
+    let bench = try Bench([slow, fast], clock: clock, isStarted: false)
+    try bench.startHousekeeping()
+    defer { bench.stop() }
+    try bench.buy(1, app: "slow")
+    try bench.buy(1, app: "fast")
+    clock.advance(10_000)
+    bench.housekeeper.lookNow()
+    try bench.waitFor(1, .pending, app: "fast")
+    #expect(try bench.receipt(1, app: "slow")?.receipt?.state == .waiting)
+    clock.advance(50_000)
+    bench.housekeeper.lookNow()
+    try bench.waitFor(1, .pending, app: "slow")
+  }
+
+  @Test("Waits that ran out while nobody ran end at the start (R9)")
+  func overdueAtStart() throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 60_000))
+    let before = try Bench([app], clock: clock, isStarted: false)
+    try before.committer.start()
+    for number in 1...5 { try before.buy(number) }
+    before.stop()
+    clock.advance(Self.day)
+    let bench = try Bench([app], folder: before.folder, clock: clock, isStarted: false)
+    try bench.startHousekeeping()
+    defer { bench.stop() }
+    for number in 1...5 { try bench.waitFor(number, .pending) }
+  }
+
+  @Test("A wait that another process set is found although it could tell nobody")
+  func otherProcess() throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 3000))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    try bench.startHousekeeping()
+    defer { bench.stop() }
+    try bench.goRound(clock)
+    let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
+    let report = PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .checkoutPaid,
+      clientReference: "user-1", prices: ["price_1"], happenedAt: bench.now)
+    let event = TakeEvent(
+      app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
+      content: .report(report, keep: true))
+    #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
+    clock.advance(Housekeeper.sleepMillisecondsMax)
+    // The sleep is over by the manual clock; the news only stand for its passing.
+    try bench.goRound(clock)
+    try bench.waitFor(1, .pending)
+  }
+
+  @Test("An end of waits that cannot be stored is tried again")
+  func failure() throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 1000))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    try bench.startHousekeeping()
+    defer { bench.stop() }
+    try bench.buy(1)
+    let obstacle = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    try obstacle.execute(
+      "CREATE TRIGGER obstacle BEFORE UPDATE ON purchases BEGIN SELECT RAISE(ABORT, 'not now'); END")
+    clock.advance(1000)
+    bench.housekeeper.lookNow()
+    try bench.waitForLog("could not end the waits")
+    try obstacle.execute("DROP TRIGGER obstacle")
+    clock.advance(Housekeeper.faultPauseMilliseconds)
+    bench.housekeeper.lookNow()
+    try bench.waitFor(1, .pending)
+  }
+
+  @Test(
+    "Retention goes over every table in slices and takes only what is old and has ended (R4)")
+  func retention() throws {
+    let clock = ManualClock()
+    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 400 * Self.day))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .inside) { _ in } }
+    try bench.committer.start()
+    defer { bench.committer.stop() }
+    try bench.buy(2000)
+    clock.advance(31 * Self.day)
+    for number in 1...7 { try bench.post(3000 + number) }
+    var run = RetentionRun(.init())
+    var steps = 0
+    while !run.step(bench.committer, now: bench.now, log: bench.log), steps < 100 {
+      try bench.store(Barrier())
+      steps += 1
+    }
+    // Three slices of contexts, one of each other table, and a look at the end of each.
+    #expect((6..<100).contains(steps))
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10_000).count == 7)
+    #expect(try bench.receipt(2000)?.receipt?.state == .waiting)
+    #expect(try bench.waitForLog("table=contexts").contains("rows=1200"))
+    #expect(try bench.waitForLog("table=events").contains("rows=1"))
+  }
+
+  @Test("A slice of retention waits for the one before it")
+  func oneSliceAtATime() throws {
+    let bench = try Bench([Bench.app()], isStarted: false)
+    var run = RetentionRun(.init())
+    for _ in 0..<5 {
+      let isOver = run.step(bench.committer, now: bench.now, log: bench.log)
+      // What events left behind, and one slice.
+      #expect(!isOver && bench.committer.depth == 2)
+    }
+    bench.committer.stop()
+  }
+
+  @Test("A pass of retention ends with the committer")
+  func retentionAtStop() throws {
+    let bench = try Bench([Bench.app()], isStarted: false)
+    bench.committer.stop()
+    var run = RetentionRun(.init())
+    let isOver = run.step(bench.committer, now: bench.now, log: bench.log)
+    #expect(isOver)
+  }
+
+  @Test("Retention runs from the start by itself, and beside it everything goes on")
+  func retentionByItself() throws {
+    let bench = try Bench([Bench.app()], retention: .init(contextsMilliseconds: 1), isStarted: false)
+    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .inside) { _ in } }
+    try bench.committer.start()
+    try bench.store(Barrier())
+    try bench.housekeeper.start()
+    try bench.buy(5000)
+    #expect(try bench.waitForLog("table=contexts").contains("rows=1200"))
+    #expect(try bench.receipt(5000)?.receipt?.state == .pending)
+    bench.stop()
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
+  }
+}

@@ -1,0 +1,219 @@
+// One app's lane as a table: what may start when. No thread, no clock, no I/O.
+
+import Domain
+import Platform
+import Testing
+
+@testable import Relay
+@testable import Store
+
+@Suite("A lane") struct LaneTests {
+  /// A lane and the time that it is told.
+  struct Bed {
+    static let start: Int64 = 1_800_000_000_000
+    var lane: Lane
+    var milliseconds: Int64 = 0
+
+    init(
+      concurrency: Int = 3, rate: Double = 1000, failures: Int = 2, openFor: Int64 = 100,
+      breaker: Breaker = Breaker()
+    ) throws {
+      let policy = Bench.delivery(concurrency: concurrency, rate: rate, failures: failures, openFor: openFor)
+      lane = Lane(
+        try App(Bench.app(delivery: policy)), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
+        monotonic: MonotonicInstant(nanoseconds: 0))
+    }
+
+    var now: Timestamp { Self.at(milliseconds) }
+    var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
+
+    static func at(_ milliseconds: Int64) -> Timestamp { Timestamp(unixMilliseconds: start + milliseconds) }
+
+    var room: Int { mutating get { lane.room(now: now, monotonic: monotonic) } }
+    var wait: Int64? { mutating get { lane.waitMilliseconds(now: now, monotonic: monotonic) } }
+
+    /// Offers receipts and gives the rows that were admitted.
+    mutating func admit(_ rows: Int64...) -> [Int64] {
+      let due = rows.map { row in
+        StoreReader.DueReceipt(
+          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: now, pausedBaseMilliseconds: 0)
+      }
+      return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
+    }
+
+    mutating func end(_ row: Int64, _ verdict: Verdict) {
+      lane.judge(verdict, row: row, now: now)
+      lane.settle(row: row, now: now)
+    }
+  }
+
+  private static let delivered = Verdict.delivered(importID: nil)
+  private static let down = Verdict.retry(.status(503), notBeforeMilliseconds: nil)
+  private static let refusedKey = Verdict.misconfigured(.status(403))
+
+  @Test("As many are under way as its concurrency allows, and never one twice (R3)")
+  func concurrency() throws {
+    var bed = try Bed()
+    #expect(bed.room == 3)
+    #expect(bed.admit(1, 2, 3, 4, 5) == [1, 2, 3])
+    #expect(bed.room == 0 && bed.wait == nil && bed.lane.underWay == [1, 2, 3])
+    #expect(bed.admit(1, 4) == [])
+    bed.end(2, Self.delivered)
+    #expect(bed.room == 1 && bed.wait == 0)
+    #expect(bed.admit(1, 3, 4, 5) == [4])
+  }
+
+  @Test("A receipt whose outcome is not on disk is not admitted again, however often it is offered (R3)")
+  func unsettled() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1) == [1])
+    bed.lane.judge(Self.down, row: 1, now: bed.now)
+    bed.milliseconds = 1_000_000
+    bed.lane.note(dueAt: bed.now)
+    #expect(bed.admit(1) == [] && bed.lane.underWay == [1] && bed.room == 2)
+    #expect(bed.admit(1, 2, 2) == [2])
+    bed.lane.abandon(row: 1)
+    #expect(bed.admit(1) == [])
+    bed.lane.settle(row: 1, now: bed.now)
+    #expect(bed.admit(1) == [1])
+  }
+
+  @Test("Its rate lets a second's worth go at once, and then one after the other")
+  func rate() throws {
+    var bed = try Bed(concurrency: 100, rate: 4)
+    #expect(bed.admit(1, 2, 3, 4, 5, 6) == [1, 2, 3, 4])
+    #expect(bed.room == 0 && bed.wait == 250)
+    bed.milliseconds = 249
+    #expect(bed.room == 0 && bed.admit(5, 6) == [])
+    bed.milliseconds = 250
+    #expect(bed.room > 0 && bed.admit(5, 6) == [5])
+    bed.milliseconds = 60_000
+    #expect(bed.admit(6, 7, 8, 9, 10, 11) == [6, 7, 8, 9])
+  }
+
+  @Test("It rests until something is due, and news shortens the rest, never stretches it")
+  func rest() throws {
+    var bed = try Bed()
+    bed.lane.rest(until: nil)
+    #expect(bed.room == 0 && bed.wait == nil)
+    bed.lane.note(dueAt: Bed.at(500))
+    #expect(bed.room == 0 && bed.wait == 500)
+    bed.lane.note(dueAt: Bed.at(900))
+    #expect(bed.wait == 500)
+    bed.lane.note(dueAt: Bed.at(200))
+    #expect(bed.wait == 200)
+    bed.milliseconds = 200
+    #expect(bed.room == 3 && bed.wait == 0)
+    bed.lane.rest(until: Bed.at(-1000))
+    #expect(bed.room == 3 && bed.wait == 0)
+  }
+
+  @Test("It opens after so many failures in a row, and not before")
+  func opening() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1, 2) == [1, 2])
+    bed.end(1, Self.down)
+    #expect(bed.room == 2 && bed.lane.breaker.state == .closed)
+    bed.end(2, Self.delivered)
+    #expect(bed.admit(1) == [1])
+    bed.end(1, Self.down)
+    #expect(bed.lane.breaker.state == .closed && bed.admit(1) == [1])
+    bed.end(1, Self.down)
+    #expect(bed.lane.breaker.state == .open && bed.room == 0 && bed.wait == 100)
+  }
+
+  @Test("Stopped, it lets one probe go at a time", arguments: [Breaker.State.open, .paused])
+  func probes(state: Breaker.State) throws {
+    let breaker = Breaker(state: state, probeAt: Bed.at(50), since: Bed.at(0), cause: .status(503))
+    var bed = try Bed(breaker: breaker)
+    #expect(bed.room == 0 && bed.wait == 50 && bed.admit(1) == [])
+    bed.milliseconds = 50
+    #expect(bed.room == 1 && bed.wait == 0)
+    #expect(bed.admit(1, 2, 3) == [1])
+    #expect(bed.room == 0 && bed.admit(2) == [] && bed.wait.map { $0 > 0 } == true)
+    // Not even long after, while it is under way.
+    bed.milliseconds = 1_000_000
+    #expect(bed.room == 0 && bed.admit(2) == [])
+    bed.end(1, state == .open ? Self.down : Self.refusedKey)
+    #expect(bed.room == 0 && bed.wait == 100)
+    bed.milliseconds += 100
+    #expect(bed.admit(2, 3) == [2])
+    bed.end(2, Self.delivered)
+    #expect(bed.lane.breaker.state == .closed && bed.room == 3 && bed.admit(1, 3, 4, 5) == [1, 3, 4])
+  }
+
+  @Test("A probe that could not be judged makes way for another")
+  func abandonedProbe() throws {
+    var bed = try Bed(breaker: Breaker(state: .open, probeAt: Bed.at(0)))
+    #expect(bed.admit(1) == [1])
+    bed.lane.abandon(row: 1)
+    #expect(bed.admit(1, 2) == [2])
+  }
+
+  @Test("What ends beside a probe does not end the probe")
+  func besideAProbe() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1, 2, 3) == [1, 2, 3])
+    bed.end(1, Self.refusedKey)
+    bed.milliseconds = 100
+    #expect(bed.room == 1 && bed.admit(4) == [4])
+    bed.end(2, Self.refusedKey)
+    bed.milliseconds = 1000
+    #expect(bed.room == 0 && bed.admit(5) == [])
+    bed.end(4, Self.refusedKey)
+    bed.milliseconds = 1100
+    #expect(bed.admit(5) == [5])
+  }
+
+  @Test("A rest that the destination asked for holds for all, and ends by itself")
+  func coolDown() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1, 2) == [1, 2])
+    bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
+    #expect(bed.room == 0 && bed.wait == 60_000)
+    // A success beside it does not shorten it.
+    bed.end(2, Self.delivered)
+    #expect(bed.room == 0 && bed.wait == 60_000)
+    bed.milliseconds = 59_999
+    #expect(bed.room == 0)
+    bed.milliseconds = 60_000
+    #expect(bed.room == 3)
+  }
+
+  @Test("What could not be started comes again later, and blocks nobody's turn until then")
+  func putBack() throws {
+    var bed = try Bed(concurrency: 1, breaker: Breaker(state: .open, probeAt: Bed.at(0)))
+    #expect(bed.admit(1) == [1])
+    bed.lane.putBack(row: 1, until: Bed.at(1000))
+    #expect(bed.lane.underWay.isEmpty && bed.room == 0 && bed.wait == 1000)
+    bed.milliseconds = 1000
+    #expect(bed.room == 1 && bed.admit(1) == [1])
+  }
+
+  @Test("Retired, it starts nothing, still takes in what ends, and goes on with a new configuration")
+  func retiring() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1) == [1])
+    bed.lane.retire()
+    #expect(bed.room == 0 && bed.wait == nil && bed.admit(2) == [])
+    bed.end(1, Self.delivered)
+    #expect(bed.lane.underWay.isEmpty && bed.room == 0 && bed.wait == nil)
+    bed.lane.use(bed.lane.app, now: bed.now, monotonic: bed.monotonic)
+    #expect(bed.room == 3)
+  }
+
+  @Test("A new configuration probes at once, keeps what is under way, and has its own rate")
+  func reload() throws {
+    let breaker = Breaker(state: .paused, probeAt: Bed.at(3_600_000), since: Bed.at(0), cause: .status(403))
+    var bed = try Bed(rate: 1, breaker: breaker)
+    #expect(bed.room == 0)
+    let edition = bed.lane.edition
+    let app = try App(Bench.app(key: "new", delivery: Bench.delivery(concurrency: 2, rate: 1000)))
+    bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
+    #expect(bed.lane.edition == edition + 1 && bed.room == 1 && bed.admit(1, 2) == [1])
+    bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
+    #expect(bed.lane.underWay == [1] && bed.room == 0)
+    bed.end(1, Self.delivered)
+    #expect(bed.admit(1, 2, 3) == [1, 2])
+  }
+}

@@ -1,0 +1,69 @@
+// What the public listener refuses before, and what it answers after, the disk.
+
+import Domain
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("The public listener") struct PublicListenerTests {
+  @Test("A flood of one app's requests is refused with when to come again, another app's are taken (R8, R11)")
+  func flood() throws {
+    let bench = try Bench([Bench.app(), Bench.app("other")], queue: 4, isStarted: false)
+    let server = try bench.serve()
+    defer { server.stop(graceMilliseconds: 0) }
+    func post(_ app: String, _ user: Int) throws -> RawClient {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/\(app)/contexts", #"{"ply_context":"YQ==","user_id":"u\#(user)"}"#)
+      return client
+    }
+    for number in 1...2 {
+      #expect(bench.committer.submit(bench.context(number), from: .outside(app: "shop")) { _ in })
+    }
+    let refused = try post("shop", 3).reply()
+    #expect(refused.status == 503 && refused.header("Retry-After") == "1")
+    #expect(try JSONValue(parsing: refused.body)["type"] == "urn:receiptd:problem:busy")
+    let taken = try post("other", 4)
+    #expect(!taken.hasNews)
+    try bench.committer.start()
+    #expect(try taken.reply().status == 201)
+    #expect(try post("shop", 3).reply().status == 201)
+    bench.committer.stop()
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).count == 4)
+    // Afterwards nothing is taken that could not be kept (R1).
+    #expect(try post("shop", 9).reply().status == 503)
+  }
+
+  @Test("What is wrong with the head is said before the body is read")
+  func heads() throws {
+    let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
+    let bench = try Bench([Bench.app(client: keys)], isStarted: false)
+    let listener = PublicListener(
+      services: ListenerServices(metrics: bench.metrics, log: bench.log, clock: bench.clock), limits: .init(),
+      apps: AppRegistry(bench.directory), committer: bench.committer, checkouts: bench.board)
+    func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {
+      switch listener.admit(RequestSamples.head(method, target, fields)) {
+      case .answer(let response): response.status
+      case .body(let maximumBytes): -maximumBytes
+      }
+    }
+    let json = ("Content-Type", "application/json")
+    #expect(status("POST", "/v1/shop/contexts", [json]) == 401)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("X-API-KEY", "k2")]) == 401)
+    #expect(status("POST", "/v1/shop/contexts", [("X-API-KEY", "k1")]) == 415)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("X-API-KEY", "k1")]) == -65_536)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("Authorization", "Bearer k1")]) == -65_536)
+    #expect(status("POST", "/v1/none/contexts", [json, ("X-API-KEY", "k1")]) == 404)
+    #expect(status("POST", "/v1/shop/webhooks/stripe") == -4_194_304)
+    #expect(status("GET", "/v1/shop/webhooks/stripe") == 405)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1") == 0)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1/") == 404)
+    #expect(status("POST", "/v1/shop/users/%FF/contexts") == 400)
+    bench.committer.stop()
+    #expect(status("POST", "/v1/shop/webhooks/stripe") == 503)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1") == 0)
+  }
+}
