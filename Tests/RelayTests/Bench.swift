@@ -1,5 +1,5 @@
-// The relay's threads on a real database, without the daemon around them: what a test needs to drive them, and to
-// wait for what they do.
+// The relay's threads on a real database, without the daemon around them: what a test needs to drive them,
+// and to wait for what they do.
 
 import Domain
 import FoundationEssentials

@@ -45,8 +45,8 @@ final class ManualClock: Clock {
 }
 
 extension Bench {
-  /// Makes the housekeeper go round at least once from here, whatever it is at now: it looks at the time fewer
-  /// than ten times a round.
+  /// Makes the housekeeper go round at least once from here, whatever it is at now: it looks at the time
+  /// fewer than ten times a round.
   func goRound(_ clock: ManualClock) throws {
     for _ in 0..<20 {
       let looks = clock.looks
