@@ -76,10 +76,10 @@ import Testing
   @Test("What was sent and not answered may have arrived: it says so, and comes again (R3)")
   func ambiguous() throws {
     let destination = try ScriptedDestination { $0 == 1 ? nil : ScriptedDestination.accepted($0) }
-    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(timeout: 100))])
+    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(timeout: 500))])
     defer { bench.stop() }
     try bench.sell(1)
-    #expect(try bench.waitFor(1, .delivered).attempts == 2)
+    #expect(try bench.waitFor(1, .delivered).attempts >= 2)
     let first = try #require(try bench.attempts(1).first)
     #expect(first.status == nil && first.error == "timeout" && first.isAmbiguous)
     destination.release()
