@@ -1,6 +1,7 @@
 // What Stripe's events mean in terms of purchases (https://docs.stripe.com/checkout/fulfillment,
 // https://docs.stripe.com/billing/subscriptions/webhooks). Where an event's type and its object's state
-// contradict each other, the object is believed. Pure; any thread.
+// contradict each other, the object is believed. Only that a delayed payment came or failed, the type alone
+// says. Pure; any thread.
 
 internal import Domain
 
