@@ -76,19 +76,22 @@ let package = Package(
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
+    // What several test targets need.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+
     // Tests mirror the sources.
-    tests("JSONTests", ["JSON"]),
+    tests("JSONTests", ["JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform"]),
-    tests("DomainTests", ["Domain"]),
+    tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
       resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
-    tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations"]),
+    tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
       [
@@ -99,7 +102,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "receiptd",
+        "TestSupport", "receiptd",
       ]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),

@@ -67,8 +67,6 @@ internal import CSQLite
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   public var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
 
-  public var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
-
   /// Whether a transaction is open.
   public var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -1,5 +1,6 @@
 // What becomes of a receipt after one try, over every verdict, and the budget and the pauses behind it.
 
+import Platform
 import Testing
 
 @testable import Domain

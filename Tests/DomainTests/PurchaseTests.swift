@@ -1,5 +1,7 @@
 // How what is known of a purchase grows: whichever order reports come in, the same is known in the end (R2).
 
+import TestSupport
+import Platform
 import Domain
 import Testing
 

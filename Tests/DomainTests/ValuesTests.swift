@@ -1,5 +1,6 @@
 // The small values that everything else stands on: time, identifiers, texts from outside, the rate limit.
 
+import Platform
 import Domain
 import Testing
 

@@ -22,18 +22,6 @@ import Testing
     var isOver = false
   }
 
-  /// SplitMix64 (Steele, Lea, Flood 2014): the same moments for the same seed.
-  private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var bits = state
-      bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-      return bits ^ (bits >> 31)
-    }
-  }
-
   /// Sends users through checkouts until it is over. A context is posted until it is taken; an event is sent
   /// once, so that nothing but the relay can make up for one that was promised and lost.
   private static func keepSending(_ promises: Monitor<Promises>, sender: Int) {
@@ -72,7 +60,7 @@ import Testing
         promises.update { $0.isOver = true }
         for sender in senders { sender.join() }
       }
-      var random = Seeded(state: seed)
+      var random = SeededGenerator(seed: seed)
       /// How often what was recorded as delivered had been sent at that time: it must stay so (R3).
       var sentOnce: [String: Int] = [:]
       for _ in 0..<Self.kills {

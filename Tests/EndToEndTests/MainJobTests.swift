@@ -1,5 +1,6 @@
 // The main job: a context and a signed event in, one right receipt out.
 
+import TestSupport
 import Domain
 import HTTPServer
 import JSON
@@ -144,13 +145,5 @@ import Testing
       try relay.passTime()
       #expect(try relay.receipts().count == 1 && destination.ledger.count == 1)
     }
-  }
-}
-
-/// Every order of some things.
-func permutations(_ things: [Int]) -> [[Int]] {
-  guard !things.isEmpty else { return [[]] }
-  return things.flatMap { first in
-    permutations(things.filter { $0 != first }).map { [first] + $0 }
   }
 }

@@ -1,5 +1,6 @@
 // Payments that take their time: the receipt waits for the money, in whatever order the news comes.
 
+import TestSupport
 import Domain
 import HTTPServer
 import JSON

@@ -1,5 +1,6 @@
 // What is read, and what is refused: input can never trap.
 
+import Platform
 import JSON
 import Testing
 

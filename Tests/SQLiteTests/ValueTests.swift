@@ -99,14 +99,14 @@ import Testing
     #expect(try connection.text("SELECT NULL") == nil)
   }
 
-  @Test("Changes and row ids are those of the last statement")
+  @Test("Changes are those of the last statement")
   func changes() throws {
     let connection = try memory()
     try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER) STRICT")
     let inserting = try connection.prepare("INSERT INTO t (v) VALUES (?1)")
     for number in 1...5 {
       try inserting.run([.integer(Int64(number))])
-      #expect(connection.lastInsertedRowID == Int64(number) && connection.changes == 1)
+      #expect(connection.changes == 1)
     }
     try connection.prepare("UPDATE t SET v = 0 WHERE v > ?1").run([2])
     #expect(connection.changes == 3)

@@ -1,5 +1,6 @@
 // What is made up here must be what the relay takes for Stripe's.
 
+import Platform
 import Domain
 import JSON
 import Processors

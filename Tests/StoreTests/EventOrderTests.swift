@@ -1,6 +1,7 @@
 // One purchase makes one receipt with one content, in whatever order, however often and however late its
 // events and its context come (R2).
 
+import TestSupport
 import Domain
 import Store
 import Testing

@@ -1,5 +1,6 @@
 // What operators ask for: filters, pages, details; and that no question reads a whole table.
 
+import Platform
 import Domain
 import SQLite
 import Testing

@@ -1,6 +1,7 @@
 // A store to which random things happen: posts, events in any order, waits that end, tries, operators,
 // restarts. What happens depends on the seed alone.
 
+import Platform
 import Domain
 import Store
 

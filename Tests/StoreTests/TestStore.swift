@@ -1,5 +1,6 @@
 // A real store in a directory of its own, with a clock that stands until a test moves it.
 
+import Platform
 import Domain
 import FoundationEssentials
 import SQLite

@@ -1,21 +1,9 @@
-// Randomness that can be repeated: a failure prints its seed, and the seed brings the failure back.
+// Random JSON that can be had again: a failure prints its seed, and the seed brings the failure back.
 
 import JSON
+import Platform
 
-/// SplitMix64 (https://prng.di.unimi.it/splitmix64.c).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   /// A value of at most so many levels whose objects have their names in order, as reading gives them.
   mutating func value(levels: Int) -> JSONValue {
     switch Int.random(in: 0..<(levels > 0 ? 8 : 6), using: &self) {
