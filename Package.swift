@@ -77,7 +77,8 @@ let package = Package(
     program("receiptctl", ["Terminal", "Operator"]),
 
     // What several test targets need.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport", swiftSettings: house),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
@@ -85,7 +86,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
@@ -102,7 +103,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "TestSupport", "receiptd",
+        "TestSupport", "receiptd", "receiptctl",
       ]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),

@@ -17,7 +17,7 @@ enum Secrets {
 
 /// What the outside does to a relay.
 struct Outside: Sendable {
-  let api: Endpoint
+  var api: Endpoint
 
   /// The app posts a context.
   func postContext(
