@@ -17,7 +17,7 @@ import Testing
   private static let repeats = Torture.size(short: 1, long: 10)
   private static let cuts = Torture.size(short: 200, long: 20_000)
   private static let threads = 8
-  private static let requestTimeoutMilliseconds: Int64 = 2000
+  private static let requestTimeoutMilliseconds = Int64(Torture.size(short: 2000, long: 6000))
   /// What the relay may ever have resident: itself with its caches, what large bodies hold together twice
   /// (once where they are collected, once where they are read or stored), and each connection.
   private static let peakKibibytesMax = 96 * 1024 + 2 * 64 * 1024 + idle * 24
@@ -256,7 +256,7 @@ import Testing
     for checkout in [served.checkouts.first, served.checkouts.last].compactMap({ $0 }) {
       try relay.reaches(.delivered, checkout.subscription)
     }
-    #expect(try relay.count("contexts") == Int64(served.checkouts.count + 1))
+    #expect(try relay.count("contexts") == Int64(served.checkouts.count))
     #expect(try relay.count("events") == Int64(served.checkouts.count + HostileRequests.signedEvents + 1))
     #expect(try relay.receipts().count == served.checkouts.count + 1)
     #expect(try relay.stop() == 0)
