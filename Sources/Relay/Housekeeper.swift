@@ -11,7 +11,14 @@ internal import Store
 final class Housekeeper: Sendable {
   /// The longest sleep; see `Dispatcher.sleepMillisecondsMax`.
   static let sleepMillisecondsMax: Int64 = 5000
-  static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  /// Between two passes of retention: an hour, and less where little is kept, so that what stays beyond its time
+  /// is a tenth of it.
+  static func retentionIntervalMilliseconds(_ retention: Configuration.Retention) -> Int64 {
+    let shortest = min(
+      retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
+      retention.receiptsMilliseconds)
+    return min(3_600_000, max(60_000, shortest / 10))
+  }
   /// Between two slices, so that the writer is free for others most of the time.
   static let slicePauseMilliseconds: Int64 = 50
   static let faultPauseMilliseconds: Int64 = 1000
@@ -92,8 +99,8 @@ final class Housekeeper: Sendable {
         let isDone = current.step(
           committer, now: Timestamp(unixMilliseconds: clock.wallMilliseconds), log: log)
         retention = isDone ? nil : current
-        retentionAt = now.advanced(
-          byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
+        let pause = Self.retentionIntervalMilliseconds(state.withLock { $0.retention })
+        retentionAt = now.advanced(byMilliseconds: isDone ? pause : Self.slicePauseMilliseconds)
       }
       sleep(until: min(nextAnswer ?? retentionAt, retentionAt))
     }

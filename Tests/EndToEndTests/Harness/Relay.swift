@@ -138,7 +138,7 @@ final class Relay {
   }
 
   /// Runs receiptctl with this configuration.
-  func operate(_ arguments: String...) throws -> ChildProcess {
+  func operate(_ arguments: [String]) throws -> ChildProcess {
     let words = [Program.receiptctl, "--config", configurationPath] + arguments
     return try ChildProcess(words, output: directory.file("receiptctl.log"))
   }

@@ -47,7 +47,7 @@ import Testing
         let goal = senders.taken + Int.random(in: 1...Self.takenBetweenMax, using: &random)
         try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
         let replay =
-          number % 6 == 5 ? try relay.operate("receipts", "replay", "--state", "failed", "--yes") : nil
+          number % 6 == 5 ? try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]) : nil
         try Self.kill(relay, moment, &random, &run)
         // Who replays while the daemon dies may die, too, or go on without it.
         if let replay, Bool.random(using: &random) { replay.send(SIGKILL) }
@@ -110,7 +110,7 @@ import Testing
     let sql = "SELECT count(*) FROM purchases WHERE state IS NOT 'delivered' AND state IS NOT NULL"
     try waitUntil("everything is delivered", within: 4 * Waiting.patienceMilliseconds) {
       if try connection.integer("SELECT count(*) FROM purchases WHERE state = 'failed'") != 0 {
-        _ = try relay.operate("receipts", "replay", "--state", "failed", "--yes").end()
+        _ = try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]).end()
       }
       return try connection.integer(sql) == 0
     }
