@@ -1,5 +1,6 @@
-// What the bodies of all connections hold together. Without it clients could fill the memory up to the number of
-// connections times the longest body (R8). Any thread; its lock is a leaf and may be taken under a connection's.
+// What the bodies of all connections hold together. Without it clients could fill the memory up to the number
+// of connections times the longest body (R8). Any thread; its lock is a leaf and may be taken under a
+// connection's.
 
 internal import Platform
 

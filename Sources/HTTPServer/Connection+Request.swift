@@ -111,8 +111,8 @@ extension Connection {
     return state.withLock { state in
       guard state.phase == .body else { return .proceed }
       if core.isEncrypted || refused.head?.isChunked == false {
-        // Where it ends is known, and who has announced it reads no answer before; under TLS only libmicrohttpd
-        // can write, and only when the body has ended. The deadline still holds.
+        // Where it ends is known, and who has announced it reads no answer before; under TLS only
+        // libmicrohttpd can write, and only when the body has ended. The deadline still holds.
         state.phase = .discarding
         state.answer = response
         return .proceed

@@ -89,11 +89,13 @@ internal import Platform
     return nil
   }
 
-  /// Cuts the connection if its client has closed its side and still owes a part of the request, or the next one.
+  /// Cuts the connection if its client has closed its side and still owes a part of the request, or the next
+  /// one.
   ///
-  /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that comes together with the
-  /// last bytes: it would wait until the time is up, and who sends half a request and goes away would hold a
-  /// connection for nothing. Only what is found twice counts: by then the library has dealt with what it had read.
+  /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that comes together with
+  /// the last bytes: it would wait until the time is up, and who sends half a request and goes away would
+  /// hold a connection for nothing. Only what is found twice counts: by then the library has dealt with what
+  /// it had read.
   func checkInput() {
     state.withLock { state in
       guard state.isReading, state.descriptor >= 0 else { return }

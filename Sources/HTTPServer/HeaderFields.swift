@@ -54,9 +54,9 @@ struct HeaderFields: Sendable {
   }
 
   /// Whether every name is a token and no value holds a NUL or a line break, all of which libmicrohttpd lets
-  /// through. A name with a space before its colon is one that another reader may take for the name without it
-  /// (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC 9110
-  /// §5.5).
+  /// through. A name with a space before its colon is one that another reader may take for the name without
+  /// it (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC
+  /// 9110 §5.5).
   var areWellFormed: Bool {
     var start = 0
     for field in fields {

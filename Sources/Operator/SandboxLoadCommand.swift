@@ -1,5 +1,5 @@
-// `sandbox load`: made-up checkouts at a steady rate, each a context and its rightly signed event, to see what a
-// relay does over time. One thread; a request that takes longer than its turn delays the next.
+// `sandbox load`: made-up checkouts at a steady rate, each a context and its rightly signed event, to see
+// what a relay does over time. One thread; a request that takes longer than its turn delays the next.
 
 internal import Domain
 internal import FoundationEssentials
@@ -43,9 +43,8 @@ enum SandboxLoadCommand {
     let app = try SandboxEventCommand.app(configuration, session)
     let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
     session.surroundings.catchStop()
-    session.output.note(
-      "Sending \(rate) checkouts a second to \(app.slug) for \(DurationText.text(milliseconds: duration)); end with Ctrl-C."
-    )
+    let span = DurationText.text(milliseconds: duration)
+    session.output.note("Sending \(rate) checkouts a second to \(app.slug) for \(span); end with Ctrl-C.")
     var tally = Tally()
     let start = MonotonicInstant.now()
     var number = 0

@@ -11,8 +11,8 @@ internal import Store
 final class Housekeeper: Sendable {
   /// The longest sleep; see `Dispatcher.sleepMillisecondsMax`.
   static let sleepMillisecondsMax: Int64 = 5000
-  /// Between two passes of retention: an hour, and less where little is kept, so that what stays beyond its time
-  /// is a tenth of it.
+  /// Between two passes of retention: an hour, and less where little is kept, so that what stays beyond its
+  /// time is a tenth of it.
   static func retentionIntervalMilliseconds(_ retention: Configuration.Retention) -> Int64 {
     let shortest = min(
       retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,

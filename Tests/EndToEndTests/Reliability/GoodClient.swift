@@ -1,5 +1,5 @@
-// A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events, from
-// an address of its own. A thread of its own.
+// A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events,
+// from an address of its own. A thread of its own.
 
 import Platform
 import Testing

@@ -102,7 +102,8 @@ import Testing
   private static func startSlow(_ port: UInt16, _ faults: Monitor<[String]>) throws -> [WorkerThread] {
     let starts = [
       "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-      "POST \(HostileRequests.contexts) HTTP/1.1\r\nHost: x\r\n\(HostileRequests.key)Content-Length: 60000\r\n\r\n",
+      "POST \(HostileRequests.contexts) HTTP/1.1\r\nHost: x\r\n\(HostileRequests.key)"
+        + "Content-Length: 60000\r\n\r\n",
       "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nff00\r\n",
     ]
     return try (0..<4).map { thread in

@@ -1,5 +1,5 @@
-// One hostile destination: where it is, what it does to the first requests, and what must become of those. From
-// then on it behaves, so that what can recover does.
+// One hostile destination: where it is, what it does to the first requests, and what must become of those.
+// From then on it behaves, so that what can recover does.
 
 import Glibc
 import JSON

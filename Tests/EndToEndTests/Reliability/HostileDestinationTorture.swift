@@ -118,7 +118,8 @@ struct HostileDestinationTorture {
 
   // MARK: The purchases
 
-  /// One after another, round by round: what is measured is the destinations' trouble and not a flood of events.
+  /// One after another, round by round: what is measured is the destinations' trouble and not a flood of
+  /// events.
   private static func buy(_ cases: [Case], _ outside: Outside) throws {
     for number in 0..<(cases.map(\.row.receipts).max() ?? 0) {
       for item in cases where number < item.row.receipts {
@@ -164,9 +165,11 @@ struct HostileDestinationTorture {
     case .rests(let seconds):
       // Where the whole app rests (429, a wrong configuration), the breaker says until when.
       condition = """
-        p.state = 'pending' AND (SELECT max(coalesce(max(b.rest_until), 0), coalesce(max(b.probe_at), 0), p.next_attempt_at)
-          - (SELECT max(a.at + a.duration_ms) FROM attempts a JOIN purchases q ON q.row_id = a.purchase_row WHERE q.app = p.app)
-          FROM breakers b WHERE b.app = p.app) BETWEEN \(seconds.lowerBound * 1000) AND \(seconds.upperBound * 1000)
+        p.state = 'pending' AND (
+          SELECT max(coalesce(max(b.rest_until), 0), coalesce(max(b.probe_at), 0), p.next_attempt_at)
+          FROM breakers b WHERE b.app = p.app
+        ) - (SELECT max(a.at + a.duration_ms) FROM attempts a WHERE a.purchase_row = p.row_id)
+        BETWEEN \(seconds.lowerBound * 1000) AND \(seconds.upperBound * 1000)
         """
     }
     let sql = "SELECT count(*) FROM purchases p WHERE p.app = '\(item.app)' AND \(condition)"
@@ -187,7 +190,8 @@ struct HostileDestinationTorture {
 
   private static func describe(_ item: Case, _ connection: Connection) throws -> String {
     let sql = """
-      SELECT coalesce(group_concat(p.state || ' ' || coalesce(p.reason, '-') || ' next ' || coalesce(p.next_attempt_at - p.ready_at, '-')), 'nothing')
+      SELECT coalesce(group_concat(p.state || ' ' || coalesce(p.reason, '-') || ' next '
+        || coalesce(p.next_attempt_at - p.ready_at, '-')), 'nothing')
       FROM purchases p WHERE p.app = '\(item.app)'
       """
     return "\(try connection.text(sql) ?? ""); attempts: \(try hostileAttempts(item, connection))"

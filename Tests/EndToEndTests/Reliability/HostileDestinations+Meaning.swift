@@ -1,5 +1,5 @@
-// Hostile destinations whose answers are well-formed and mean something: statuses, Retry-After, redirects; and
-// those that are slow, or not who they should be. Values.
+// Hostile destinations whose answers are well-formed and mean something: statuses, Retry-After, redirects;
+// and those that are slow, or not who they should be. Values.
 
 import TestSupport
 
@@ -143,8 +143,8 @@ extension HostileDestinations {
   }
 }
 
-/// A gzip stream (RFC 1952) without end, in which 13 bytes stand for 2064: the byte 0, then again and again "repeat
-/// the byte before 258 times" in the fixed code of RFC 1951 §3.2.6.
+/// A gzip stream (RFC 1952) without end, in which 13 bytes stand for 2064: the byte 0, then again and again
+/// "repeat the byte before 258 times" in the fixed code of RFC 1951 §3.2.6.
 enum GzipBomb {
   static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 

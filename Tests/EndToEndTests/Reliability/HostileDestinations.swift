@@ -1,5 +1,5 @@
-// The table of hostile destinations, by theme. What each does is written out as bytes; the verdicts are those of
-// the contract (Delivery) and of ARCHITECTURE (a status line is an answer). Values.
+// The table of hostile destinations, by theme. What each does is written out as bytes; the verdicts are those
+// of the contract (Delivery) and of ARCHITECTURE (a status line is an answer). Values.
 
 import TestSupport
 

@@ -45,7 +45,7 @@ extension HostileRequests {
     }
     let number = #"{"id":"evt_hostile_number","object":"event","type":"checkout.session.completed","#
     let twice =
-      #"{"id":"evt_hostile_1","id":"evt_hostile_2","object":"event","type":"x","type":"y","data":{"object":{}}}"#
+      #"{"id":"evt_hostile_1","id":"evt_hostile_2","object":"event","type":"x","type":"y","data":{}}"#
     let signed: [(String, [UInt8])] = [
       ("4 MiB of [, signed", [UInt8](repeating: UInt8(ascii: "["), count: most)),
       ("4 MiB of numbers, signed", fill(#"{"id":"evt_hostile_numbers","type":"x","data":["#, "0,", "0]}")),
@@ -67,7 +67,8 @@ extension HostileRequests {
     let long = "t=1," + String(repeating: "v1=00,", count: 3000)
     rows += [
       .init(
-        "4 MiB of [, unsigned", event([UInt8](repeating: UInt8(ascii: "["), count: most), ""), .goesOn([400])),
+        "4 MiB of [, unsigned", event([UInt8](repeating: 0x5B, count: most), ""),
+        .goesOn([400])),
       .init("a signature header of 18 KB", event([], "Stripe-Signature: \(long)\r\n"), .goesOn([400])),
       .init(
         "a signature that is no UTF-8",
@@ -94,7 +95,8 @@ extension HostileRequests {
       .init("TLS on a plain port", hello + random, .silence),
       .init("garbage without a line", random, .silence),
       .init(
-        "garbage in lines", random + [0x0D, 0x0A] + random + [0x0D, 0x0A, 0x0D, 0x0A], .refusedByLibrary(400)),
+        "garbage in lines", random + [0x0D, 0x0A] + random + [0x0D, 0x0A, 0x0D, 0x0A],
+        .refusedByLibrary(400)),
       .init("nothing but line ends", [UInt8](repeating: 0x0A, count: 1000), .silence),
       .init("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .refusedByLibrary(505)),
       .init(
@@ -107,7 +109,8 @@ extension HostileRequests {
         .goesOn([404])),
       .init(
         "leave is asked for 4 GB",
-        "POST \(contexts) HTTP/1.1\r\nHost: x\r\n\(key)Expect: 100-continue\r\nContent-Length: 4294967296\r\n\r\n",
+        "POST \(contexts) HTTP/1.1\r\nHost: x\r\n\(key)Expect: 100-continue\r\n"
+          + "Content-Length: 4294967296\r\n\r\n",
         .closes([413])),
       .init("half-closed after a request", whole, .closes([404]), end: .halfCloses),
       .init("half-closed in a request line", Array("GET /no".utf8), .closes([]), end: .halfCloses),

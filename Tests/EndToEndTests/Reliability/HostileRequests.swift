@@ -10,8 +10,8 @@ enum HostileVerdict: Sendable, Equatable {
   case refusedByLibrary(Int)
   /// These statuses in this order; the connection stays and serves a further request.
   case goesOn([Int])
-  /// Nothing is answered: what came is no request yet, and no request comes. It is closed when it has been idle
-  /// for too long.
+  /// Nothing is answered: what came is no request yet, and no request comes. It is closed when it has been
+  /// idle for too long.
   case silence
 }
 

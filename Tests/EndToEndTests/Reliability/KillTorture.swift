@@ -1,5 +1,5 @@
-// The power cut's little sister: kill -9 at any moment, again and again, under load, with two ledgers that are
-// compared afterwards: what the senders were promised, and what the destination got (R1, R3, R9).
+// The power cut's little sister: kill -9 at any moment, again and again, under load, with two ledgers that
+// are compared afterwards: what the senders were promised, and what the destination got (R1, R3, R9).
 
 import Domain
 import Glibc

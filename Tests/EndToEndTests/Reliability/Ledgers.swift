@@ -1,5 +1,5 @@
-// Both ends' own books while the daemon is killed: what the senders were promised, and what the destination was
-// asked and took. Any thread.
+// Both ends' own books while the daemon is killed: what the senders were promised, and what the destination
+// was asked and took. Any thread.
 
 import HTTPServer
 import Platform
@@ -53,8 +53,8 @@ final class Senders {
     }
   }
 
-  /// A context is posted until it is taken; an event is sent once, so that nothing but the relay can make up for
-  /// one that was promised and lost.
+  /// A context is posted until it is taken; an event is sent once, so that nothing but the relay can make up
+  /// for one that was promised and lost.
   private static func keepSending(_ state: Monitor<State>, sender: Int) {
     var number = 0
     while true {
