@@ -66,10 +66,12 @@ public final class StoreWriter {
     session.now = now
     session.changes = StoreChanges()
     do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in try command.apply(to: session) }
+      return try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
+        return try command.apply(to: session)
+      }
     } catch {
-      // If even reading fails, the next command will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       throw error
     }
   }
@@ -79,6 +81,7 @@ public final class StoreWriter {
     session.changes = StoreChanges()
     do throws(SQLiteError) {
       let answers = try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
@@ -87,8 +90,7 @@ public final class StoreWriter {
       for answer in answers { answer() }
       return .success(session.changes)
     } catch {
-      // If even reading fails, the next batch will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       return .failure(error)
     }
   }

@@ -11,6 +11,8 @@ struct Happening {
   private let step: Int
   private let ledger: Ledger
   private var random: SeededGenerator
+  /// Whoever tries again gets another identifier, so these do not depend on the step alone.
+  private var identifiers: SeededGenerator
   private(set) var submissions: [Submission] = []
 
   init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger) {
@@ -18,6 +20,7 @@ struct Happening {
     self.step = step
     self.ledger = ledger
     random = SeededGenerator(seed: seed ^ (UInt64(step) &* 0x9E37_79B9))
+    identifiers = SeededGenerator(seed: ~seed ^ UInt64(ledger.page.submitted))
   }
 
   private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -37,7 +40,7 @@ struct Happening {
     let command = TakeContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
       digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &identifiers))
     let posted = now
     add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }
   }

@@ -75,9 +75,7 @@ final class Life {
     do {
       switch Step(number) {
       case .batch: return batch(number)
-      case .checkpointAside:
-        let aside = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
-        try aside.execute("PRAGMA wal_checkpoint(PASSIVE)")
+      case .checkpointAside: checkpointAside()
       case .checkpoint: try writer?.checkpoint()
       case .restart:
         try writer?.checkpoint()
@@ -116,6 +114,12 @@ final class Life {
     }
     happening.keepHouse()
     return writer.apply(happening.submissions, now: now).fault.map(Failure.sqlite)
+  }
+
+  /// What happens to another program is its own trouble.
+  private func checkpointAside() {
+    let aside = try? Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
   /// What the dispatcher and an operator see; nil when it cannot be read now.
