@@ -78,11 +78,14 @@ public struct Breaker: Sendable, Equatable {
     }
   }
 
-  /// Lets a probe go at once: the configuration was changed, or an operator asked.
+  /// Lets a probe go at once, as soon as the rest that the destination asked for is over: what stopped the
+  /// deliveries may be mended.
   public mutating func probeNow(now: Timestamp) {
-    restUntil = nil
     if state != .closed { probeAt = now }
   }
+
+  /// The destination is another one, or knows us by another name: the rest was not asked of this one.
+  public mutating func endRest() { restUntil = nil }
 
   private mutating func close(now: Timestamp) {
     pausedMilliseconds = pausedMilliseconds(now: now)

@@ -13,6 +13,8 @@ internal import CSQLite
   }
 
   let handle: OpaquePointer
+  /// How many pages the write-ahead log had after this connection's last commit; 0 unless it is watched.
+  public private(set) var logPages = 0
 
   /// - Parameters:
   ///   - path: the database file; `:memory:` for one that is gone with the connection.
@@ -41,6 +43,18 @@ internal import CSQLite
 
   deinit {
     unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Keeps `logPages` from the next commit on (https://www.sqlite.org/c3ref/wal_hook.html). Replaces SQLite's
+  /// automatic checkpoints, which are made by a hook of the same kind.
+  public func watchLog() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        guard let context = unsafe context else { return SQLITE_OK }
+        unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Runs SQL that returns nothing of interest; several statements may stand in it.

@@ -36,6 +36,7 @@ struct Lane {
   /// The configuration was read again. What stopped the deliveries may be mended: a probe tells.
   mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
+    if app.speaksDifferently(from: self.app) { breaker.endRest() }
     self.app = app
     edition += 1
     isRetired = false
