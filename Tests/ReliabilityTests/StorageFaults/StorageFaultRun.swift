@@ -31,6 +31,16 @@ struct LifeStage: Sendable {
   struct Unexpected: Error, CustomStringConvertible { let description: String }
 }
 
+/// How something is made to fail, and how that ends.
+struct StorageFault {
+  var order: (SimulatedDisk) -> Void
+  var heal: (SimulatedDisk) -> Void = { $0.heal() }
+  /// How often it happened.
+  var count: (SimulatedDisk) -> Int = { $0.faultsInjected }
+  /// Does something to which it does not happen: looking at what is left.
+  var aside: (() throws -> String?) throws -> String? = { try $0() }
+}
+
 /// One run from a stage on a failing disk.
 struct StorageFaultRun {
   /// How many steps are gone from a stage, so that each kind of step follows on a fault.
@@ -40,41 +50,44 @@ struct StorageFaultRun {
   private let stage: LifeStage
   private let ledger: Ledger
   private let life: Life
+  private let fault: StorageFault
   private var random: SeededGenerator
-  private var seen = 0
+  private let countBefore: Int
+  private var seen: Int
 
-  /// How many operations failed.
-  var injected: Int { disk.faultsInjected }
+  /// How often something failed.
+  var injected: Int { fault.count(disk) - countBefore }
 
-  /// - Parameter order: tells the disk how it is to fail.
-  init(_ stage: LifeStage, seed: UInt64, order: (SimulatedDisk) -> Void) {
+  init(_ stage: LifeStage, seed: UInt64, _ fault: StorageFault) {
+    self.fault = fault
     disk = stage.disk.afterKill(seed: seed)
     self.stage = stage
     ledger = Ledger(stage.page)
     life = Life(path: disk.path(), seed: stage.seed, ledger: ledger)
     random = SeededGenerator(seed: ~seed)
-    order(disk)
+    countBefore = fault.count(disk)
+    seen = countBefore
+    fault.order(disk)
   }
 
-  /// - Parameter heal: takes the cause away.
   /// - Returns: what was wrong; nil when nothing was.
-  mutating func run(heal: (SimulatedDisk) -> Void = { $0.heal() }) throws -> String? {
+  mutating func run() throws -> String? {
     var starts = 0
-    if !start(at: stage.step, heal: heal) { return "it does not start once the fault has passed" }
+    if !start(at: stage.step) { return "it does not start once the fault has passed" }
     for step in stage.step..<(stage.step + Self.steps) {
       let failure = life.run(step)
-      guard disk.faultsInjected > seen else {
+      guard fault.count(disk) > seen else {
         if let failure { return "step \(step) fails without a fault: \(failure)" }
         continue
       }
-      seen = disk.faultsInjected
-      if let lost = try lostByCrash() { return "step \(step), then the power: \(lost)" }
-      heal(disk)
+      seen = fault.count(disk)
+      if let lost = try fault.aside({ try lostByCrash() }) { return "step \(step), then the power: \(lost)" }
+      fault.heal(disk)
       if failure?.endsTheProcess == true {
         starts += 1
         life.close()
         disk.crash(random: &random)
-        if !start(at: step + 1000 * starts, heal: heal) { return "step \(step): it does not start again" }
+        if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
       }
       // Whoever was refused tries again.
       if let failure = life.run(step) { return "step \(step), after the fault has passed: \(failure)" }
@@ -82,12 +95,12 @@ struct StorageFaultRun {
     if !ledger.page.unanswered.allSatisfy({ $0 < stage.page.submitted }) {
       return "a submission has not one answer"
     }
-    heal(disk)
+    fault.heal(disk)
     return try faults(on: disk)
   }
 
   /// Starts as a service manager does: again, when it failed.
-  private mutating func start(at step: Int, heal: (SimulatedDisk) -> Void) -> Bool {
+  private mutating func start(at step: Int) -> Bool {
     for attempt in 0..<3 {
       do {
         try life.open(at: step + attempt * 10_000)
@@ -95,7 +108,7 @@ struct StorageFaultRun {
       } catch {
         life.close()
         disk.kill()
-        if attempt == 1 { heal(disk) }
+        if attempt == 1 { fault.heal(disk) }
       }
     }
     return false

@@ -43,7 +43,7 @@ struct StorageFaultTorture {
   @Test("Nothing is acknowledged that a failing disk does not hold, whichever operation fails (R1)")
   func everyOperation() throws {
     let seed = Torture.seed(1)
-    let stride = Torture.size(short: 29, long: 1)
+    let stride = Torture.size(short: 89, long: 1)
     let stages = try LifeStage.all(before: Torture.isLong ? [0, 3, 8, 12, 17, 21] : [0, 8], seed: seed)
     var injected = 0
     for stage in stages {
@@ -51,12 +51,11 @@ struct StorageFaultTorture {
         var nth = 1
         var wasReached = true
         while wasReached {
-          var run = StorageFaultRun(stage, seed: seed &+ UInt64(nth)) {
-            kind.order(nth: nth, of: $0)
-          }
-          let fault = try describing("stage \(stage.step), \(kind), \(nth)", seed) { try run.run() }
+          let fault = StorageFault { [nth] in kind.order(nth: nth, of: $0) }
+          var run = StorageFaultRun(stage, seed: seed &+ UInt64(nth), fault)
+          let wrong = try describing("stage \(stage.step), \(kind), \(nth)", seed) { try run.run() }
           try #require(
-            fault == nil, "TORTURE_SEED=\(seed): stage \(stage.step), \(kind), \(nth): \(fault ?? "")")
+            wrong == nil, "TORTURE_SEED=\(seed): stage \(stage.step), \(kind), \(nth): \(wrong ?? "")")
           wasReached = run.injected > 0
           injected += run.injected
           nth += stride
@@ -73,13 +72,16 @@ struct StorageFaultTorture {
     let stages = try LifeStage.all(before: [0, 3, 8, 12], seed: seed)
     var injected = 0
     for stage in stages {
-      let step = Torture.size(short: 32_768, long: 1024)
+      let step = Torture.size(short: 65_536, long: 1024)
       for room in Swift.stride(from: 0, through: 400_000, by: step) {
         let capacity = stage.disk.usedBytes + room
-        var run = StorageFaultRun(stage, seed: seed) { $0.capacity = capacity }
-        let fault = try describing("stage \(stage.step), \(room) bytes", seed) {
-          try run.run { $0.capacity = nil }
+        let full = StorageFault {
+          $0.capacity = capacity
+        } heal: {
+          $0.capacity = nil
         }
+        var run = StorageFaultRun(stage, seed: seed, full)
+        let fault = try describing("stage \(stage.step), \(room) bytes", seed) { try run.run() }
         try #require(fault == nil, "TORTURE_SEED=\(seed): stage \(stage.step), \(room) bytes: \(fault ?? "")")
         injected += run.injected
       }
