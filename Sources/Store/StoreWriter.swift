@@ -90,10 +90,12 @@ public final class StoreWriter {
     session.now = now
     session.changes = StoreChanges()
     do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in try command.apply(to: session) }
+      return try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
+        return try command.apply(to: session)
+      }
     } catch {
-      // If even reading fails, the next command will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       throw error
     }
   }
@@ -103,6 +105,7 @@ public final class StoreWriter {
     session.changes = StoreChanges()
     do throws(SQLiteError) {
       let answers = try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
@@ -111,8 +114,7 @@ public final class StoreWriter {
       for answer in answers { answer() }
       return .success(session.changes)
     } catch {
-      // If even reading fails, the next batch will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       return .failure(error)
     }
   }

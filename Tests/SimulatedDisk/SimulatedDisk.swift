@@ -94,8 +94,16 @@ public final class SimulatedDisk: Sendable {
     }
   }
 
+  /// Lets the device be lost in the middle of an operation: from then on everything fails, until `heal`.
+  /// - Parameter nth: which of those that come, from 1 on.
+  public func detach(at operation: Operation, nth: Int) {
+    volume.monitor.withLock {
+      $0.faults.append(Fault(operation: operation, remaining: nth, forEver: false, effect: .detach))
+    }
+  }
+
   /// Takes back every fault that was ordered. Power that is gone stays gone.
-  public func heal() { volume.monitor.withLock { $0.faults = [] } }
+  public func heal() { volume.monitor.withLock { $0.heal() } }
 
   /// The bytes that fit, shared memory included; nil for as many as are written. What is there stays.
   public var capacity: Int? {
@@ -140,6 +148,7 @@ struct Fault {
     /// The code, or nil for what the operation's own one is.
     case code(Int32?)
     case powerCut
+    case detach
   }
 
   let operation: SimulatedDisk.Operation

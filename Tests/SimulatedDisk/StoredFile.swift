@@ -49,7 +49,10 @@ final class StoredFile {
   }
 
   func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
-    let copy = unsafe [UInt8](new)
+    let copy = unsafe [UInt8](unsafeUninitializedCapacity: new.count) { target, count in
+      unsafe UnsafeMutableRawBufferPointer(target).copyMemory(from: new)
+      count = new.count
+    }
     Self.put(copy, at: offset, in: &bytes)
     pending.append(.write(offset: offset, bytes: copy))
   }
@@ -150,14 +153,25 @@ final class StoredFile {
     if size < bytes.count {
       bytes.removeLast(bytes.count - size)
     } else {
-      bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+      bytes += [UInt8](repeating: 0, count: size - bytes.count)
     }
   }
 
   private static func garble(
     _ bytes: inout [UInt8], _ range: Range<Int>, random: inout some RandomNumberGenerator
   ) {
-    for index in range { bytes[index] = UInt8.random(in: 0...255, using: &random) }
+    // Eight at a time: this is called often.
+    unsafe bytes.withUnsafeMutableBytes { target in
+      var place = range.lowerBound
+      while place < range.upperBound {
+        let count = min(8, range.upperBound - place)
+        unsafe withUnsafeBytes(of: random.next()) { garbage in
+          let part = unsafe UnsafeMutableRawBufferPointer(rebasing: target[place..<(place + count)])
+          unsafe part.copyMemory(from: UnsafeRawBufferPointer(rebasing: garbage[..<count]))
+        }
+        place += count
+      }
+    }
   }
 }
 

@@ -63,6 +63,7 @@ struct VolumeState: @unchecked Sendable {
   /// Grows with each end of a process; an open file of an earlier one is dead.
   private(set) var epoch = 0
   private(set) var isPowerCut = false
+  private var isDetached = false
   var faults: [Fault] = []
   var capacity: Int?
   var isReadOnly = false
@@ -129,6 +130,10 @@ struct VolumeState: @unchecked Sendable {
   mutating func refusal(of operation: SimulatedDisk.Operation) -> Int32? {
     counts[operation.rawValue] += 1
     if isPowerCut { return operation.code }
+    if isDetached {
+      faultsInjected += 1
+      return operation.code
+    }
     var refusal: Int32?
     for index in faults.indices where faults[index].operation == operation {
       faults[index].remaining -= 1
@@ -138,11 +143,19 @@ struct VolumeState: @unchecked Sendable {
       case .powerCut:
         isPowerCut = true
         refusal = operation.code
+      case .detach:
+        isDetached = true
+        refusal = operation.code
       case .code(let code): refusal = code ?? operation.code
       }
     }
     if refusal != nil { faultsInjected += 1 }
     return refusal
+  }
+
+  mutating func heal() {
+    faults = []
+    isDetached = false
   }
 
   /// Whether so many bytes more fit.

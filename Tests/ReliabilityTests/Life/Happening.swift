@@ -10,19 +10,29 @@ struct Happening {
   private let now: Timestamp
   private let step: Int
   private let ledger: Ledger
+  private let isTerse: Bool
   private var random: SeededGenerator
+  /// Whoever tries again gets another identifier, so these do not depend on the step alone.
+  private var identifiers: SeededGenerator
   private(set) var submissions: [Submission] = []
 
-  init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger) {
+  init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger, isTerse: Bool) {
+    self.isTerse = isTerse
     self.now = now
     self.step = step
     self.ledger = ledger
     random = SeededGenerator(seed: seed ^ (UInt64(step) &* 0x9E37_79B9))
+    identifiers = SeededGenerator(seed: ~seed ^ UInt64(ledger.page.submitted))
   }
 
   private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 
   private mutating func oneIn(_ count: Int) -> Bool { number(0..<count) == 0 }
+
+  /// How much longer a text is than it need be, so that rows take a page or several.
+  private mutating func padding(_ range: Range<Int>, _ bytes: Int) -> Int {
+    number(range) * (isTerse ? 1 : bytes)
+  }
 
   /// Contexts and events, some of them again, some about purchases of long ago.
   mutating func comeIn() {
@@ -32,12 +42,12 @@ struct Happening {
 
   private mutating func takeContext() {
     let n = number(0..<Self.purchases)
-    let text = "blob \(n) " + String(repeating: "x", count: number(0..<4) * 700)
+    let text = "blob \(n) " + String(repeating: "x", count: padding(0..<4, 700))
     let app = n % 3 == 0 ? "held" : "ios"
     let command = TakeContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
       digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &identifiers))
     let posted = now
     add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }
   }
@@ -47,7 +57,7 @@ struct Happening {
     let app = n % 3 == 0 ? "held" : "ios"
     // One in six is an event that came before.
     let id = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
-    let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: number(0..<5) * 900)
+    let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
     let command = TakeEvent(
       app: app, processor: "stripe", eventID: id, type: "test", body: body, content: content(n))
     let received = now
@@ -102,7 +112,7 @@ struct Happening {
       let decision = decisions[number(0..<decisions.count)]
       let report = AttemptReport(
         startedAt: now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
-        response: [UInt8](repeating: 65, count: number(0..<3) * 1500))
+        response: [UInt8](repeating: 65, count: padding(0..<3, 1500)))
       let state = Breaker.State.allCases[number(0..<Breaker.State.allCases.count)]
       let breaker = Breaker(state: state, failures: number(0..<9), since: now)
       let entry = ledger.mayKeep(breaker, app: app)

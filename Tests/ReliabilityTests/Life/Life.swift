@@ -39,14 +39,20 @@ final class Life {
   let path: String
   let seed: UInt64
   let ledger: Ledger
+  /// Whether what comes in is short, for a database that people read.
+  private let isTerse: Bool
   private var writer: StoreWriter?
   private var reader: StoreReader?
 
-  init(path: String, seed: UInt64, ledger: Ledger) {
+  init(path: String, seed: UInt64, ledger: Ledger, isTerse: Bool = false) {
+    self.isTerse = isTerse
     self.path = path
     self.seed = seed
     self.ledger = ledger
   }
+
+  /// A log of so few pages is moved into the database every few batches.
+  private static let checkpointPages = 60
 
   static func compose(_ content: ReceiptContent) -> [UInt8] {
     let words = [content.userID, content.key.id, content.priceID, content.context ?? "-"]
@@ -61,7 +67,8 @@ final class Life {
   func open(at step: Int) throws(StoreError) {
     close()
     let random = SeededGenerator(seed: seed &+ UInt64(step) &* 0x1_0000)
-    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: random)
+    writer = try StoreWriter(
+      path: path, role: .owner, rules: Self.rules, random: random, checkpointPages: Self.checkpointPages)
   }
 
   func close() {
@@ -75,9 +82,7 @@ final class Life {
     do {
       switch Step(number) {
       case .batch: return batch(number)
-      case .checkpointAside:
-        let aside = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
-        try aside.execute("PRAGMA wal_checkpoint(PASSIVE)")
+      case .checkpointAside: checkpointAside()
       case .checkpoint: try writer?.checkpoint()
       case .restart:
         try writer?.checkpoint()
@@ -108,7 +113,7 @@ final class Life {
   private func batch(_ number: Int) -> Failure? {
     guard let writer else { return .open }
     let now = Self.moment(of: number)
-    var happening = Happening(seed: seed, step: number, now: now, ledger: ledger)
+    var happening = Happening(seed: seed, step: number, now: now, ledger: ledger, isTerse: isTerse)
     happening.comeIn()
     if let known = known(at: now) {
       happening.deliver(known.due)
@@ -116,6 +121,12 @@ final class Life {
     }
     happening.keepHouse()
     return writer.apply(happening.submissions, now: now).fault.map(Failure.sqlite)
+  }
+
+  /// What happens to another program is its own trouble.
+  private func checkpointAside() {
+    let aside = try? Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
   /// What the dispatcher and an operator see; nil when it cannot be read now.

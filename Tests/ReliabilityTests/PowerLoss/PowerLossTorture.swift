@@ -19,7 +19,7 @@ struct PowerLossTorture {
   @Test("What was acknowledged survives a power loss at any write or sync (R1, R9)")
   func everyPoint() throws {
     let seed = Torture.seed(1)
-    let stride = Torture.size(short: 71, long: 1)
+    let stride = Torture.size(short: 47, long: 1)
     let lives = Torture.size(short: 2, long: 4)
     var explored = 0
     for life in 0..<lives {
@@ -55,6 +55,8 @@ struct PowerLossTrace {
   private let stride: Int
   private let ledger = Ledger()
   private var random: SeededGenerator
+  /// The moments of this life at which a crash may leave another state.
+  private(set) var moments = 0
   private(set) var explored = 0
 
   init(disk properties: SimulatedDisk.Properties, seed: UInt64, stride: Int) {
@@ -89,7 +91,7 @@ struct PowerLossTrace {
   /// Does something, and crashes a copy of the disk at every so many moments of it.
   private mutating func crashes(during body: () throws -> Void) rethrows -> [Point] {
     let watch = Monitor(Watch(random: SeededGenerator(seed: random.next())))
-    let number = explored
+    let number = moments
     disk.watch { [disk, stride, ledger] operation in
       watch.withLock { watch in
         watch.seen += 1
@@ -101,6 +103,7 @@ struct PowerLossTrace {
     }
     defer { disk.watch(nil) }
     try body()
+    moments += watch.withLock { $0.seen }
     return watch.withLock { $0.points }
   }
 
