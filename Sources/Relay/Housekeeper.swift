@@ -10,6 +10,9 @@ internal import Store
 /// Does what is due by time.
 final class Housekeeper: Sendable {
   static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  /// For how long nothing is deleted after the wall clock was set forward by more than such an interval: long
+  /// enough for a person to notice that it is wrong.
+  static let retentionRestMilliseconds: Int64 = 86_400_000
   /// Between two slices, so that the writer is free for others most of the time.
   static let slicePauseMilliseconds: Int64 = 50
   static let faultPauseMilliseconds: Int64 = 1000
@@ -72,7 +75,8 @@ final class Housekeeper: Sendable {
   }
 
   private func run() {
-    var rounds = Rounds(startingAt: surroundings.clock.monotonic)
+    var rounds = Rounds(surroundings.clock)
+    followClockBack()
     while !state.withLock({ $0.isStopping }) {
       let (deadline, known) = goRound(&rounds)
       let _: Bool? = state.wait(until: deadline) { state in
@@ -85,13 +89,15 @@ final class Housekeeper: Sendable {
 
   /// What is done at intervals.
   struct Rounds {
+    fileprivate var watch: ClockWatch
     fileprivate var lookAt: MonotonicInstant
     fileprivate var retentionAt: MonotonicInstant
     fileprivate var retention: RetentionRun?
 
-    init(startingAt now: MonotonicInstant) {
-      lookAt = now
-      retentionAt = now
+    init(_ clock: any Clock) {
+      watch = ClockWatch(clock)
+      lookAt = clock.monotonic
+      retentionAt = clock.monotonic
     }
   }
 
@@ -100,6 +106,13 @@ final class Housekeeper: Sendable {
   ///   known here: another one is news.
   func goRound(_ rounds: inout Rounds) -> (until: MonotonicInstant, waitUntil: Timestamp?) {
     let clock = surroundings.clock
+    if let jump = rounds.watch.jump(clock) {
+      if jump < 0 { followClockBack() }
+      // What is old by a clock that has just been set forward may not be.
+      if jump > Self.retentionIntervalMilliseconds {
+        rounds.retentionAt = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
+      }
+    }
     if clock.monotonic >= rounds.lookAt {
       noteEverythingChanged()
       committer.lookForSpace()
@@ -123,6 +136,20 @@ final class Housekeeper: Sendable {
       deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
     }
     return (deadline, known)
+  }
+
+  /// What was planned by a clock that ran ahead, in this run or before it, comes back to now.
+  func followClockBack() {
+    let log = surroundings.log
+    _ = committer.submit(FollowClockBack(), from: .inside) { result in
+      switch result {
+      case .success(0): break
+      case .success(let count):
+        log.warning("the wall clock went back: receipts keep their pauses", ["count": String(count)])
+      // What could not be brought back comes when the clock has caught up, or with the next start.
+      case .failure(let error): log.error("could not follow the wall clock", ["error": error.description])
+      }
+    }
   }
 
   /// Decides again about waits that ran out, and learns when the next one does.

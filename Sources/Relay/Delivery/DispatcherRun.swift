@@ -1,4 +1,4 @@
-// What the dispatcher does, turn by turn, and its state, which nobody else sees. The dispatcher's thread.
+// What the dispatcher does, turn by turn, and its state. The dispatcher's thread.
 
 internal import Destinations
 internal import Domain
@@ -19,17 +19,18 @@ struct DispatcherRun {
     var edition: Int
   }
 
-  private let dispatcher: Dispatcher
-  private let reader: StoreReader
+  let dispatcher: Dispatcher
+  let reader: StoreReader
   private let carrier: any Carrier
-  private let clock: any Clock
-  private let log: Log
+  let clock: any Clock
+  let log: Log
   private var random: any RandomNumberGenerator & Sendable
-  private var lanes: [String: Lane] = [:]
+  var lanes: [String: Lane] = [:]
   private var tries: [UInt64: Try] = [:]
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
   private var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  private var watch: ClockWatch
   /// When to look for what nobody told.
   private var lookAt: MonotonicInstant
   /// Until when what is under way may go on; nil while nobody asked to stop.
@@ -43,11 +44,12 @@ struct DispatcherRun {
     log = dispatcher.surroundings.log
     random = dispatcher.surroundings.random
     lookAt = clock.monotonic
+    watch = ClockWatch(clock)
     use(directory)
   }
 
-  private var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
-  private var monotonic: MonotonicInstant { clock.monotonic }
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
 
   /// Turn after turn until the stop.
   mutating func loop() {
@@ -58,6 +60,7 @@ struct DispatcherRun {
   /// Does what is to be done now, without waiting.
   /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
   mutating func turn() -> Int64? {
+    if let jump = watch.jump(clock) { followClock(by: jump) }
     if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
@@ -93,28 +96,6 @@ struct DispatcherRun {
     if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
     if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
     return news.isStopping
-  }
-
-  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still
-  /// judged and stored.
-  private mutating func use(_ directory: AppDirectory) {
-    let breakers: [String: Breaker]
-    do throws(SQLiteError) {
-      breakers = try reader.breakers()
-    } catch {
-      // Without it a breaker starts closed, and what was wrong shows again at the first try.
-      log.error("could not read the breakers", ["error": error.description])
-      breakers = [:]
-    }
-    let (now, monotonic) = (now, monotonic)
-    for slug in lanes.keys where directory[slug] == nil { lanes[slug]?.retire() }
-    for (slug, app) in directory.apps {
-      if lanes[slug] != nil {
-        lanes[slug]?.use(app, now: now, monotonic: monotonic)
-      } else {
-        lanes[slug] = Lane(app, breaker: breakers[slug] ?? Breaker(), now: now, monotonic: monotonic)
-      }
-    }
   }
 
   private var lookIntervalMilliseconds: Int64 { dispatcher.surroundings.lookIntervalMilliseconds }

@@ -1,5 +1,5 @@
-// What the world outside was promised and saw: the small independent model that the relay's database is held against
-// after every commit. It knows no rule of the relay, only the contract's promises.
+// What the world outside was promised and saw: the small independent model that the relay's database is held
+// against after every commit. It knows no rule of the relay, only the contract's promises.
 
 import Domain
 import JSON
@@ -19,8 +19,6 @@ struct Memory {
   /// A receipt as it stood when it was last looked at.
   struct Seen {
     var id: String
-    var object: String
-    var app: String
     var state: String
     var body: [UInt8]
     var at: Int64
@@ -52,7 +50,7 @@ struct Memory {
 
   /// Looks at everything.
   mutating func lookAtEverything(_ connection: Connection, now: Int64) throws {
-    try lookAtReceipts(connection.prepare(Self.receipts), now: now)
+    try lookAtReceipts(connection, now: now)
     for (name, sql) in Promises.faults where try connection.integer(sql) != 0 { faults.append(name) }
     let events = Set(
       try connection.prepare("SELECT event_id FROM events").all { row throws(SQLiteError) in
@@ -72,18 +70,45 @@ struct Memory {
     }
   }
 
-  static let receipts = """
+  private static let receipts = """
     SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id FROM purchases
     WHERE state IS NOT NULL
     """
+  /// What a commit of that moment changed. A statement that is prepared once.
+  static let changedReceipts = receipts + " AND updated_at = ?1"
 
-  /// - Parameter question: `receipts`.
-  mutating func lookAtReceipts(_ question: Statement, now: Int64) throws {
+  /// Looks at the receipts that the commit of this moment changed.
+  /// - Parameter question: `changedReceipts`.
+  mutating func lookAtChanges(_ question: Statement, wall: Int64, now: Int64) throws {
+    for (key, after) in try read(question, [.integer(wall)], now: now) {
+      if let before = seen[key] { compare(before, with: after, key, now: now) }
+      take(after, key)
+    }
+  }
+
+  private mutating func lookAtReceipts(_ connection: Connection, now: Int64) throws {
+    let current = try read(connection.prepare(Self.receipts), [], now: now)
+    for (key, before) in seen { compare(before, with: current[key], key, now: now) }
+    // What retention deleted has ended; it stays in memory, so that it cannot come back.
+    for (key, receipt) in current { take(receipt, key) }
+  }
+
+  private mutating func take(_ receipt: Seen, _ key: String) {
+    var receipt = receipt
+    if let before = seen[key], before.state == receipt.state { receipt.at = before.at }
+    seen[key] = receipt
+    guard receipt.state == "delivered" else { return }
+    let isAccepted = arrivals[key]?.contains { $0.status == 200 && $0.body == receipt.body } ?? false
+    if !isAccepted { faults.append("R3: \(key) is delivered to nobody") }
+  }
+
+  private mutating func read(
+    _ question: Statement, _ values: [Value], now: Int64
+  ) throws -> [String: Seen] {
     var current: [String: Seen] = [:]
-    try question.forEach { row throws(SQLiteError) in
+    try question.forEach(values) { row throws(SQLiteError) in
       let (app, object) = (try row.text(0), try row.text(1))
-      let seen = Seen(
-        id: try row.text(2), object: object, app: app, state: try row.text(3), body: row.blob(4), at: now)
+      let seen = Seen(id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now)
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")
@@ -94,14 +119,7 @@ struct Memory {
         if let old, old.id != seen.id, !old.body.isEmpty { faults.append("R2: two receipts for \(session)") }
       }
     }
-    for (key, before) in seen { compare(before, with: current[key], key, now: now) }
-    for (key, receipt) in current {
-      if let before = seen[key], before.state == receipt.state { current[key]?.at = before.at }
-      let isAccepted = arrivals[key]?.contains { $0.status == 200 && $0.body == receipt.body } ?? false
-      if receipt.state == "delivered", !isAccepted { faults.append("R3: \(key) is delivered to nobody") }
-    }
-    // What retention deleted has ended; it stays in memory, so that it cannot come back.
-    seen.merge(current) { $1 }
+    return current
   }
 
   private mutating func compare(_ before: Seen, with after: Seen?, _ key: String, now: Int64) {

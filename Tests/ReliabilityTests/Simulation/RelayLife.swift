@@ -1,5 +1,5 @@
-// One life of the relay in its world: its parts do their work in an order drawn by lot, one step at a time, and it may
-// die between any two steps or in the middle of a write. One thread.
+// One life of the relay in its world: its parts do their work in an order drawn by lot, one step at a time,
+// and it may die between any two steps or in the middle of a write. One thread.
 
 import Domain
 import Platform
@@ -8,7 +8,6 @@ import SimulatedDisk
 
 @testable import Relay
 
-nonisolated(unsafe) var dbg = [0, 0, 0]
 /// From a start to a stop, or to a crash.
 struct RelayLife {
   /// More steps than that at one moment mean that a part never comes to rest.
@@ -19,7 +18,7 @@ struct RelayLife {
   private let world: SimulatedWorld
   private let core: RelayCore
   private let reader: Connection
-  private let receipts: Statement
+  private let changes: Statement
   private var commits = 0
   private var rounds: Housekeeper.Rounds
   private var dispatcherAt: Int64
@@ -29,17 +28,18 @@ struct RelayLife {
 
   init(_ world: SimulatedWorld, _ core: RelayCore) throws(SQLiteError) {
     let reader = try Connection(path: world.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
-    receipts = try reader.prepare(Memory.receipts)
+    changes = try reader.prepare(Memory.changedReceipts)
     self.world = world
     self.core = core
     self.reader = reader
-    rounds = Housekeeper.Rounds(startingAt: world.clock.monotonic)
+    rounds = Housekeeper.Rounds(world.clock)
     dispatcherAt = world.now
     housekeeperAt = world.now
   }
 
   mutating func live(_ run: inout DispatcherRun, until end: Int64) throws {
     try world.lookAtEverything(reader)
+    core.housekeeper.followClockBack()
     try settle(&run)
     while !isDead, world.now < end {
       let moments = [world.agenda.nextAt, world.network.nextAnswerAt, dispatcherAt, housekeeperAt, end]
@@ -63,9 +63,9 @@ struct RelayLife {
         if steps > Self.stepsMax { throw Restless(seed: world.seed) }
         orderDeath()
         switch part {
-        case 0: if try commit() { isMoving = true; unsafe dbg[0] += 1 }
-        case 1: if dispatch(&run) { isMoving = true; unsafe dbg[1] += 1 }
-        default: if keepHouse() { isMoving = true; unsafe dbg[2] += 1 }
+        case 0: if try commit() { isMoving = true }
+        case 1: if dispatch(&run) { isMoving = true }
+        default: if keepHouse() { isMoving = true }
         }
         if isDead || world.disk.isPowerCut { return isDead = true }
       }
@@ -95,7 +95,7 @@ struct RelayLife {
     if commits % Self.commitsBetweenLooks == 0 {
       try world.lookAtEverything(reader)
     } else {
-      try world.memory.lookAtReceipts(receipts, now: world.now)
+      try world.memory.lookAtChanges(changes, wall: world.wall, now: world.now)
     }
     return true
   }

@@ -66,9 +66,10 @@ extension SimulatedWorld {
   /// Stripe makes the events of a story once the app has its context through, or goes without.
   private func makeEvents(_ number: Int) {
     if stories[number].kind == .contextByID {
-      stories[number].contextID = memory.contexts.first {
-        $0.value.blob == stories[number].contexts.first
-      }?.key
+      stories[number].contextID =
+        memory.contexts.first {
+          $0.value.blob == stories[number].contexts.first
+        }?.key
     }
     events[number] = stories[number].events(at: wall, random: &random).map {
       SentEvent(id: $0.id, body: $0.body)

@@ -94,6 +94,8 @@ struct Story {
     // Nothing but the context's price could help, where there is one.
     case .noPrice where contexts.isEmpty: .failed
     case .noUser: .failed
+    // It was paid before the app had its context through.
+    case .contextByID where contextID == nil: .failed
     default: isRefused ? .failed : .delivered
     }
   }
