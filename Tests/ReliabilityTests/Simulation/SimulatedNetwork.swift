@@ -20,6 +20,7 @@ struct Arrival {
   let atMonotonic: Int64
   /// What it answered, whether or not the answer came through.
   let status: Int
+  let retryAfter: String?
 }
 
 /// Carries one relay's requests after the other's.
@@ -90,7 +91,8 @@ final class SimulatedNetwork: Carrier {
       if fate.arrives {
         state.arrivals.append(
           Arrival(
-            app: app, body: request.body, objectID: object, atMonotonic: now, status: fate.status))
+            app: app, body: request.body, objectID: object, atMonotonic: now, status: fate.status,
+            retryAfter: fate.retryAfter))
       }
       state.underWay.append(
         (now + fate.after, TransferCompletion(tag: tag, result: fate.result(number: Int(tag)))))

@@ -35,6 +35,8 @@ extension SimulatedWorld {
     case .reload:
       rate = [20.0, 50, 1000].randomElement(using: &random) ?? 50
       try core.reload(configuration)
+    case .jump(let jump): clock.jump(by: jump)
+    case .weather(let app, let weather): network.change(app) { $0.weather = weather }
     case .setClock:
       guard !isHealed else { return }
       let jumps = [Self.hour, 365 * Self.day, Self.second]

@@ -21,6 +21,8 @@ final class SimulatedWorld {
     case operate
     case reload
     case setClock
+    case jump(Int64)
+    case weather(String, Weather)
   }
 
   /// What the relay answered, or that it did not.
@@ -58,6 +60,7 @@ final class SimulatedWorld {
   var rate = 50.0
   /// Whether crashes and bad weather are over.
   var isHealed = false
+  var lookInterval = hour
   var crashes = 0
   var steps = 0
   var upSince: Int64 = 0
@@ -137,11 +140,11 @@ final class SimulatedWorld {
   }
 
   /// One life of the relay: from its start to that moment, or to its death.
-  private func runRelay(until end: Int64) throws {
+  func runRelay(until end: Int64) throws {
     let surroundings = Surroundings(
       log: Log(level: .error, clock: clock) { _ in }, clock: clock, carrier: network,
       reserve: EndlessSpace(), random: SeededGenerator(seed: random.next()),
-      lookIntervalMilliseconds: Self.hour, onSyncFailure: { _ in })
+      lookIntervalMilliseconds: lookInterval, onSyncFailure: { _ in })
     let core = try RelayCore(configuration, surroundings)
     upSince = now
     var life = try RelayLife(self, core)

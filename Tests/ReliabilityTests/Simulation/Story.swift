@@ -35,20 +35,21 @@ struct Story {
   /// Whether the destination will refuse the receipt for good.
   let isRefused: Bool
 
-  init(number: Int, app: String, random: inout SeededGenerator) {
+  /// - Parameter kind: nil for any.
+  init(number: Int, app: String, kind: Kind? = nil, random: inout SeededGenerator) {
     self.number = number
     self.app = app
-    kind = Kind.allCases.randomElement(using: &random) ?? .subscription
+    self.kind = kind ?? Kind.allCases.randomElement(using: &random) ?? .subscription
     // Some users come again, so that contexts and purchases of one user meet.
     isRegular = Int.random(in: 0..<4, using: &random) == 0
     user = isRegular ? "regular-\(Int.random(in: 0..<3, using: &random))" : "user-\(number)"
     let price = "price_\(number % 5)"
-    let count = kind == .contextByID ? 1 : [0, 1, 1, 1, 2].randomElement(using: &random) ?? 1
+    let count = self.kind == .contextByID ? 1 : [0, 1, 1, 1, 2].randomElement(using: &random) ?? 1
     contexts = (0..<count).map { Self.blob(price: price, name: "\(app)-\(number)-\($0)") }
-    let isSubscription = ![.payment, .delayedPayment, .failedPayment, .expired].contains(kind)
-    let isAnonymous = [.noUser, .userInMetadata, .contextByID].contains(kind)
+    let isSubscription = ![.payment, .delayedPayment, .failedPayment, .expired].contains(self.kind)
+    let isAnonymous = [.noUser, .userInMetadata, .contextByID].contains(self.kind)
     purchase = SandboxPurchase(
-      userID: isAnonymous ? nil : user, priceID: kind == .noPrice ? nil : price,
+      userID: isAnonymous ? nil : user, priceID: self.kind == .noPrice ? nil : price,
       isSubscription: isSubscription, sessionID: "cs_test_\(app)_\(number)",
       subscriptionID: isSubscription ? "sub_\(app)_\(number)" : nil, random: &random)
     isRefused = app != SimulatedWorld.calmApp && Int.random(in: 0..<15, using: &random) == 0
