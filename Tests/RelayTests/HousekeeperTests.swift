@@ -86,7 +86,7 @@ struct Barrier: StoreCommand {
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
-    clock.advance(Housekeeper.sleepMillisecondsMax)
+    clock.advance(Surroundings.lookIntervalMilliseconds)
     // The sleep is over by the manual clock; the news only stand for its passing.
     try bench.goRound(clock)
     try bench.waitFor(1, .pending)
@@ -178,7 +178,7 @@ struct Barrier: StoreCommand {
     func interval(_ change: (inout Configuration.Retention) -> Void) -> Int64 {
       var retention = Configuration.Retention()
       change(&retention)
-      return Housekeeper.retentionIntervalMilliseconds(retention)
+      return Housekeeper.interval(of: retention)
     }
     #expect(interval { _ in } == 3_600_000)
     #expect(interval { $0.eventsMilliseconds = 6 * 3_600_000 } == 36 * 60_000)

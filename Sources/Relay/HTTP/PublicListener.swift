@@ -47,8 +47,7 @@ struct PublicListener: RequestHandler {
       if app.processors[processor] == nil { return .notFound }
     case .contextStatus: break
     }
-    if route.isStored && !committer.hasRoom(for: app.slug) { return .busy }
-    return nil
+    return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
 
   func handle(_ request: Request, _ responder: Responder) {
@@ -134,7 +133,7 @@ struct PublicListener: RequestHandler {
         exchange.answer(.storeFailed)
       }
     }
-    if !isQueued { exchange.answer(.busy) }
+    if !isQueued { exchange.answer(committer.refusal(for: app)?.problem ?? .busy) }
   }
 }
 
@@ -145,6 +144,16 @@ struct Exchange: Sendable {
 
   func answer(_ response: Response) { responder.respond(scope.finish(response)) }
   func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+}
+
+extension Committer.Refusal {
+  var problem: Problem {
+    switch self {
+    case .busy: .busy
+    case .diskFull: .diskFull
+    case .stopping: .stopping
+    }
+  }
 }
 
 extension PublicRoute {

@@ -1,0 +1,147 @@
+// The wall clock is set forward and back, the machine sleeps, a second is added: case by case, in the simulated world.
+// Waits are measured on the monotonic clock here.
+
+import Domain
+import JSON
+import Platform
+import SQLite
+import Sandbox
+import SimulatedDisk
+import Store
+import TestSupport
+import Testing
+
+@Suite struct TimeTorture {
+  private static let second = SimulatedWorld.second
+  private static let minute = SimulatedWorld.minute
+  private static let hour = SimulatedWorld.hour
+  private static let day = SimulatedWorld.day
+  private static let jumps = [hour, -hour, 365 * day, -365 * day, second, -second]
+  private static let app = "other"
+
+  /// A quiet world that looks around as often as a real one.
+  private static func world() -> SimulatedWorld {
+    let world = SimulatedWorld(seed: 1)
+    world.isHealed = true
+    world.lookInterval = 5 * second
+    return world
+  }
+
+  /// Somebody buys, now; without contexts and without trouble.
+  private static func buy(_ world: SimulatedWorld, count: Int = 1) {
+    for _ in 0..<count {
+      let number = world.stories.count
+      world.stories.append(Story(number: number, app: app, kind: .payment, random: &world.random))
+      world.events.append(
+        world.stories[number].events(at: world.wall, random: &world.random).map {
+          SimulatedWorld.SentEvent(id: $0.id, body: $0.body)
+        })
+      world.agenda.add(.send(story: number, event: 0, tries: 0), at: world.now)
+    }
+  }
+
+  private static func arrivals(_ world: SimulatedWorld) -> [Arrival] {
+    world.memory.arrivals.values.flatMap(\.self).sorted { $0.atMonotonic < $1.atMonotonic }
+  }
+
+  private static func states(_ world: SimulatedWorld) throws -> [String] {
+    let connection = try Connection(
+      path: world.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    return try connection.prepare("SELECT DISTINCT state FROM purchases").all { row throws(SQLiteError) in
+      try row.text(0)
+    }
+  }
+
+  @Test(
+    "A receipt that waits for its next try is tried as soon as if nobody had set the clock", arguments: jumps)
+  func notFrozen(jump: Int64) throws {
+    let world = Self.world()
+    let start = world.now
+    world.network.change(Self.app) { $0.weather = .down }
+    Self.buy(world)
+    world.agenda.add(.jump(jump), at: start + 10 * Self.minute)
+    world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
+    // The longest pause by then is ten minutes and a fifth.
+    try world.runRelay(until: start + 23 * Self.minute)
+    #expect(try Self.states(world) == ["delivered"])
+    #expect(world.memory.faults == [])
+  }
+
+  @Test("All that comes due at once when the clock jumps keeps to the rate", arguments: [hour, 365 * day])
+  func noStorm(jump: Int64) throws {
+    let world = Self.world()
+    world.rate = 20
+    let start = world.now
+    world.network.change(Self.app) { $0.weather = .down }
+    Self.buy(world, count: 300)
+    world.agenda.add(.jump(jump), at: start + 20 * Self.minute)
+    world.agenda.add(.weather(Self.app, .fine), at: start + 20 * Self.minute)
+    try world.runRelay(until: start + 40 * Self.minute)
+    let moments = Self.arrivals(world).map(\.atMonotonic)
+    #expect(moments.count > 300)
+    for (index, moment) in moments.enumerated() {
+      let inSecond = moments[index...].prefix { $0 < moment + Self.second }.count
+      #expect(inSecond <= 2 * 20, "\(inSecond) within a second")
+    }
+    #expect(try Self.states(world) == ["delivered"])
+  }
+
+  @Test("A rest that a 429 asked for lasts as long as it was asked for", arguments: jumps)
+  func restKept(jump: Int64) throws {
+    let world = Self.world()
+    let start = world.now
+    world.network.change(Self.app) { $0.weather = .resting }
+    Self.buy(world)
+    world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
+    world.agenda.add(.jump(jump), at: start + 5 * Self.minute)
+    try world.runRelay(until: start + 40 * Self.minute)
+    let arrivals = Self.arrivals(world)
+    try #require(arrivals.count >= 2)
+    // What this seed's destination asks for.
+    #expect(arrivals[0].retryAfter == "900")
+    let rested = arrivals[1].atMonotonic - arrivals[0].atMonotonic
+    #expect(rested >= 900 * Self.second - 2 * Self.second, "\(rested) ms")
+    // When the clock goes back, the pause that a receipt was given begins again.
+    let again = jump < -Self.second ? 5 * Self.minute : 0
+    #expect(rested <= 900 * Self.second + again + 10 * Self.second, "\(rested) ms")
+    #expect(try Self.states(world) == ["delivered"])
+  }
+
+  @Test("Time that the machine slept counts against no receipt")
+  func suspend() throws {
+    let world = Self.world()
+    world.lookInterval = Self.minute
+    let start = world.now
+    world.network.change(Self.app) { $0.weather = .refusing }
+    Self.buy(world)
+    world.agenda.add(.jump(8 * Self.day), at: start + Self.hour)
+    world.agenda.add(.weather(Self.app, .fine), at: start + 3 * Self.hour)
+    try world.runRelay(until: start + 10 * Self.hour)
+    #expect(try Self.states(world) == ["delivered"])
+  }
+
+  @Test("A wait for a context ends once, and soon, whatever the clock does", arguments: jumps)
+  func waitsEnd(jump: Int64) throws {
+    let world = Self.world()
+    let start = world.now
+    Self.buy(world)
+    world.agenda.add(.jump(jump), at: start + Self.minute)
+    // The wait is of two minutes, and begins again when the clock goes back.
+    try world.runRelay(until: start + 4 * Self.minute)
+    #expect(try Self.states(world) == ["delivered"])
+    #expect(Self.arrivals(world).count == 1)
+  }
+
+  @Test("After the clock was set far forward nothing is deleted for a day")
+  func retentionRests() throws {
+    let world = Self.world()
+    world.lookInterval = 5 * Self.minute
+    let start = world.now
+    Self.buy(world)
+    world.agenda.add(.jump(365 * Self.day), at: start + Self.hour)
+    world.agenda.add(.jump(-365 * Self.day), at: start + 20 * Self.hour)
+    try world.runRelay(until: start + 2 * Self.day)
+    #expect(try Self.states(world) == ["delivered"])
+    #expect(world.memory.faults == [])
+  }
+}
