@@ -140,8 +140,8 @@ final class Housekeeper: Sendable {
     return (deadline, known)
   }
 
-  /// Between two passes of retention: more often where little is kept, so that what stays beyond its time is a
-  /// tenth of it at most.
+  /// Between two passes of retention: more often where little is kept, so that what stays beyond its time
+  /// is a tenth of it at most.
   static func interval(of retention: Configuration.Retention) -> Int64 {
     let shortest = min(
       retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
