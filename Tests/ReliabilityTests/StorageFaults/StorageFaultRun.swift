@@ -43,8 +43,10 @@ struct StorageFault {
 
 /// One run from a stage on a failing disk.
 struct StorageFaultRun {
-  /// How many steps are gone from a stage, so that each kind of step follows on a fault.
-  static let steps = 5
+  /// How many steps are gone from a stage, so that each kind of step meets a fault, and how many more once
+  /// it has passed.
+  private static let stepsBefore = 5
+  private static let stepsAfter = 1
 
   private let disk: SimulatedDisk
   private let stage: LifeStage
@@ -74,7 +76,10 @@ struct StorageFaultRun {
   mutating func run() throws -> String? {
     var starts = 0
     if !start(at: stage.step) { return "it does not start once the fault has passed" }
-    for step in stage.step..<(stage.step + Self.steps) {
+    var last = stage.step + Self.stepsBefore
+    var step = stage.step
+    while step < last {
+      defer { step += 1 }
       let failure = life.run(step)
       guard fault.count(disk) > seen else {
         if let failure { return "step \(step) fails without a fault: \(failure)" }
@@ -89,6 +94,7 @@ struct StorageFaultRun {
         disk.crash(random: &random)
         if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
       }
+      last = min(last, step + 1 + Self.stepsAfter)
       // Whoever was refused tries again.
       if let failure = life.run(step) { return "step \(step), after the fault has passed: \(failure)" }
     }
