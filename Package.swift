@@ -111,7 +111,7 @@ let package = Package(
       "ReliabilityTests",
       [
         "Relay", "Store", "Migrations", "SQLite", "Domain", "Platform", "JSON", "Processors", "Destinations",
-        "Cryptography", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
+        "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
