@@ -55,7 +55,9 @@ extension Rule {
   /// Each C library is imported by its wrapper alone.
   static let importsOfC = Rule(name: "C stays behind its wrapper") { file in
     file.imports.compactMap { line, module in
-      guard let wrapper = wrappers[module], file.target != wrapper, !file.isDisk(of: module) else { return nil }
+      guard let wrapper = wrappers[module], file.target != wrapper, !file.isDisk(of: module) else {
+        return nil
+      }
       return Finding(
         path: file.path, line: line, message: "imports \(module), which belongs to Sources/\(wrapper) alone")
     }

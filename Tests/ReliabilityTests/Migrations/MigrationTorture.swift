@@ -1,5 +1,6 @@
-// A migration is cut off at every write and sync, and made to fail at every statement: what is there afterwards
-// is the old database with all its rows, or the new one, and never anything between (R10).
+// A migration is cut off at every write and sync, and made to fail at every statement: what is there
+// afterwards is the old database with all its rows, or the new one, and never anything between (R10). One
+// thread.
 
 import Platform
 import SQLite

@@ -1,5 +1,6 @@
-// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever was
-// acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10).
+// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever
+// was acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10). One
+// thread.
 
 import Domain
 import Platform

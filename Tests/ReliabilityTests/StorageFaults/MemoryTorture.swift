@@ -1,5 +1,5 @@
-// SQLite gets no memory at every place where it asks for some: the same must hold as on a failing disk (R1, R8).
-// In a process of its own, for the library has one memory for all.
+// SQLite gets no memory at every place where it asks for some: the same must hold as on a failing disk (R1,
+// R8). In a process of its own, for the library has one memory for all.
 
 import SimulatedDisk
 import TestSupport

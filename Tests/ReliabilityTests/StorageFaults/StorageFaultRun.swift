@@ -1,4 +1,5 @@
-// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One thread.
+// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One
+// thread.
 
 import Platform
 import SQLite
