@@ -105,6 +105,10 @@ struct VolumeState: @unchecked Sendable {
     }
   }
 
+  func forgetCache() {
+    for file in files.values { file.forgetCache() }
+  }
+
   mutating func crash(random: inout some RandomNumberGenerator) {
     kill()
     isPowerCut = false

@@ -73,7 +73,7 @@ struct MigrationTorture {
   @Test("A migration that a kill or a power loss cuts off has not begun, or is done (R10)")
   func everyWrite() throws {
     let seed = Torture.seed(1)
-    let losses = Torture.size(short: 1, long: 20)
+    let losses = Torture.size(short: 1, long: 4)
     var explored = 0
     for properties in Torture.isLong ? PowerLossTorture.disks : [PowerLossTorture.disks[1]] {
       for version in 0..<Self.chain.count {

@@ -17,7 +17,7 @@ struct MemoryTorture {
 
   private static func run() throws {
     let seed = Torture.seed(1)
-    let stride = Torture.size(short: 331, long: 13)
+    let stride = Torture.size(short: 331, long: 37)
     var refused = 0
     for stage in try LifeStage.all(before: Torture.isLong ? [0, 8] : [8], seed: seed) {
       for forEver in [false, true] {

@@ -92,7 +92,12 @@ struct StorageFaultRun {
       if failure?.endsTheProcess == true {
         starts += 1
         life.close()
-        disk.crash(random: &random)
+        if Bool.random(using: &random) {
+          disk.crash(random: &random)
+        } else {
+          disk.kill()
+          disk.forgetCache()
+        }
         if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
       }
       last = min(last, step + 1 + Self.stepsAfter)
@@ -115,6 +120,8 @@ struct StorageFaultRun {
       } catch {
         life.close()
         disk.kill()
+        // As the daemon does when it starts.
+        disk.forgetCache()
         if attempt == 1 { fault.heal(disk) }
       }
     }
