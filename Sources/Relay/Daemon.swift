@@ -45,6 +45,8 @@ public final class Daemon: Sendable {
     onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     lock = try Self.takeLock(configuration.databasePath)
+    // The one before may have ended because a write could not be made durable. Nothing must rest on that.
+    for suffix in ["", "-wal", "-journal"] { FileCache.forget(configuration.databasePath + suffix) }
     let core = try RelayCore(
       configuration,
       Surroundings(
