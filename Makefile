@@ -4,7 +4,7 @@
 # you, and they can be read and run one by one. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo run test lint bench clean
+.PHONY: help deps build demo run test lint bench soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: ## Check the form of the Swift sources
 bench: build ## Measure against a bare libmicrohttpd on this machine (ROUNDS=3 SECONDS_EACH=10)
 	@deploy/dev/deps bench
 	@benchmarks/run
+
+soak: build ## Run for MINUTES=10 with a third of the deliveries failing; fails when something keeps growing
+	@deploy/dev/soak
 
 clean: ## Remove what was built and the development databases
 	rm -rf .build var

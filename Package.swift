@@ -77,7 +77,8 @@ let package = Package(
     program("receiptctl", ["Terminal", "Operator"]),
 
     // What several test targets need.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport", swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
       swiftSettings: house),
@@ -88,7 +89,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
@@ -105,7 +106,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "TestSupport", "receiptd",
+        "TestSupport", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",

@@ -41,7 +41,7 @@ extension Connection {
     }
     let head = RequestHead(method: method, target: target, remoteAddress: remoteAddress, fields: fields)
     state.withLock { $0.head = head }
-    guard !head.hasAmbiguousLength else {
+    guard fields.areWellFormed, !head.hasAmbiguousLength else {
       return answerEarly(core.handler.response(to: .malformed, head: head).closing())
     }
     switch core.handler.admit(head) {
@@ -51,7 +51,16 @@ extension Connection {
         let response = core.handler.response(to: .bodyTooLarge(maximumBytes: maximumBytes), head: head)
         return answerEarly(response.closing())
       }
-      return enter(.body) { $0.bodyMax = maximumBytes }
+      let length = head.contentLength ?? 0
+      guard
+        length <= Int64(ServerConfiguration.smallBodyBytesMax)
+          || core.bodies.hasRoom(for: length, from: remoteAddress)
+      else { return answerUnread(core.handler.response(to: .noRoom, head: head), head) }
+      let grant = BodyGrant(core.bodies, address: remoteAddress)
+      return enter(.body) {
+        $0.body = BodyCollection(
+          maximumBytes: maximumBytes, announcedBytes: head.contentLength, grant: grant)
+      }
     }
   }
 
@@ -84,29 +93,26 @@ extension Connection {
 
   // MARK: The body
 
-  /// Keeps a piece of the body, never more than was admitted (R8).
+  /// Keeps a piece of the body, as far as it is admitted and there is room (R8).
   private func collect(_ chunk: UnsafeRawBufferPointer) -> Step {
-    let overflow = state.withLock { state -> (head: RequestHead?, maximumBytes: Int)? in
-      guard state.phase == .body else { return nil }
-      guard chunk.count <= state.bodyMax - state.body.count else {
-        state.body = []
-        return (state.head, state.bodyMax)
+    let refused = state.withLock { state -> (head: RequestHead?, rejection: Rejection)? in
+      guard state.phase == .body, let maximumBytes = state.body?.maximumBytes else { return nil }
+      let rejection: Rejection
+      switch unsafe state.body?.append(chunk) {
+      case .taken, nil: return nil
+      case .tooLarge: rejection = .bodyTooLarge(maximumBytes: maximumBytes)
+      case .noRoom: rejection = .noRoom
       }
-      if state.body.isEmpty {
-        // What is announced, but only so much of it: an announcement costs a client nothing.
-        let announced = Int(clamping: state.head?.contentLength ?? 0)
-        state.body.reserveCapacity(max(chunk.count, min(announced, state.bodyMax, 64 * 1024)))
-      }
-      unsafe state.body.append(contentsOf: chunk)
-      return nil
+      state.body = nil
+      return (state.head, rejection)
     }
-    guard let overflow else { return .proceed }
-    let rejection = Rejection.bodyTooLarge(maximumBytes: overflow.maximumBytes)
-    let response = core.handler.response(to: rejection, head: overflow.head).closing()
+    guard let refused else { return .proceed }
+    let response = core.handler.response(to: refused.rejection, head: refused.head).closing()
     return state.withLock { state in
       guard state.phase == .body else { return .proceed }
-      if core.isEncrypted {
-        // Only libmicrohttpd can write here, and only when the body has ended; the deadline still holds.
+      if core.isEncrypted || refused.head?.isChunked == false {
+        // Where it ends is known, and who has announced it reads no answer before; under TLS only
+        // libmicrohttpd can write, and only when the body has ended. The deadline still holds.
         state.phase = .discarding
         state.answer = response
         return .proceed
@@ -123,9 +129,7 @@ extension Connection {
       guard state.phase == .body, let head = state.head else { return nil }
       state.phase = .handling
       state.deadline = nil
-      let body = state.body
-      state.body = []
-      return (Request(head: head, body: body), state.serial)
+      return (Request(head: head, body: state.body?.takeBytes() ?? []), state.serial)
     }
     guard let request else { return .close }
     core.handler.handle(request.request, Responder(connection: self, serial: request.serial))

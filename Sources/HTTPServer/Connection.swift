@@ -89,6 +89,30 @@ internal import Platform
     return nil
   }
 
+  /// Cuts the connection if its client has closed its side and still owes a part of the request, or the next
+  /// one.
+  ///
+  /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that comes together with
+  /// the last bytes: it would wait until the time is up, and who sends half a request and goes away would
+  /// hold a connection for nothing. Only what is found twice counts: by then the library has dealt with what
+  /// it had read.
+  func checkInput() {
+    state.withLock { state in
+      guard state.isReading, state.descriptor >= 0 else { return }
+      var byte: UInt8 = 0
+      guard unsafe recv(state.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+      else {
+        state.inputEnd = nil
+        return
+      }
+      if let seen = state.inputEnd, seen == (state.serial, state.phase) {
+        cut(&state, nil)
+      } else {
+        state.inputEnd = (state.serial, state.phase)
+      }
+    }
+  }
+
   /// Ends the connection past libmicrohttpd, which can queue no answer while it reads a body: writes the
   /// answer and shuts the socket down, whereupon libmicrohttpd finds it closed and cleans up. Only in a phase
   /// in which libmicrohttpd has nothing to send; from here on it gets nothing either. Under TLS there is no
@@ -97,7 +121,7 @@ internal import Platform
     state.phase = .cut
     state.deadline = nil
     state.answer = nil
-    state.body = []
+    state.body = nil
     state.leavesUnread = true
     // The descriptor is forgotten under this lock before libmicrohttpd closes it (see `closed`), so it cannot
     // be another connection's by now.
@@ -135,6 +159,7 @@ internal import Platform
       if state.leavesUnread { Self.drain(state.descriptor) }
       state.phase = .closed
       state.deadline = nil
+      state.body = nil
       state.descriptor = -1
     }
   }

@@ -35,12 +35,14 @@ struct ConnectionState {
   /// Of the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
-  var body: [UInt8] = []
-  var bodyMax = 0
+  /// From the first byte of the body until the request is answered.
+  var body: BodyCollection?
   /// What will be sent, once it is known.
   var answer: Response?
   /// The connection's descriptor, until libmicrohttpd is about to close it.
   var descriptor: Int32
+  /// Where the request was when the client was first found to send nothing more.
+  var inputEnd: (serial: UInt64, phase: Phase)?
   /// Whether bytes of the client may lie unread in the socket when it is closed.
   var leavesUnread = false
 
@@ -66,7 +68,7 @@ struct ConnectionState {
     }
     target = nil
     head = nil
-    body = []
+    body = nil
     answer = nil
   }
 
@@ -74,6 +76,7 @@ struct ConnectionState {
   mutating func takeAnswer(deadline: MonotonicInstant) -> Response? {
     guard let taken = answer else { return nil }
     answer = nil
+    body = nil
     phase = .answering
     self.deadline = deadline
     return taken

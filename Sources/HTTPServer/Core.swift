@@ -12,6 +12,7 @@ final class Core: Sendable {
   let handler: any RequestHandler
   let limits: ServerConfiguration
   let log: @Sendable (String) -> Void
+  let bodies: BodyBudget
   var isEncrypted: Bool { limits.tls != nil }
 
   private struct Registry {
@@ -34,6 +35,7 @@ final class Core: Sendable {
     limits = configuration
     self.handler = handler
     self.log = log
+    bodies = BodyBudget(total: configuration.bodyBytesTotalMax)
   }
 
   /// Every answer closes its connection from now on.
@@ -109,6 +111,7 @@ final class Core: Sendable {
   /// after this look lies at least that far ahead, so nobody has to wake the watcher for it.
   func watch() {
     var next: MonotonicInstant?
+    var checkAt = MonotonicInstant.now()
     while true {
       let isDone = registry.wait(until: next) { registry -> Bool? in
         if registry.isWatcherDone { return true }
@@ -117,15 +120,20 @@ final class Core: Sendable {
       if isDone == true { return }
       let now = MonotonicInstant.now()
       let all = connections
+      if now >= checkAt {
+        for connection in all { connection.checkInput() }
+        checkAt = now.advanced(byMilliseconds: Self.checkIntervalMilliseconds)
+      }
       let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
       let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
       // Many deadlines close to each other are one wake-up.
       let soonest = now.advanced(byMilliseconds: Self.watchIntervalMilliseconds)
-      next = all.isEmpty ? nil : max(soonest, min(nearest, shortest))
+      next = all.isEmpty ? nil : max(soonest, min(nearest, shortest, checkAt))
     }
   }
 
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
 
   private static let watchIntervalMilliseconds: Int64 = 10
+  private static let checkIntervalMilliseconds: Int64 = 500
 }

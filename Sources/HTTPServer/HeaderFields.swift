@@ -53,6 +53,35 @@ struct HeaderFields: Sendable {
     return count
   }
 
+  /// Whether every name is a token and no value holds a NUL or a line break, all of which libmicrohttpd lets
+  /// through. A name with a space before its colon is one that another reader may take for the name without
+  /// it (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC
+  /// 9110 §5.5).
+  var areWellFormed: Bool {
+    var start = 0
+    for field in fields {
+      guard field.nameEnd > start, bytes[start..<field.nameEnd].allSatisfy(Token.isByte),
+        !bytes[field.nameEnd..<field.valueEnd].contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D })
+      else { return false }
+      start = field.valueEnd
+    }
+    return true
+  }
+
+  /// Whether there is a name that begins with this one and is longer, in any case.
+  func hasLongerName(than prefix: String) -> Bool {
+    let wanted = prefix.utf8
+    var start = 0
+    for field in fields {
+      let name = bytes[start..<field.nameEnd]
+      start = field.valueEnd
+      if name.count > wanted.count && zip(name, wanted).allSatisfy({ Self.lowered($0) == Self.lowered($1) }) {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Stops when `body` returns false.
   private func forEachValue(_ name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
     let wanted = name.utf8

@@ -54,7 +54,13 @@ public struct RequestHead: Sendable {
 
   /// Whether two readers of the request could differ on where its body ends (RFC 9112 §6.3, §11.2: request
   /// smuggling). libmicrohttpd takes the first length, and lets the transfer coding win, without a word.
+  ///
+  /// Of a folded field (RFC 9112 §5.2) it joins the second line to the name: `Content-Length:`, next line `
+  /// 2`, comes as `Content-Length2` with nothing in it. No other field's name begins like that.
   var hasAmbiguousLength: Bool {
+    if fields.hasLongerName(than: "Content-Length") || fields.hasLongerName(than: "Transfer-Encoding") {
+      return true
+    }
     let lengths = fields.count("Content-Length")
     guard isChunked else { return lengths > 1 || (lengths == 1 && contentLength == nil) }
     return lengths > 0 || fields.count("Transfer-Encoding") > 1

@@ -10,10 +10,12 @@ public enum Admission: Sendable {
 
 /// Why the server must answer a request itself. The text of the answer is the application's.
 public enum Rejection: Sendable, Equatable {
-  /// The target is not valid UTF-8, or the length of the body is ambiguous: 400.
+  /// The target is not valid UTF-8, a header field is malformed, or the length of the body is ambiguous: 400.
   case malformed
   /// More bytes than were admitted: 413. The connection is closed after the answer.
   case bodyTooLarge(maximumBytes: Int)
+  /// The bodies of all requests hold what they may, or those from this address do: 503, to be tried again.
+  case noRoom
   /// The request was not complete in time: 408. The connection is closed after the answer.
   case tooSlow
   /// The application dropped the responder without an answer: 500.

@@ -40,7 +40,7 @@ public struct Response: Sendable {
 
   /// Why a header field may not be sent, or nil.
   static func fault(name: String, value: String) -> String? {
-    guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+    guard !name.isEmpty, name.utf8.allSatisfy(Token.isByte) else {
       return "a response header without a valid name"
     }
     guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -58,19 +58,6 @@ public struct Response: Sendable {
     case 10: name.lowercased() == "connection"
     case 14: name.lowercased() == "content-length"
     case 17: name.lowercased() == "transfer-encoding"
-    default: false
-    }
-  }
-
-  /// RFC 9110 §5.6.2, tchar.
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-      UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "`"),
-      UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
     default: false
     }
   }

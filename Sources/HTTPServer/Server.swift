@@ -44,6 +44,9 @@ internal import Platform
     port = daemon.port
   }
 
+  /// How much of `bodyBytesTotalMax` is held now.
+  public var bodyBytesHeld: Int { core.bodies.held }
+
   deinit { stop(graceMilliseconds: 0) }
 
   /// Takes no new connections, lets the requests in flight end, answers those that the application does not

@@ -38,8 +38,16 @@ public struct ServerConfiguration: Sendable {
   /// A body that was refused is still read, so that the connection can go on, when it is announced to be this
   /// short.
   public var discardedBodyBytesMax: Int64 = 64 * 1024
+  /// What the bodies of all requests may hold together until they are answered, in bytes; what is no longer
+  /// than `smallBodyBytesMax` is not counted. One address may hold half of it. A request that finds nothing
+  /// left is refused as `Rejection.noRoom`.
+  public var bodyBytesTotalMax = 64 << 20
   /// The length of the kernel's queue of connections not accepted yet (listen(2)).
   public var backlog: Int32 = 1024
+
+  /// A body up to this is taken as long as there are connections, so that small requests are served whatever
+  /// the large ones hold.
+  public static let smallBodyBytesMax = 64 * 1024
 
   public init(address: String, port: UInt16 = 0, tls: Identity? = nil) {
     self.address = address

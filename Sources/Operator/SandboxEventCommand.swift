@@ -48,7 +48,8 @@ enum SandboxEventCommand {
     return kind
   }
 
-  private static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
+  /// The app that was named, or the only one.
+  static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
     let slugs = configuration.apps.map(\.slug)
     guard let slug = session.command.options["app"] else {
       if slugs.count == 1 { return configuration.apps[0] }
@@ -65,7 +66,7 @@ enum SandboxEventCommand {
   }
 
   /// Where the daemon is reached from this machine.
-  private static func base(_ configuration: Configuration, _ session: Session) throws -> String {
+  static func base(_ configuration: Configuration, _ session: Session) throws -> String {
     if let url = session.command.options["url"] { return url }
     let listen = configuration.listen
     guard listen.port != 0 else {

@@ -70,5 +70,23 @@ enum SandboxNoun {
           ExampleSpec(
             "receiptctl sandbox event --user jdo-1 --type async-succeeded --session cs_test_a1", "It came"),
         ]), run: SandboxEventCommand.run),
+    Verb(
+      spec: CommandSpec(
+        ["sandbox", "load"], summary: "Send made-up checkouts to the configured receiptd at a steady rate",
+        discussion: """
+          Each is a context, posted with the app's first client key, and its event, signed with its first \
+          webhook secret, so both must be readable here. Every user is new. Have it deliver to sandbox \
+          destination, never to the real one: these purchases did not happen.
+          """,
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
+          OptionSpec("rate", placeholder: "N/s", help: "Checkouts a second, such as 50/s; 10/s without it"),
+          OptionSpec("duration", placeholder: "D", help: "How long, such as 90s or 5m; 1m without it"),
+          OptionSpec(
+            "url", placeholder: "URL", help: "Where receiptd is reached, when not at its listen address"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl sandbox load --rate 50/s --duration 5m", "A busy shop, for five minutes")
+        ]), run: SandboxLoadCommand.run),
   ]
 }

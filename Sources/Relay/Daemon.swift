@@ -124,6 +124,8 @@ public final class Daemon: Sendable {
     settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
     settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
     settings.discardedBodyBytesMax = discardedBodyBytesMax
+    // Two of the longest from one address, four in all, also where they are configured to be long.
+    settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
     if let tls = configuration.listen.tls {
       settings.tls = .init(
         certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),

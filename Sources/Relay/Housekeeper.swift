@@ -9,7 +9,9 @@ internal import Store
 
 /// Does what is due by time.
 final class Housekeeper: Sendable {
+  /// The longest time between two passes of retention.
   static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  private static let retentionIntervalMillisecondsMin: Int64 = 60_000
   /// For how long nothing is deleted after the wall clock was set forward by more than such an interval: long
   /// enough for a person to notice that it is wrong.
   static let retentionRestMilliseconds: Int64 = 86_400_000
@@ -127,7 +129,7 @@ final class Housekeeper: Sendable {
       let isDone = current.step(committer, now: wall, log: surroundings.log)
       rounds.retention = isDone ? nil : current
       rounds.retentionAt = now.advanced(
-        byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
+        byMilliseconds: isDone ? Self.interval(of: current.retention) : Self.slicePauseMilliseconds)
     }
     var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
     // Until the next wait runs out, or somebody says that it comes sooner.
@@ -136,6 +138,15 @@ final class Housekeeper: Sendable {
       deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
     }
     return (deadline, known)
+  }
+
+  /// Between two passes of retention: more often where little is kept, so that what stays beyond its time is a
+  /// tenth of it at most.
+  static func interval(of retention: Configuration.Retention) -> Int64 {
+    let shortest = min(
+      retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
+      retention.receiptsMilliseconds)
+    return min(retentionIntervalMilliseconds, max(retentionIntervalMillisecondsMin, shortest / 10))
   }
 
   /// What was planned by a clock that ran ahead, in this run or before it, comes back to now.
@@ -176,7 +187,7 @@ final class Housekeeper: Sendable {
 
 /// One pass of retention over every table, a slice at a time.
 struct RetentionRun {
-  private let retention: Configuration.Retention
+  let retention: Configuration.Retention
   private var tables = RetentionTable.allCases
   private let cursor = Monitor<Cursor>(Cursor())
   private var hasDeletedNoted = false

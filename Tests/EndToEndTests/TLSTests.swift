@@ -9,7 +9,7 @@ import Store
 import Testing
 
 /// A certificate for 127.0.0.1 that nobody vouches for.
-private struct SelfSigned {
+struct SelfSigned {
   let certificate: String
   let key: String
 

@@ -2,6 +2,7 @@
 
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 
 @Suite("Answers", .serialized)

@@ -3,6 +3,7 @@
 import Glibc
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 
 /// As the daemon does: a peer that is gone must not end the process.

@@ -3,6 +3,7 @@
 import Glibc
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 
 @Suite("The pool", .serialized)

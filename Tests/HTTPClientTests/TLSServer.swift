@@ -12,7 +12,8 @@ final class SelfSignedCertificate {
   var key: String { directory + "/key.pem" }
 
   /// - Parameter name: as openssl-x509v3_config(5) has it: "DNS:localhost", "IP:127.0.0.1".
-  init(for name: String, subject: String = "receipt-relay-test") throws {
+  /// - Parameter isExpired: whether its last day has been in 2020.
+  init(for name: String, subject: String = "receipt-relay-test", isExpired: Bool = false) throws {
     var template = Array("/tmp/receipt-relay-tls-XXXXXX".utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
       unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.flatMap {
@@ -27,12 +28,51 @@ final class SelfSignedCertificate {
       certificate,
     ])
     #expect(process.wait() == 0)
+    if isExpired { try expire(name) }
+  }
+
+  /// Signs the certificate again, for two days in 2020: only `openssl ca` can be told dates.
+  private func expire(_ name: String) throws {
+    let (settings, request) = (directory + "/settings", directory + "/request.pem")
+    try write("", to: directory + "/index")
+    try write(
+      """
+      [ca]
+      default_ca = own
+      [own]
+      database = \(directory)/index
+      new_certs_dir = \(directory)
+      default_md = sha256
+      policy = any
+      rand_serial = yes
+      x509_extensions = names
+      [any]
+      commonName = supplied
+      [names]
+      subjectAltName = \(name)
+      basicConstraints = critical, CA:true
+      """, to: settings)
+    let ask = try ChildProcess(
+      ["openssl", "req", "-new", "-key", key, "-subj", "/CN=expired", "-out", request])
+    #expect(ask.wait() == 0)
+    let sign = try ChildProcess([
+      "openssl", "ca", "-batch", "-config", settings, "-selfsign", "-keyfile", key, "-in", request, "-notext",
+      "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-out", certificate,
+    ])
+    #expect(sign.wait() == 0)
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard file >= 0 else { throw SystemError.last("open") }
+    defer { close(file) }
+    let bytes = Array(text.utf8)
+    #expect(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
   }
 
   deinit {
-    unsafe unlink(certificate)
-    unsafe unlink(key)
-    unsafe rmdir(directory)
+    // What is left behind in /tmp is no reason to fail a test.
+    _ = try? ChildProcess(["rm", "-r", directory]).wait()
   }
 }
 

@@ -2,6 +2,7 @@
 
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 
 @Suite("TLS", .serialized)
@@ -24,6 +25,14 @@ struct TLSTests {
   @Test("A certificate for another name is rejected, although its authority is trusted")
   func otherName() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:other.example")
+    let server = try TLSServer(certificate)
+    let result = try perform(server.request(certificate))
+    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+  }
+
+  @Test("An expired certificate is rejected, although its authority is trusted")
+  func expired() throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost", isExpired: true)
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
     #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
@@ -102,4 +111,53 @@ struct TLSTests {
     #expect(result.status == 200 && result.failure == nil && result.body == Array("ok".utf8))
     #expect(server.process.printed.contains("PRI * HTTP/2.0"))
   }
+
+  /// What an HTTP/2 server sends instead of an answer, as frames (RFC 9113 §4.1) after its settings.
+  enum Abrupt: CaseIterable {
+    case goAway, goAwayAfterHead, reset, nonsense, endlessSettings
+
+    var frames: [UInt8] {
+      /// GOAWAY with the last stream and an error code (RFC 9113 §6.8).
+      func goAway(lastStream: UInt8, code: UInt8) -> [UInt8] {
+        [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, lastStream, 0, 0, 0, code]
+      }
+      switch self {
+      // Nothing of stream 1 is promised to be unread: it may have been taken in.
+      case .goAway: return goAway(lastStream: 1, code: 0)
+      case .goAwayAfterHead: return [0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88] + goAway(lastStream: 1, code: 2)
+      // RST_STREAM with INTERNAL_ERROR (RFC 9113 §6.4).
+      case .reset: return [0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2]
+      case .nonsense: return [UInt8](repeating: 0xAA, count: 200)
+      case .endlessSettings: return [UInt8]([UInt8](repeating: 0, count: 3) + [4, 0, 0, 0, 0, 0]) * 20_000
+      }
+    }
+  }
+
+  @Test(
+    "An HTTP/2 server that breaks off has or has not answered, and the request counts as sent",
+    arguments: Abrupt.allCases)
+  func abruptHTTP2(_ end: Abrupt) throws {
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate, ["-alpn", "h2"])
+    let pool = try makePool()
+    var request = server.request(certificate)
+    request.method = .post
+    request.timeoutMilliseconds = 1500
+    request.body = Array("body-by-http2".utf8)
+    try pool.start(request, tag: 1)
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 1400)
+    while !server.process.printed.contains("body-by-http2"), MonotonicInstant.now() < deadline {
+      #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
+      _ = server.process.readSome(withinMilliseconds: 0)
+    }
+    server.process.feed([0, 0, 0, 4, 0, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0] + end.frames)
+    let result = try #require(finish(pool).first).result
+    #expect(result.status == (end == .goAwayAfterHead ? 200 : nil) && result.requestWasSent)
+    // A stream that the server may still answer after GOAWAY ends with the time.
+    #expect([.connectionLost, .timeout].contains(result.failure), "\(String(describing: result.failure))")
+  }
+}
+
+extension [UInt8] {
+  fileprivate static func * (bytes: Self, count: Int) -> Self { (0..<count).flatMap { _ in bytes } }
 }

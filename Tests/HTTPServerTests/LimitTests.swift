@@ -112,6 +112,40 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
+  @Test(
+    "Who sends a part of a request and then nothing more is not waited for",
+    arguments: [
+      "", "GET /half", "GET / HTTP/1.1\r\nHost:",
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf",
+      "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /half",
+    ])
+  func endOfInput(_ text: String) throws {
+    let server = try TestApplication.echo().serve()
+    let client = try TestClient(server)
+    try client.send(text)
+    client.finish()
+    // Far sooner than the time for a request, and that for silence, are up.
+    let begin = MonotonicInstant.now()
+    #expect(try client.rest().hasPrefix("HTTP/1.1 200 OK") == text.contains("\r\n\r\nGET"))
+    #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A client that sends nothing more after its request gets its answer, however late")
+  func halfClosed() throws {
+    let application = TestApplication()
+    let server = try application.serve()
+    let client = try TestClient(server)
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody")
+    client.finish()
+    let responder = try application.nextResponder()
+    #expect(!client.isReadable(within: 1500))
+    responder.respond(Response(status: 200, text: "at last"))
+    #expect(try client.response().body == "at last")
+    #expect(try client.rest() == "")
+    server.stop(graceMilliseconds: 1000)
+  }
+
   @Test("A request that the application holds has no deadline")
   func held() throws {
     let application = TestApplication()

@@ -59,6 +59,7 @@ final class TestApplication: RequestHandler {
     switch rejection {
     case .malformed: return Response(status: 400, text: "malformed")
     case .bodyTooLarge(let maximumBytes): return Response(status: 413, text: "at most \(maximumBytes)")
+    case .noRoom: return Response(status: 503, text: "no room")
     case .tooSlow: return Response(status: 408, text: "too slow")
     case .abandoned: return Response(status: 500, text: "abandoned")
     case .stopping: return Response(status: 503, text: "stopping")

@@ -32,22 +32,44 @@ final class TestClient {
   private var received: [UInt8] = []
   private static let patienceMilliseconds: Int64 = 10_000
 
-  init(_ server: Server) throws(TestClientError) {
+  /// - Parameter source: the last number of this end's address: 1 is 127.0.0.1.
+  init(_ server: Server, source: UInt32 = 1) throws(TestClientError) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = server.port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     let descriptor = descriptor
-    let code = unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
-      }
-    }
+    let bound = unsafe Self.with(source, 0) { unsafe bind(descriptor, $0, $1) }
+    guard bound == 0 else { throw .system(.last("bind")) }
+    let code = unsafe Self.with(1, server.port) { unsafe connect(descriptor, $0, $1) }
     guard code == 0 else { throw .system(.last("connect")) }
   }
 
+  private static func with(
+    _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = (0x7F00_0000 + number).bigEndian
+    return unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe call($0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+  }
+
   deinit { close(descriptor) }
+
+  /// Ends the connection with RST instead of FIN (SO_LINGER of zero, socket(7)). Of no use afterwards.
+  func reset() {
+    var now = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    // connect(2) to no address at all ends the connection, and with it what lingers.
+    var nowhere = sockaddr(
+      sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    unsafe connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+  }
+
+  /// Sends nothing more; the server sees the end of input.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   func send(_ text: String) throws(TestClientError) { try send(Array(text.utf8)) }
 

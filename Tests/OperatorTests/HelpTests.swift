@@ -7,7 +7,7 @@ import Testing
 @Suite struct HelpTests {
   @Test func theTableIsWhole() {
     #expect(OperatorProgram.spec.flaws == [])
-    #expect(CommandTable.verbs.count == 17)
+    #expect(CommandTable.verbs.count == 18)
   }
 
   @Test func theProgramsHelp() throws { Snapshot.check(try OperatorHarness().run("--help").out, "help") }
@@ -52,7 +52,8 @@ import Testing
       ["receipts", "replay", "--app", "ios"], ["receipts", "replay", "--state", "failed", "--rate", "fast"],
       ["receipts", "cancel", "rcp_1"], ["receipts", "cancel", "rcp_1", "--why", " "],
       ["receipts", "complete", "rcp_1", "--user", "a\u{7}b"], ["sandbox", "event", "--type", "refund"],
-      ["sandbox", "destination", "--delay", "soon"], ["sandbox", "destination", "--fail-rate", "2"],
+      ["sandbox", "destination", "--delay", "soon"], ["sandbox", "load", "--duration", "long"],
+      ["sandbox", "load", "--rate", "0/s"], ["sandbox", "destination", "--fail-rate", "2"],
     ])
   func aSlipIsUsageAndSaysWhereHelpIs(arguments: [String]) throws {
     let harness = try OperatorHarness()

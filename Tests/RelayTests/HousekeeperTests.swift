@@ -172,4 +172,16 @@ struct Barrier: StoreCommand {
     bench.stop()
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
   }
+
+  @Test("Retention comes round once an hour, and more often where something is kept for a short time")
+  func retentionInterval() {
+    func interval(_ change: (inout Configuration.Retention) -> Void) -> Int64 {
+      var retention = Configuration.Retention()
+      change(&retention)
+      return Housekeeper.interval(of: retention)
+    }
+    #expect(interval { _ in } == 3_600_000)
+    #expect(interval { $0.eventsMilliseconds = 6 * 3_600_000 } == 36 * 60_000)
+    #expect(interval { $0.attemptsMilliseconds = 1000 } == 60_000)
+  }
 }

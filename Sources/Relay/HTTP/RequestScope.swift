@@ -48,6 +48,7 @@ extension ListenerServices {
       switch rejection {
       case .malformed: .malformedRequest
       case .bodyTooLarge(let maximum): .tooLarge(maximum)
+      case .noRoom: .busy
       case .tooSlow: .tooSlow
       case .abandoned: .internalFault
       case .stopping: .stopping

@@ -82,6 +82,21 @@ final class ChildProcess {
       .flatMap { Int($0.filter(\.isNumber)) }
   }
 
+  /// How many descriptors it has open.
+  var descriptors: Int { Self.descriptors(of: id) }
+
+  static func descriptors(of id: pid_t) -> Int {
+    guard let directory = unsafe opendir("/proc/\(id)/fd") else { return 0 }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    // Without `.` and `..`.
+    return max(0, count - 2)
+  }
+
+  /// The memory that is resident now, in KiB.
+  var residentKibibytes: Int? { status("VmRSS") }
+
   var threads: Int? { status("Threads") }
   /// The most memory that was ever resident, in KiB.
   var peakKibibytes: Int? { status("VmHWM") }
@@ -90,6 +105,7 @@ final class ChildProcess {
 /// The programs under test: built into the directory that the test program itself is in.
 enum Program {
   static let receiptd = directory + "/receiptd"
+  static let receiptctl = directory + "/receiptctl"
 
   private static var directory: String {
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -17,7 +17,7 @@ enum Secrets {
 
 /// What the outside does to a relay.
 struct Outside: Sendable {
-  let api: Endpoint
+  var api: Endpoint
 
   /// The app posts a context.
   func postContext(
@@ -55,7 +55,8 @@ final class Relay {
   private(set) var process: ChildProcess?
   private(set) var outside = Outside(api: Endpoint(port: 0))
   private(set) var admin = Endpoint(port: 0)
-  private var starts = 0
+  /// Where the log of this start begins.
+  private var logStart = 0
 
   /// An app's configuration that hurries: nothing waits for longer than a test needs.
   static func app(_ destination: Destination, _ changes: JSONValue = [:]) -> JSONValue {
@@ -92,13 +93,19 @@ final class Relay {
 
   func writeConfiguration() throws { try directory.write(configuration.prettyText, to: "receiptd.json5") }
 
-  /// Starts the daemon and waits until it is ready.
-  func start(environment: [String: String] = [:]) throws {
+  /// Starts the daemon and waits for nothing.
+  @discardableResult func launch(environment: [String: String] = [:]) throws -> ChildProcess {
     try writeConfiguration()
-    starts += 1
+    logStart = TextFile.size(logPath)
     let words = launcher + [Program.receiptd, "--config", configurationPath]
     let process = try ChildProcess(words, environment: environment, output: logPath)
     self.process = process
+    return process
+  }
+
+  /// Starts the daemon and waits until it is ready.
+  func start(environment: [String: String] = [:]) throws {
+    let process = try launch(environment: environment)
     let ports = try waitFor("receiptd says that it is ready") { () -> (UInt16, UInt16)? in
       if let code = process.exitCode { throw NeverHappened(what: "receiptd ended with \(code):\n\(log)") }
       return readyPorts
@@ -108,11 +115,11 @@ final class Relay {
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 
-  /// What the ready line of this start says, in either format; earlier starts wrote theirs before it.
+  /// What the ready line of this start says, in either format.
   private var readyPorts: (UInt16, UInt16)? {
-    let lines = log.split(separator: "\n")
+    let lines = TextFile.read(logPath, from: logStart).split(separator: "\n")
       .filter { $0.contains(" info ready ") || $0.contains(#""message":"ready""#) }
-    guard lines.count == starts, let line = lines.last else { return nil }
+    guard let line = lines.last else { return nil }
     func number(_ name: String) -> UInt16? {
       let words = line.split { !$0.isLetter && !$0.isNumber }
       return words.firstIndex { $0 == name }.flatMap {
@@ -130,6 +137,12 @@ final class Relay {
     let process = try #require(process)
     process.send(number)
     return try process.end()
+  }
+
+  /// Runs receiptctl with this configuration.
+  func operate(_ arguments: [String]) throws -> ChildProcess {
+    let words = [Program.receiptctl, "--config", configurationPath] + arguments
+    return try ChildProcess(words, output: directory.file("receiptctl.log"))
   }
 
   /// Runs the program once more with this configuration.

@@ -32,25 +32,42 @@ struct Reply: Sendable {
   subscript(name: String) -> String? { json?[name]?.stringValue }
 }
 
-/// One TCP connection to 127.0.0.1. Owns its descriptor. One thread.
+/// One TCP connection to 127.0.0.1, from any address of this machine's own. Owns its descriptor. One thread.
 final class Wire {
   private let descriptor: Int32
   private var received: [UInt8] = []
 
-  init(_ port: UInt16) throws(WireError) {
+  /// - Parameter source: the last number of this end's address: 1 is 127.0.0.1.
+  init(_ port: UInt16, source: UInt32 = 1) throws(WireError) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(.last("socket")) }
     self.descriptor = descriptor
+    if source != 1 {
+      // Without it bind(2) would look for a port that is free towards everyone, and soon find none.
+      var on: Int32 = 1
+      unsafe setsockopt(
+        descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on, socklen_t(MemoryLayout<Int32>.size))
+      guard unsafe Self.with(source, 0, { unsafe bind(descriptor, $0, $1) }) == 0 else {
+        throw .system(.last("bind"))
+      }
+    }
+    guard unsafe Self.with(1, port, { unsafe connect(descriptor, $0, $1) }) == 0 else {
+      throw .system(.last("connect"))
+    }
+  }
+
+  private static func with(
+    _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
+  ) -> Int32 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let code = unsafe withUnsafeBytes(of: &address) { bytes in
+    address.sin_addr.s_addr = (0x7F00_0000 + number).bigEndian
+    return unsafe withUnsafeBytes(of: &address) { bytes in
       unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
+        unsafe call($0.baseAddress, socklen_t(bytes.count))
       }
     }
-    guard code == 0 else { throw .system(.last("connect")) }
   }
 
   deinit { close(descriptor) }
@@ -99,8 +116,32 @@ final class Wire {
   private var endOfHead: Int? {
     let mark: [UInt8] = Array("\r\n\r\n".utf8)
     guard received.count >= mark.count else { return nil }
-    return (mark.count...received.count).first { Array(received[($0 - mark.count)..<$0]) == mark }
+    return (mark.count...received.count).first { received[($0 - mark.count)..<$0].elementsEqual(mark) }
   }
+
+  /// Sends nothing more; the other side sees the end of input.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Makes `close` end the connection with RST instead of FIN (SO_LINGER of zero, socket(7)).
+  func resetAtEnd() {
+    var now = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Waits until the other side has closed.
+  /// - Returns: whether it did in time; nothing that it sent may be left unread.
+  func isClosed(within milliseconds: Int64) -> Bool {
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+    do {
+      while true { try receive(until: deadline) }
+    } catch {
+      if case .closed = error { return true }
+      return false
+    }
+  }
+
+  /// What came and was not read as an answer.
+  var unread: [UInt8] { received }
 
   func isReadable(within milliseconds: Int64) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -119,12 +160,14 @@ final class Wire {
 /// A server on this machine. A value; any thread.
 struct Endpoint: Sendable {
   let port: UInt16
+  /// The last number of this end's address.
+  var source: UInt32 = 1
 
   /// One request on a connection of its own.
   func request(
     _ method: String, _ path: String, body: [UInt8]? = nil, headers: [String: String] = [:]
   ) throws -> Reply {
-    let wire = try Wire(port)
+    let wire = try Wire(port, source: source)
     try wire.send(Self.bytes(method, path, body: body, headers: headers))
     return try wire.reply()
   }

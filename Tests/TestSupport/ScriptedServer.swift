@@ -6,8 +6,8 @@ import Platform
 
 /// Listens on 127.0.0.1 and runs a script for every connection. `stop` must be called; it joins every
 /// thread.
-final class ScriptedServer: Sendable {
-  let port: UInt16
+public final class ScriptedServer: Sendable {
+  public let port: UInt16
   private let listener: Int32
   private let state = Monitor(State())
 
@@ -17,7 +17,7 @@ final class ScriptedServer: Sendable {
     var threads: [WorkerThread] = []
   }
 
-  init(_ script: @escaping @Sendable (ScriptedConnection) -> Void) throws {
+  public init(_ script: @escaping @Sendable (ScriptedConnection) -> Void) throws {
     (listener, port) = try openSocket()
     guard listen(listener, 64) == 0 else { throw SystemError.last("listen") }
     let (listener, state) = (listener, state)
@@ -43,15 +43,15 @@ final class ScriptedServer: Sendable {
   }
 
   /// Connections so far.
-  var accepted: Int { state.withLock { $0.accepted } }
+  public var accepted: Int { state.withLock { $0.accepted } }
 
   /// Waits until so many connections came in; a script may hold its answer back by that.
-  func waitForConnections(_ count: Int) -> Bool {
+  public func waitForConnections(_ count: Int) -> Bool {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     return state.wait(until: deadline) { $0.accepted >= count ? true : nil } ?? false
   }
 
-  func stop() {
+  public func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
     // The acceptor is the first thread to be joined; from then on the lists do not grow.
     state.withLock { $0.threads.isEmpty ? nil : $0.threads.removeFirst() }?.join()
@@ -63,7 +63,7 @@ final class ScriptedServer: Sendable {
 }
 
 /// One accepted connection. Owns the socket; the script's thread uses it, and `interrupt` may come from any.
-final class ScriptedConnection: Sendable {
+public final class ScriptedConnection: Sendable {
   private let socket: Monitor<Int32?>
 
   fileprivate init(_ descriptor: Int32) {
@@ -75,7 +75,7 @@ final class ScriptedConnection: Sendable {
   }
 
   /// The next request, head and body; nil when the client left or sent none.
-  func readRequest() -> String? {
+  public func readRequest() -> String? {
     var bytes: [UInt8] = []
     while true {
       let text = String(decoding: bytes, as: UTF8.self)
@@ -97,9 +97,9 @@ final class ScriptedConnection: Sendable {
   }
 
   /// Whether everything could be sent.
-  @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  @discardableResult public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  @discardableResult func send(_ bytes: [UInt8]) -> Bool {
+  @discardableResult public func send(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       guard let descriptor = socket.withLock({ $0 }) else { return false }
@@ -113,31 +113,31 @@ final class ScriptedConnection: Sendable {
   }
 
   /// An ordinary answer that keeps the connection.
-  @discardableResult func answer(_ status: String = "200 OK", _ body: String = "ok") -> Bool {
+  @discardableResult public func answer(_ status: String = "200 OK", _ body: String = "ok") -> Bool {
     send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
   }
 
   /// Waits until the client has closed its side.
-  func waitForClose() {
+  public func waitForClose() {
     while read() != nil {}
   }
 
   /// Whether the client closed its side within so many milliseconds.
-  func closes(withinMilliseconds milliseconds: Int32) -> Bool {
+  public func closes(withinMilliseconds milliseconds: Int32) -> Bool {
     guard let descriptor = socket.withLock({ $0 }) else { return true }
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, milliseconds) > 0
   }
 
   /// Ends the connection with RST instead of FIN (SO_LINGER of zero, socket(7)).
-  func reset() {
+  public func reset() {
     guard let descriptor = socket.withLock({ $0 }) else { return }
     var now = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
     close()
   }
 
-  func close() {
+  public func close() {
     socket.withLock { descriptor in
       if let open = descriptor { Glibc.close(open) }
       descriptor = nil
@@ -150,7 +150,7 @@ final class ScriptedConnection: Sendable {
 }
 
 /// A TCP socket that is bound to a free port of 127.0.0.1 and does not listen: connecting to it is refused.
-func openSocket() throws -> (descriptor: Int32, port: UInt16) {
+public func openSocket() throws -> (descriptor: Int32, port: UInt16) {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { throw SystemError.last("socket") }
   var address = sockaddr_in()

@@ -1,0 +1,138 @@
+// `sandbox load`: made-up checkouts at a steady rate, each a context and its rightly signed event, to see
+// what a relay does over time. One thread; a request that takes longer than its turn delays the next.
+
+internal import Domain
+internal import FoundationEssentials
+internal import HTTPClient
+internal import JSON
+internal import Platform
+internal import Relay
+internal import Sandbox
+internal import Terminal
+
+enum SandboxLoadCommand {
+  private static let rateDefault = 10.0
+  private static let rateMax = 10_000.0
+  private static let durationDefault: Int64 = 60_000
+  private static let durationMax: Int64 = 30 * 86_400_000
+
+  /// What became of the requests.
+  private struct Tally {
+    var sent = 0
+    var refused = 0
+    var unanswered = 0
+    /// How long a checkout's two requests took; no more than the newest so many.
+    var milliseconds: [Int64] = []
+    static let millisecondsMax = 100_000
+
+    mutating func count(_ status: Int?, wanted: ClosedRange<Int>) -> Bool {
+      sent += 1
+      guard let status else {
+        unanswered += 1
+        return false
+      }
+      if !wanted.contains(status) { refused += 1 }
+      return wanted.contains(status)
+    }
+  }
+
+  static func run(_ session: Session) throws -> ExitCode {
+    let rate = try session.command.ratePerSecond("rate", in: 0.01...rateMax) ?? rateDefault
+    let duration = try duration(session)
+    let configuration = try session.configuration()
+    let app = try SandboxEventCommand.app(configuration, session)
+    let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
+    session.surroundings.catchStop()
+    let span = DurationText.text(milliseconds: duration)
+    session.output.note("Sending \(rate) checkouts a second to \(app.slug) for \(span); end with Ctrl-C.")
+    var tally = Tally()
+    let start = MonotonicInstant.now()
+    var number = 0
+    while true {
+      let turn = start.advanced(byMilliseconds: Int64(Double(number) * 1000 / rate))
+      let wait = max(0, turn.milliseconds(since: .now()))
+      guard turn.milliseconds(since: start) < duration, !session.surroundings.isStopped(wait) else { break }
+      try sender.send(number, now: session.surroundings.clock.wallMilliseconds, &tally)
+      number += 1
+    }
+    return report(tally, number, session)
+  }
+
+  private static func duration(_ session: Session) throws -> Int64 {
+    guard let text = session.command.options["duration"] else { return durationDefault }
+    guard let duration = DurationText.milliseconds(parsing: text), duration <= durationMax else {
+      throw session.usage(
+        "--duration must be such as 90s or 5m, at most 30d, not '\(DisplayText.clean(text))'")
+    }
+    return duration
+  }
+
+  /// Sends checkouts to one app.
+  private struct Sender {
+    private let app: AppConfiguration
+    private let client: RelayClient
+    private let key: String?
+    private let secret: String
+    /// Tells the users of this run from those of others.
+    private let run: String
+
+    init(_ app: AppConfiguration, base: String) throws {
+      self.app = app
+      client = try RelayClient(base: base)
+      secret = try app.stripe.webhookSecrets[0].reveal()
+      if case .keys(let keys) = app.client { key = try keys[0].reveal() } else { key = nil }
+      run = String(UInt32.random(in: 0 ... .max), radix: 36)
+    }
+
+    func send(_ number: Int, now: Int64, _ tally: inout Tally) throws {
+      let start = MonotonicInstant.now()
+      let user = "load-\(run)-\(number)"
+      let price = "price_load"
+      let blob: JSONValue = ["presentation_id": .string("pres_\(number)"), "stripe_price_id": .string(price)]
+      let context = Data(blob.serialized()).base64EncodedString()
+      let posted = answer { () throws(TransferFailure) in
+        try client.postContext(app: app.slug, user: user, context: context, key: key)
+      }
+      guard tally.count(posted, wanted: 200...201) else { return }
+      var random = SystemRandomNumberGenerator()
+      var purchase = SandboxPurchase(userID: user, priceID: price, isSubscription: true, random: &random)
+      purchase.userKey = app.stripe.userKeys.first ?? purchase.userKey
+      let event = StripeSandbox.event(.subscription, purchase, now: now, random: &random)
+      let signature = try event.signature(secret: secret, now: now)
+      let sent = answer { () throws(TransferFailure) in
+        try client.postEvent(app: app.slug, event, signature: signature)
+      }
+      guard tally.count(sent, wanted: 200...200) else { return }
+      if tally.milliseconds.count == Tally.millisecondsMax {
+        tally.milliseconds.removeFirst(Tally.millisecondsMax / 2)
+      }
+      tally.milliseconds.append(MonotonicInstant.now().milliseconds(since: start))
+    }
+
+    /// The status; nil when there was no answer, which is counted and no reason to stop.
+    private func answer(_ send: () throws(TransferFailure) -> TransferResult) -> Int? { try? send().status }
+  }
+
+  private static func report(_ tally: Tally, _ checkouts: Int, _ session: Session) -> ExitCode {
+    let sorted = tally.milliseconds.sorted()
+    func share(_ share: Double) -> Int64 {
+      sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+    if session.isJSON {
+      session.output.json([
+        "checkouts": .integer(Int64(checkouts)), "requests": .integer(Int64(tally.sent)),
+        "refused": .integer(Int64(tally.refused)), "unanswered": .integer(Int64(tally.unanswered)),
+        "median_ms": .integer(share(0.5)), "p99_ms": .integer(share(0.99)),
+      ])
+    } else {
+      session.output.line("checkouts   \(checkouts)")
+      session.output.line("requests    \(tally.sent)")
+      session.output.line("refused     \(tally.refused)")
+      session.output.line("unanswered  \(tally.unanswered)")
+      session.output.line("median      \(share(0.5)) ms for a checkout, both requests")
+      session.output.line("p99         \(share(0.99)) ms")
+    }
+    if tally.refused + tally.unanswered == 0 { return .done }
+    return tally.refused + tally.unanswered < tally.sent ? .partly : .unavailable
+  }
+}

@@ -1,0 +1,26 @@
+// The load that receiptctl makes up, against a relay of its own.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct LoadTests {
+  @Test("receiptctl sandbox load sends whole checkouts at its rate, and each is delivered with its context")
+  func load() throws {
+    try withRelay { relay, destination in
+      let url = "http://127.0.0.1:\(relay.outside.api.port)"
+      let words = ["sandbox", "load", "--rate", "40/s", "--duration", "1s", "--url", url, "--json"]
+      #expect(try relay.operate(words).end() == 0)
+      try waitUntil("forty receipts are delivered") {
+        try relay.receipts { $0.state = .delivered }.count == 40
+      }
+      #expect(Set(destination.ledger.compactMap { $0["ply_context"] }).count == 40)
+      let text = TextFile.read(relay.directory.file("receiptctl.log"))
+      let said = text.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }.last
+      #expect(said?["checkouts"] == 40 && said?["refused"] == 0 && said?["unanswered"] == 0, "\(text)")
+    }
+  }
+}

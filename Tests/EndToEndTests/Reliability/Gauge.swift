@@ -1,0 +1,40 @@
+// What a process needs while something is done to it: its memory and its descriptors, as the kernel counts
+// them. A thread of its own looks again and again.
+
+import Glibc
+import Platform
+
+/// Watches a process until it is stopped. Owns its thread.
+final class Gauge {
+  struct Peak: Sendable {
+    var descriptors = 0
+    fileprivate var isOver = false
+  }
+
+  private let peak = Monitor(Peak())
+  private let thread: WorkerThread
+  private static let intervalMilliseconds: Int64 = 20
+
+  init(descriptorsOf process: pid_t) throws {
+    let peak = peak
+    thread = try WorkerThread(name: "gauge") {
+      while true {
+        let count = ChildProcess.descriptors(of: process)
+        let isOver = peak.withLock { peak in
+          peak.descriptors = max(peak.descriptors, count)
+          return peak.isOver
+        }
+        if isOver { return }
+        let next = MonotonicInstant.now().advanced(byMilliseconds: Self.intervalMilliseconds)
+        let _: Bool? = peak.wait(until: next) { $0.isOver ? true : nil }
+      }
+    }
+  }
+
+  /// The most descriptors that were seen open.
+  func stop() -> Int {
+    peak.update { $0.isOver = true }
+    thread.join()
+    return peak.withLock { $0.descriptors }
+  }
+}

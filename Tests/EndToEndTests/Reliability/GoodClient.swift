@@ -1,0 +1,87 @@
+// A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events,
+// from an address of its own. A thread of its own.
+
+import Platform
+import Testing
+
+/// Sends checkouts one after another until it is stopped, and keeps count. Owns its thread.
+final class GoodClient {
+  struct Served: Sendable {
+    var checkouts: [Checkout] = []
+    var milliseconds: [Int64] = []
+    /// What was refused or not answered; none is allowed.
+    var failures: [String] = []
+    var isOver = false
+  }
+
+  private let served = Monitor(Served())
+  private let thread: WorkerThread
+
+  /// - Parameter pauseMilliseconds: between two checkouts.
+  init(
+    _ outside: Outside, name: String, app: String = "shop", pauseMilliseconds: Int64 = 0
+  ) throws {
+    let served = served
+    thread = try WorkerThread(name: "good-client") {
+      var number = 0
+      while !served.withLock({ $0.isOver }) {
+        let checkout = Checkout("\(name)-\(number)")
+        number += 1
+        let start = MonotonicInstant.now()
+        let failure = Self.send(checkout, app, outside)
+        let took = MonotonicInstant.now().milliseconds(since: start)
+        served.update { served in
+          served.milliseconds.append(took)
+          if let failure { served.failures.append("\(checkout.user): \(failure)") }
+          if failure == nil { served.checkouts.append(checkout) }
+        }
+        guard pauseMilliseconds > 0 else { continue }
+        let next = MonotonicInstant.now().advanced(byMilliseconds: pauseMilliseconds)
+        let _: Bool? = served.wait(until: next) { $0.isOver ? true : nil }
+      }
+    }
+  }
+
+  /// Why a checkout was not taken; nil when it was.
+  private static func send(_ checkout: Checkout, _ app: String, _ outside: Outside) -> String? {
+    do {
+      let posted = try outside.postContext(checkout.user, checkout.context, app: app)
+      guard posted.status == 201 else { return "the context got \(posted.status): \(posted.text)" }
+      let sent = try outside.send(checkout.completed, app: app)
+      return sent.status == 200 ? nil : "the event got \(sent.status): \(sent.text)"
+    } catch {
+      return "no answer: \(error)"
+    }
+  }
+
+  var count: Int { served.withLock { $0.checkouts.count } }
+
+  func waitFor(_ count: Int) throws {
+    try waitUntil("the good client is served \(count) times") {
+      let (isThere, failures) = served.withLock { ($0.checkouts.count >= count, $0.failures) }
+      if let failure = failures.first { throw NeverHappened(what: "the good client is served: \(failure)") }
+      return isThere
+    }
+  }
+
+  /// Ends the thread.
+  func stop() -> Served {
+    served.update { $0.isOver = true }
+    thread.join()
+    return served.withLock { $0 }
+  }
+}
+
+extension GoodClient.Served {
+  /// The time that this share of the checkouts did not exceed, both requests together.
+  func milliseconds(share: Double) -> Int64 { milliseconds.percentile(share) }
+}
+
+extension [Int64] {
+  /// The value that this share of all does not exceed; 0 when there is none.
+  func percentile(_ share: Double) -> Int64 {
+    let sorted = sorted()
+    guard !sorted.isEmpty else { return 0 }
+    return sorted[Swift.min(sorted.count - 1, Int((Double(sorted.count) * share).rounded(.down)))]
+  }
+}

@@ -1,0 +1,266 @@
+// Clients that do everything but behave, thousands at once, against the real program, while a good client is
+// served. Memory and descriptors are watched throughout (R6, R8, R11).
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog) struct HostileClientsTorture {
+  private static let suite = "hostile clients"
+  private static let idle = Torture.size(short: 300, long: 5000)
+  private static let slow = Torture.size(short: 40, long: 400)
+  private static let repeats = Torture.size(short: 1, long: 10)
+  private static let cuts = Torture.size(short: 200, long: 20_000)
+  private static let threads = 8
+  private static let requestTimeoutMilliseconds = Int64(Torture.size(short: 2000, long: 6000))
+  /// What the relay may ever have resident: itself with its caches, what large bodies hold together twice
+  /// (once where they are collected, once where they are read or stored), and each connection.
+  private static let peakKibibytesMax = 96 * 1024 + 2 * 64 * 1024 + idle * 24
+  /// Connections, and what the relay has open itself.
+  private static var descriptorsMax: Int { connections + 64 }
+  private static var connections: Int { 2 * idle + slow + 200 }
+
+  /// Whose connections come from where: the number of an address.
+  private enum Source {
+    static let idle: UInt32 = 1
+    static let good: UInt32 = 2
+    static let rows: UInt32 = 3
+    static let slow: UInt32 = 4
+    static let cuts: UInt32 = 5
+    static let large: UInt32 = 6
+  }
+
+  @Test(
+    "Hostile clients get what they deserve, a good one is served meanwhile, and nothing grows (R6, R8, R11)")
+  func hostileClients() throws {
+    ProcessLimits.raiseOpenFiles()
+    let limits: JSONValue = [
+      "connections": .integer(Int64(Self.connections)), "connections_per_address": .integer(Int64(Self.idle)),
+      "request_timeout": .string("\(Self.requestTimeoutMilliseconds)ms"),
+    ]
+    let app: JSONValue = ["delivery": ["rate": 10_000]]
+    try withRelay(app: app, top: ["limits": limits]) { relay, _ in
+      let process = try #require(relay.process)
+      let gauge = try Gauge(descriptorsOf: process.id)
+      var outside = relay.outside
+      outside.api.source = Source.good
+      let good = try GoodClient(outside, name: "good", pauseMilliseconds: 5)
+      let port = relay.outside.api.port
+      let idle = try Self.openIdle(port, process)
+      try Self.askForMore(port)
+      let faults = Monitor<[String]>([])
+      let slow = try Self.startSlow(port, faults)
+      let rows = try HostileRequests.all()
+      try Self.playRows(rows, port)
+      try Self.cutAnywhere(port)
+      try Self.fillWithBodies(relay, good: outside)
+      for thread in slow { thread.join() }
+      #expect(faults.withLock { $0 }.isEmpty, "slow clients: \(faults.withLock { $0.prefix(5) })")
+      let served = try Self.finish(good)
+      let descriptors = gauge.stop()
+      let peak = try #require(process.peakKibibytes)
+      #expect(peak < Self.peakKibibytesMax, "\(peak) KiB")
+      #expect(descriptors < Self.descriptorsMax, "\(descriptors)")
+      #expect(idle.count == Self.idle)
+      try Self.checkStore(relay, served)
+      Torture.report(Self.suite, "cases", rows.count * Self.repeats + Self.slow + Self.cuts + 2)
+      Torture.report(Self.suite, "idle connections", idle.count)
+      Torture.report(Self.suite, "good checkouts served meanwhile", served.checkouts.count)
+      Torture.report(Self.suite, "p99 of a good checkout, ms", served.milliseconds(share: 0.99))
+      Torture.report(Self.suite, "highest memory, MiB", peak / 1024)
+      Torture.report(Self.suite, "highest memory allowed, MiB", Self.peakKibibytesMax / 1024)
+      Torture.report(Self.suite, "most descriptors", descriptors)
+    }
+  }
+
+  // MARK: One address takes all connections that it can get
+
+  private static func openIdle(_ port: UInt16, _ process: ChildProcess) throws -> [Wire] {
+    let (before, open) = (try #require(process.residentKibibytes), process.descriptors)
+    let wires = try (0..<idle).map { _ in try Wire(port, source: Source.idle) }
+    try waitUntil("\(idle) connections are open") { process.descriptors >= open + idle }
+    let bytes = max(0, try #require(process.residentKibibytes) - before) * 1024 / idle
+    Torture.report(suite, "memory of an idle connection, bytes", bytes)
+    return wires
+  }
+
+  private static func askForMore(_ port: UInt16) throws {
+    for _ in 0..<20 {
+      let wire = try Wire(port, source: Source.idle)
+      #expect(wire.isClosed(within: Waiting.patienceMilliseconds) && wire.unread.isEmpty)
+    }
+  }
+
+  // MARK: Slow ones
+
+  /// Slow senders of headers and of bodies, each with a thread's hand on it until it is cut off.
+  private static func startSlow(_ port: UInt16, _ faults: Monitor<[String]>) throws -> [WorkerThread] {
+    let starts = [
+      "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+      "POST \(HostileRequests.contexts) HTTP/1.1\r\nHost: x\r\n\(HostileRequests.key)"
+        + "Content-Length: 60000\r\n\r\n",
+      "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nff00\r\n",
+    ]
+    return try (0..<4).map { thread in
+      try WorkerThread(name: "slow-\(thread)") {
+        do {
+          try drip((0..<slow / 4).map { starts[($0 + thread) % starts.count] }, port, faults)
+        } catch {
+          faults.withLock { $0.append("\(error)") }
+        }
+      }
+    }
+  }
+
+  private static func drip(_ starts: [String], _ port: UInt16, _ faults: Monitor<[String]>) throws {
+    var open = try starts.map { start in
+      let wire = try Wire(port, source: Source.slow)
+      try wire.send(start)
+      return wire
+    }
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: requestTimeoutMilliseconds * 10)
+    while !open.isEmpty {
+      guard MonotonicInstant.now() < deadline else { throw NeverHappened(what: "\(open.count) are cut off") }
+      Waiting.pause()
+      open.removeAll { wire in
+        // Who has been cut off cannot send; what was said before can be read.
+        guard wire.isReadable(within: 0) || (try? wire.send("a")) == nil else { return false }
+        let reply = try? wire.reply(within: 1000)
+        if reply?.status != 408 { faults.withLock { $0.append("got \(String(describing: reply))") } }
+        return true
+      }
+    }
+  }
+
+  // MARK: The table
+
+  private static func playRows(_ rows: [HostileRequest], _ port: UInt16) throws {
+    let next = Monitor(0)
+    let total = rows.count * repeats
+    let faults = try onThreads(threads) { _ in
+      var faults: [String] = []
+      while let index = next.withLock({ next -> Int? in
+        defer { next += 1 }
+        return next < total ? next : nil
+      }) {
+        let row = rows[index % rows.count]
+        do {
+          if let fault = try play(row, port) { faults.append("\(row.name): \(fault)") }
+        } catch {
+          faults.append("\(row.name) should be \(row.verdict): \(error)")
+        }
+      }
+      return faults
+    }
+    for fault in Set(faults.joined()) { Issue.record("\(fault)") }
+  }
+
+  /// What is wrong with what a row gets; nil when nothing is.
+  private static func play(_ row: HostileRequest, _ port: UInt16) throws -> String? {
+    let wire = try Wire(port, source: Source.rows)
+    // The relay may have had enough before everything is sent.
+    try? wire.send(row.bytes)
+    if row.end == .halfCloses { wire.finish() }
+    func statuses(_ count: Int) throws -> [Int] { try (0..<count).map { _ in try wire.reply().status } }
+    let isPatient = Waiting.patienceMilliseconds
+    switch row.verdict {
+    case .silence: return wire.isReadable(within: 50) ? "is answered" : nil
+    case .refusedByLibrary(let wanted):
+      let got = try wire.reply().status
+      guard got == wanted else { return "\(got) instead of \(wanted)" }
+      return wire.isClosed(within: isPatient) ? nil : "stays open"
+    case .closes(let wanted):
+      let got = try statuses(wanted.count)
+      guard got == wanted else { return "\(got) instead of \(wanted)" }
+      guard wire.isClosed(within: isPatient) else { return "stays open" }
+      return wire.unread.isEmpty ? nil : "more came: \(String(decoding: wire.unread, as: UTF8.self))"
+    case .goesOn(let wanted):
+      let got = try statuses(wanted.count)
+      guard got == wanted else { return "\(got) instead of \(wanted)" }
+      try wire.send("GET /v1/shop/contexts/ctx_nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+      let next = try wire.reply()
+      return next["type"] == "urn:receiptd:problem:unknown-context" ? nil : "then \(next.status)"
+    }
+  }
+
+  // MARK: Cut off at any moment
+
+  private static func cutAnywhere(_ port: UInt16) throws {
+    let seed = Torture.seed(20_261_121)
+    let body = Checkout("cut").completed.serialized()
+    let signature = try Stripe.signature(of: body, secret: "whsec_forged")
+    let whole = [
+      Endpoint.bytes("POST", HostileRequests.contexts, body: body, headers: ["X-API-KEY": Secrets.clientKey]),
+      Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: ["Stripe-Signature": signature]),
+      Endpoint.bytes("GET", "/v1/shop/contexts/ctx_nothing?wait=30", body: nil, headers: [:]),
+    ]
+    _ = try onThreads(threads) { thread in
+      var random = SeededGenerator(seed: seed &+ UInt64(thread))
+      for _ in 0..<cuts / threads {
+        var bytes = whole[Int.random(in: whole.indices, using: &random)]
+        if Bool.random(using: &random) {
+          bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
+        }
+        let wire = try Wire(port, source: Source.cuts)
+        // A byte that was changed may have made the relay close already.
+        try? wire.send(Array(bytes.prefix(.random(in: 0...bytes.count, using: &random))))
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: wire.resetAtEnd()
+        case 1: wire.finish()
+        case 2: _ = wire.isReadable(within: 1)
+        default: break
+        }
+      }
+    }
+  }
+
+  // MARK: Large bodies
+
+  /// One address holds all that large bodies of one address may hold; another one's large event is taken.
+  private static func fillWithBodies(_ relay: Relay, good: Outside) throws {
+    let most = 4 << 20
+    let head = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "\(most)"])
+    let part = [UInt8](repeating: UInt8(ascii: "x"), count: most - 1)
+    let wires = try (0..<12).map { _ in try Wire(relay.outside.api.port, source: Source.large) }
+    for wire in wires { try wire.send(head + part) }
+    let big = Checkout("large").sessionEvent(
+      "completed", ["padding": .string(String(repeating: "x", count: 300_000))])
+    let reply = try good.send(big)
+    #expect(reply.status == 200, "\(reply.text)")
+    for wire in wires { try? wire.send("x") }
+    let replies = try wires.map { try $0.reply() }
+    let refused = replies.filter { $0.status == 503 }
+    #expect(refused.count >= 4, "\(replies.map(\.status))")
+    for reply in refused {
+      #expect(reply.header("Retry-After") == "1" && reply["type"] == "urn:receiptd:problem:busy")
+    }
+    // The others were read to their end and refused for their signature, or cut off for their slowness.
+    #expect(replies.allSatisfy { [400, 408, 503].contains($0.status) })
+  }
+
+  // MARK: The end
+
+  private static func finish(_ good: GoodClient) throws -> GoodClient.Served {
+    try good.waitFor(10)
+    let served = good.stop()
+    #expect(served.failures.isEmpty, "\(served.failures.prefix(5))")
+    return served
+  }
+
+  /// What stands in the database: the good client's, and what was rightly signed, once each.
+  private static func checkStore(_ relay: Relay, _ served: GoodClient.Served) throws {
+    for checkout in [served.checkouts.first, served.checkouts.last].compactMap({ $0 }) {
+      try relay.reaches(.delivered, checkout.subscription)
+    }
+    #expect(try relay.count("contexts") == Int64(served.checkouts.count))
+    #expect(try relay.count("events") == Int64(served.checkouts.count + HostileRequests.signedEvents + 1))
+    #expect(try relay.receipts().count == served.checkouts.count + 1)
+    #expect(try relay.stop() == 0)
+    #expect(try relay.read { try $0.integrityFaults() }.isEmpty)
+  }
+}

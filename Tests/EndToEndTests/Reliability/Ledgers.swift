@@ -1,0 +1,89 @@
+// Both ends' own books while the daemon is killed: what the senders were promised, and what the destination
+// was asked and took. Any thread.
+
+import HTTPServer
+import Platform
+
+/// The destination's book. It refuses some receipts at first and fails some once, by their names, so that
+/// operators have something to replay and retries are under way when the daemon dies.
+final class DestinationLedger: Sendable {
+  private struct Line {
+    var asked = 0
+    var taken = 0
+  }
+
+  private let lines = Monitor<[String: Line]>([:])
+
+  func answer(_ entry: Destination.Entry) -> Destination.Answer {
+    let object = entry.objectID ?? ""
+    // The same in every run, unlike Swift's own hash.
+    let mark = object.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
+    return lines.withLock { lines in
+      lines[object, default: Line()].asked += 1
+      let asked = lines[object]?.asked ?? 0
+      if asked == 1 && mark % 10 == 0 { return .status(422) }
+      if asked == 1 && mark % 10 < 4 { return .status(503) }
+      lines[object]?.taken += 1
+      return .late(10, .taken)
+    }
+  }
+
+  func asked(_ object: String) -> Int { lines.withLock { $0[object]?.asked ?? 0 } }
+  /// How often it was answered 2xx.
+  func taken(_ object: String) -> Int { lines.withLock { $0[object]?.taken ?? 0 } }
+}
+
+/// Senders that go through checkouts until they are stopped. Owns their threads.
+final class Senders {
+  private struct State {
+    var port: UInt16
+    /// Events that were answered 200 after their context had been answered.
+    var taken: [Checkout] = []
+    var isOver = false
+  }
+
+  private let state: Monitor<State>
+  private var threads: [WorkerThread]
+
+  init(_ count: Int, port: UInt16) throws {
+    let state = Monitor(State(port: port))
+    self.state = state
+    threads = try (0..<count).map { sender in
+      try WorkerThread(name: "sender-\(sender)") { Self.keepSending(state, sender: sender) }
+    }
+  }
+
+  /// A context is posted until it is taken; an event is sent once, so that nothing but the relay can make up
+  /// for one that was promised and lost.
+  private static func keepSending(_ state: Monitor<State>, sender: Int) {
+    var number = 0
+    while true {
+      let (port, isOver) = state.withLock { ($0.port, $0.isOver) }
+      if isOver { return }
+      let outside = Outside(api: Endpoint(port: port))
+      let checkout = Checkout("kill-\(sender)-\(number)")
+      // A relay that is down refuses connections or breaks them off; the next one is for its successor.
+      guard let posted = try? outside.postContext(checkout.user, checkout.context), posted.status < 300 else {
+        Waiting.pause()
+        continue
+      }
+      number += 1
+      guard let sent = try? outside.send(checkout.completed), sent.status == 200 else { continue }
+      state.update { $0.taken.append(checkout) }
+    }
+  }
+
+  var taken: Int { state.withLock { $0.taken.count } }
+
+  /// The relay is somewhere else now.
+  func use(port: UInt16) { state.withLock { $0.port = port } }
+
+  /// Ends the threads.
+  /// - Returns: what was promised.
+  @discardableResult func stop() -> [Checkout] {
+    state.update { $0.isOver = true }
+    for thread in threads { thread.join() }
+    threads = []
+    return state.withLock { $0.taken }
+  }
+}

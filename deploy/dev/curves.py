@@ -1,0 +1,153 @@
+"""Watches a running receiptd while something loads it, and says whether what it needs levels off.
+
+Samples /proc, the files and /metrics until the load has ended; prints about twenty rows of numbers; draws an SVG;
+exits 1 when a curve still climbs. Called by deploy/dev/soak.
+"""
+
+import argparse
+import os
+import sys
+import time
+import urllib.request
+
+# name, unit of the numbers, what one half of the time may differ from the other without being growth
+CURVES = [
+    ("memory", "MiB", 2.0),
+    ("descriptors", "", 4.0),
+    ("database", "MiB", 1.0),
+    ("log", "MiB", 4.0),
+    ("delivered", "receipts", 0.0),
+    ("pending", "receipts", 50.0),
+]
+# Growth is counted from the third quarter to the fourth: before that the caches fill and retention deletes nothing.
+SHARE_ALLOWED = 0.05
+ROWS = 20
+
+
+def sizes(path):
+    try:
+        return os.stat(path).st_size / 2**20
+    except FileNotFoundError:
+        return 0.0
+
+
+def states(url):
+    counts = {}
+    for line in urllib.request.urlopen(url, timeout=10).read().decode().splitlines():
+        if line.startswith("receiptd_receipts{"):
+            state = line.split('state="')[1].split('"')[0]
+            counts[state] = counts.get(state, 0.0) + float(line.rsplit(" ", 1)[1])
+    return counts
+
+
+def sample(arguments, start):
+    process = f"/proc/{arguments.process}"
+    with open(f"{process}/status", encoding="ascii") as file:
+        resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+    counts = states(arguments.metrics)
+    return {
+        "seconds": time.monotonic() - start,
+        "memory": resident / 1024,
+        "descriptors": float(len(os.listdir(f"{process}/fd"))),
+        "database": sizes(arguments.database),
+        "log": sizes(arguments.database + "-wal"),
+        "delivered": counts.get("delivered", 0.0),
+        "pending": counts.get("pending", 0.0) + counts.get("waiting", 0.0),
+        "failed": counts.get("failed", 0.0),
+    }
+
+
+def is_running(process):
+    """Whether it runs; one that has ended and was not waited for yet does not."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def watch(arguments):
+    start, samples = time.monotonic(), []
+    interval = max(1.0, arguments.seconds / 300)
+    while is_running(arguments.load):
+        samples.append(sample(arguments, start))
+        time.sleep(max(0.0, start + len(samples) * interval - time.monotonic()))
+    return samples
+
+
+def mean(samples, name):
+    return sum(sample[name] for sample in samples) / len(samples)
+
+
+def table(samples):
+    names = ["seconds"] + [name for name, _, _ in CURVES] + ["failed"]
+    print("".join(f"{name:>13}" for name in names))
+    step = max(1, -(-len(samples) // ROWS))
+    for row in samples[::step]:
+        print("".join(f"{row[name]:13.1f}" for name in names))
+
+
+def judge(samples):
+    """Prints how each curve ends; returns whether all of them level off."""
+    quarter = len(samples) // 4
+    third, fourth = samples[2 * quarter : 3 * quarter], samples[3 * quarter :]
+    is_level = True
+    for name, unit, floor in CURVES:
+        before, after = mean(third, name), mean(fourth, name)
+        allowed = max(floor, SHARE_ALLOWED * before)
+        verdict = "levels off" if after - before <= allowed else "STILL CLIMBS"
+        is_level = is_level and after - before <= allowed
+        print(f"{name:12} {before:10.1f} -> {after:10.1f} {unit:9} allowed +{allowed:.1f}: {verdict}")
+    return is_level
+
+
+def draw(samples, path):
+    width, height, left, gap = 720, 110, 90, 34
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + left + 30}" '
+        f'height="{len(CURVES) * (height + gap) + 40}" font-family="sans-serif" font-size="12">',
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    end = max(samples[-1]["seconds"], 1.0)
+    for number, (name, unit, _) in enumerate(CURVES):
+        top = 24 + number * (height + gap)
+        highest = max(max(sample[name] for sample in samples), 1.0)
+        points = " ".join(
+            f"{left + sample['seconds'] / end * width:.1f},{top + height - sample[name] / highest * height:.1f}"
+            for sample in samples
+        )
+        lines += [
+            f'<text x="{left}" y="{top - 6}" font-weight="bold">{name}{", " + unit if unit else ""}</text>',
+            f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#f6f6f6" stroke="#ccc"/>',
+            f'<text x="{left - 8}" y="{top + 10}" text-anchor="end">{highest:.0f}</text>',
+            f'<text x="{left - 8}" y="{top + height}" text-anchor="end">0</text>',
+            f'<polyline points="{points}" fill="none" stroke="#1f6feb" stroke-width="1.5"/>',
+        ]
+    bottom = 24 + len(CURVES) * (height + gap) - gap + 16
+    lines.append(f'<text x="{left + width}" y="{bottom}" text-anchor="end">{end:.0f} s</text>')
+    lines.append("</svg>")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--process", type=int, required=True)
+    parser.add_argument("--load", type=int, required=True)
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--metrics", required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--svg", required=True)
+    arguments = parser.parse_args()
+    samples = watch(arguments)
+    if len(samples) < 8:
+        sys.exit("soak: too short to say anything")
+    table(samples)
+    is_level = judge(samples)
+    draw(samples, arguments.svg)
+    if not is_level:
+        sys.exit("soak: something still climbs; see above")
+
+
+if __name__ == "__main__":
+    main()
