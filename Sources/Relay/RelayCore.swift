@@ -23,6 +23,8 @@ final class RelayCore: Sendable {
     var board: CheckoutBoard?
   }
 
+  private let audience = Monitor(Audience())
+
   init(_ configuration: Configuration, log: Log, clock: any Clock) throws(DaemonError) {
     let directory: AppDirectory
     do {
@@ -32,7 +34,7 @@ final class RelayCore: Sendable {
         (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
     }
     let path = configuration.databasePath
-    let audience = Monitor(Audience())
+    let audience = audience
     committer = Committer(
       writer: try Self.writer(path, directory), capacity: configuration.limits.queue, clock: clock,
       metrics: metrics
@@ -119,6 +121,8 @@ final class RelayCore: Sendable {
     dispatcher.stop()
     housekeeper.stop()
     committer.stop()
+    // The committer and its audience own each other; SQLite closes its files once nobody owns them any more.
+    audience.withLock { $0 = Audience() }
   }
 }
 
