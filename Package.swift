@@ -85,6 +85,9 @@ let package = Package(
 
     // What several test targets need.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
+      swiftSettings: house),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
@@ -111,6 +114,12 @@ let package = Package(
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
         "TestSupport", "receiptd",
       ]),
+    tests(
+      "ReliabilityTests",
+      [
+        "Relay", "Store", "Migrations", "SQLite", "Domain", "Platform", "JSON", "Processors", "Destinations",
+        "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
+      ], exclude: ["Fixtures"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(

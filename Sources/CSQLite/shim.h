@@ -12,3 +12,13 @@ static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const vo
                                     sqlite3_uint64 count) {
   return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
+
+// sqlite3_config() takes what it is told as a variable argument: SQLite's memory, read and replaced. Before
+// the library is used only. https://www.sqlite.org/c3ref/c_config_covering_index_scan.html
+static inline int csqlite_get_memory(sqlite3_mem_methods *methods) {
+  return sqlite3_config(SQLITE_CONFIG_GETMALLOC, methods);
+}
+
+static inline int csqlite_set_memory(const sqlite3_mem_methods *methods) {
+  return sqlite3_config(SQLITE_CONFIG_MALLOC, methods);
+}

@@ -78,10 +78,32 @@ public struct Breaker: Sendable, Equatable {
     }
   }
 
-  /// Lets a probe go at once: the configuration was changed, or an operator asked.
+  /// Lets a probe go at once, as soon as the rest that the destination asked for is over: what stopped the
+  /// deliveries may be mended.
   public mutating func probeNow(now: Timestamp) {
-    restUntil = nil
     if state != .closed { probeAt = now }
+  }
+
+  /// The destination is another one, or knows us by another name: the rest was not asked of this one.
+  public mutating func endRest() { restUntil = nil }
+
+  /// The wall clock was set, or the machine slept: what is planned stays as far off as it was, and time in
+  /// which nobody could try counts against no receipt.
+  public mutating func clockJumped(byMilliseconds jump: Int64) {
+    probeAt = probeAt?.advanced(byMilliseconds: jump)
+    restUntil = restUntil?.advanced(byMilliseconds: jump)
+    since = since?.advanced(byMilliseconds: jump)
+    pausedMilliseconds = pausedMilliseconds.addingReportingOverflow(jump).partialValue
+  }
+
+  /// As it was kept, seen at this moment: nothing is planned for later than it can have been, whatever clock
+  /// it was planned by.
+  public mutating func adopt(policy: BreakerPolicy, now: Timestamp) {
+    let latestProbe = now.advanced(byMilliseconds: max(policy.openForMilliseconds, 0))
+    let latestRest = now.advanced(byMilliseconds: Delivery.retryAfterMillisecondsMax)
+    if let rest = restUntil, rest > latestRest { restUntil = nil }
+    probeAt = probeAt.map { min($0, max(latestProbe, restUntil ?? latestProbe)) }
+    since = since.map { min($0, now) }
   }
 
   private mutating func close(now: Timestamp) {

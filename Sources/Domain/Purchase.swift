@@ -114,7 +114,7 @@ public struct Purchase: Sendable, Equatable {
     if context == nil, let blob = report.context { context = blob }
     if let user = report.referencedUser {
       learnUser(user, from: .reference)
-    } else if let user = report.metadataUser {
+    } else if let user = report.namedUser {
       learnUser(user, from: .metadata)
     }
   }

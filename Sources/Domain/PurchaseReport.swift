@@ -89,10 +89,14 @@ public struct PurchaseReport: Sendable, Equatable {
 
   /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or
   /// not, for a wrong user is worse than none.
-  public var referencedUser: String? {
-    guard let clientReference else { return nil }
-    let isContext = Identifier.isWellFormed(clientReference, prefix: Identifier.contextPrefix)
-    return isContext ? nil : OutsideText.identifier(clientReference)
+  public var referencedUser: String? { Self.user(clientReference) }
+
+  /// The user from the metadata, unless it has the form of a context's id.
+  public var namedUser: String? { Self.user(metadataUser) }
+
+  private static func user(_ text: String?) -> String? {
+    guard let text, !Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) else { return nil }
+    return OutsideText.identifier(text)
   }
 }
 

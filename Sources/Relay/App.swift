@@ -43,6 +43,12 @@ public struct App: Sendable {
         forwardsContext: configuration.delivery.forwardContext, userAgent: Version.userAgent))
   }
 
+  /// Whether its deliveries go elsewhere, or in another name, than another configuration's.
+  func speaksDifferently(from other: App) -> Bool {
+    destination.url != other.destination.url
+      || !destination.headers.elementsEqual(other.destination.headers, by: ==)
+  }
+
   /// What the store needs to know of the app.
   public var rules: AppRules {
     let destination = destination

@@ -5,6 +5,7 @@ internal import Domain
 internal import HTTPClient
 internal import HTTPServer
 public import Platform
+internal import SQLite
 internal import Store
 
 /// Why the daemon did not start.
@@ -37,11 +38,22 @@ public final class Daemon: Sendable {
   private let readiness: Readiness
 
   /// Starts everything. When it returns, the listeners are open.
-  public init(_ configuration: Configuration, log: Log, clock: any Clock = SystemClock()) throws(DaemonError)
-  {
+  /// - Parameter onSyncFailure: called when a write could not be made durable. The process must end then, at
+  ///   once: what it would do further rests on a disk that did not do what it said.
+  public init(
+    _ configuration: Configuration, log: Log, clock: any Clock = SystemClock(),
+    onSyncFailure: @escaping @Sendable (String) -> Void
+  ) throws(DaemonError) {
     lock = try Self.takeLock(configuration.databasePath)
-    let core = try RelayCore(configuration, log: log, clock: clock)
+    let core = try RelayCore(
+      configuration,
+      Surroundings(
+        log: log, clock: clock, carrier: try Self.carrier(),
+        reserve: FileReserve(
+          path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
+        onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
+      try core.start()
       let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
       readiness = Readiness(committer: core.committer, phase: Monitor(.starting), clock: clock)
       let admin = AdminListener(
@@ -65,6 +77,14 @@ public final class Daemon: Sendable {
     publicPort = publicServer.port
     adminPort = adminServer.port
     readiness.phase.withLock { $0 = .serving }
+  }
+
+  private static func carrier() throws(DaemonError) -> TransferPool {
+    do throws(TransferFailure) {
+      return try TransferPool(connectionsMax: transfersMax)
+    } catch {
+      throw .unavailable("libcurl could not be set up (\(error))")
+    }
   }
 
   /// One daemon to a database: two would both deliver.

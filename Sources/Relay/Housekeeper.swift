@@ -9,9 +9,10 @@ internal import Store
 
 /// Does what is due by time.
 final class Housekeeper: Sendable {
-  /// The longest sleep; see `Dispatcher.sleepMillisecondsMax`.
-  static let sleepMillisecondsMax: Int64 = 5000
   static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  /// For how long nothing is deleted after the wall clock was set forward by more than such an interval: long
+  /// enough for a person to notice that it is wrong.
+  static let retentionRestMilliseconds: Int64 = 86_400_000
   /// Between two slices, so that the writer is free for others most of the time.
   static let slicePauseMilliseconds: Int64 = 50
   static let faultPauseMilliseconds: Int64 = 1000
@@ -28,18 +29,16 @@ final class Housekeeper: Sendable {
   private let state: Monitor<State>
   private let committer: Committer
   private let board: CheckoutBoard
-  private let clock: any Clock
-  private let log: Log
+  private let surroundings: Surroundings
   private let thread = Monitor<WorkerThread?>(nil)
 
   init(
-    committer: Committer, board: CheckoutBoard, retention: Configuration.Retention, clock: any Clock, log: Log
+    committer: Committer, board: CheckoutBoard, retention: Configuration.Retention, surroundings: Surroundings
   ) {
     state = Monitor(State(retention: retention))
     self.committer = committer
     self.board = board
-    self.clock = clock
-    self.log = log
+    self.surroundings = surroundings
   }
 
   func start() throws(SystemError) {
@@ -76,55 +75,93 @@ final class Housekeeper: Sendable {
   }
 
   private func run() {
-    var retentionAt = clock.monotonic
-    var retention: RetentionRun?
-    var lookAt = retentionAt
+    var rounds = Rounds(surroundings.clock)
+    followClockBack()
     while !state.withLock({ $0.isStopping }) {
-      if clock.monotonic >= lookAt {
-        noteEverythingChanged()
-        lookAt = clock.monotonic.advanced(byMilliseconds: Self.sleepMillisecondsMax)
+      let (deadline, known) = goRound(&rounds)
+      let _: Bool? = state.wait(until: deadline) { state in
+        guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
+        state.hasNews = false
+        return true
       }
-      endWaits()
-      let nextAnswer = board.attend()
-      let now = clock.monotonic
-      if now >= retentionAt {
-        var current = retention ?? RetentionRun(state.withLock { $0.retention })
-        let isDone = current.step(
-          committer, now: Timestamp(unixMilliseconds: clock.wallMilliseconds), log: log)
-        retention = isDone ? nil : current
-        retentionAt = now.advanced(
-          byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
-      }
-      sleep(until: min(nextAnswer ?? retentionAt, retentionAt))
     }
   }
 
-  private func sleep(until moment: MonotonicInstant) {
+  /// What is done at intervals.
+  struct Rounds {
+    fileprivate var watch: ClockWatch
+    fileprivate var lookAt: MonotonicInstant
+    fileprivate var retentionAt: MonotonicInstant
+    fileprivate var retention: RetentionRun?
+
+    init(_ clock: any Clock) {
+      watch = ClockWatch(clock)
+      lookAt = clock.monotonic
+      retentionAt = clock.monotonic
+    }
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: until when there is nothing to do but to wait for news, and the next wait's end as it is
+  ///   known here: another one is news.
+  func goRound(_ rounds: inout Rounds) -> (until: MonotonicInstant, waitUntil: Timestamp?) {
+    let clock = surroundings.clock
+    if let jump = rounds.watch.jump(clock) {
+      if jump < 0 { followClockBack() }
+      // What is old by a clock that has just been set forward may not be.
+      if jump > Self.retentionIntervalMilliseconds {
+        rounds.retentionAt = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
+      }
+    }
+    if clock.monotonic >= rounds.lookAt {
+      noteEverythingChanged()
+      committer.lookForSpace()
+      rounds.lookAt = clock.monotonic.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
+    }
+    endWaits()
+    let nextAnswer = board.attend()
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
-    let latest = min(moment, now.advanced(byMilliseconds: Self.sleepMillisecondsMax))
+    if now >= rounds.retentionAt {
+      var current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
+      let isDone = current.step(committer, now: wall, log: surroundings.log)
+      rounds.retention = isDone ? nil : current
+      rounds.retentionAt = now.advanced(
+        byMilliseconds: isDone ? Self.retentionIntervalMilliseconds : Self.slicePauseMilliseconds)
+    }
+    var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
     // Until the next wait runs out, or somebody says that it comes sooner.
     let known = state.withLock { $0.waitUntil }
-    let deadline = known.map {
-      min(latest, now.advanced(byMilliseconds: max(0, $0.milliseconds(since: wall))))
+    if let known {
+      deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
     }
-    let _: Bool? = state.wait(until: deadline ?? latest) { state in
-      guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
-      state.hasNews = false
-      return true
+    return (deadline, known)
+  }
+
+  /// What was planned by a clock that ran ahead, in this run or before it, comes back to now.
+  func followClockBack() {
+    let log = surroundings.log
+    _ = committer.submit(FollowClockBack(), from: .inside) { result in
+      switch result {
+      case .success(0): break
+      case .success(let count):
+        log.warning("the wall clock went back: receipts keep their pauses", ["count": String(count)])
+      // What could not be brought back comes when the clock has caught up, or with the next start.
+      case .failure(let error): log.error("could not follow the wall clock", ["error": error.description])
+      }
     }
   }
 
   /// Decides again about waits that ran out, and learns when the next one does.
   private func endWaits() {
-    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
     let isDue = state.withLock { state in
       guard let until = state.waitUntil, until <= now else { return false }
       state.waitUntil = nil
       return true
     }
     guard isDue else { return }
-    let log = log
+    let log = surroundings.log
     let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
     _ = committer.submit(EndWaits(), from: .inside) { [self] result in
       switch result {

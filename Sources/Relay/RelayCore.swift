@@ -2,7 +2,6 @@
 // the dispatcher and the housekeeper look whether it concerns them.
 
 internal import Domain
-internal import HTTPClient
 internal import Platform
 internal import SQLite
 internal import Store
@@ -13,8 +12,8 @@ final class RelayCore: Sendable {
   let metrics = Metrics()
   let committer: Committer
   let board: CheckoutBoard
-  private let dispatcher: Dispatcher
-  private let housekeeper: Housekeeper
+  let dispatcher: Dispatcher
+  let housekeeper: Housekeeper
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
@@ -25,7 +24,8 @@ final class RelayCore: Sendable {
 
   private let audience = Monitor(Audience())
 
-  init(_ configuration: Configuration, log: Log, clock: any Clock) throws(DaemonError) {
+  /// - Parameter surroundings: what is outside; the threads run from `start` on.
+  init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
     let directory: AppDirectory
     do {
       directory = try AppDirectory(configuration)
@@ -36,47 +36,43 @@ final class RelayCore: Sendable {
     let path = configuration.databasePath
     let audience = audience
     committer = Committer(
-      writer: try Self.writer(path, directory), capacity: configuration.limits.queue, clock: clock,
-      metrics: metrics
+      writer: try Self.writer(path, directory, surroundings), capacity: configuration.limits.queue,
+      surroundings: surroundings, metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
       told.dispatcher?.note(dueAt: changes.dueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
     }
-    board = CheckoutBoard(reader: try Self.reader(path), clock: clock, log: log) {
+    board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
     }
     housekeeper = Housekeeper(
-      committer: committer, board: board, retention: configuration.retention, clock: clock, log: log)
-    do {
-      dispatcher = try Dispatcher(
-        reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics, log: log,
-        clock: clock, connectionsMax: Daemon.transfersMax, graceMilliseconds: Daemon.graceMilliseconds)
-    } catch let error as DaemonError {
-      throw error
-    } catch {
-      throw .unavailable("libcurl could not be set up")
-    }
+      committer: committer, board: board, retention: configuration.retention, surroundings: surroundings)
+    dispatcher = Dispatcher(
+      reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
+      surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
     apps = AppRegistry(directory)
     audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
-    try start()
   }
 
-  private func start() throws(DaemonError) {
+  /// Starts the threads. `stop` ends those that were started, also when not all could be.
+  func start() throws(DaemonError) {
     do throws(SystemError) {
       try committer.start()
       try dispatcher.start()
       try housekeeper.start()
     } catch {
-      stop()
       throw .unavailable("cannot start a thread (\(error))")
     }
   }
 
-  private static func writer(_ path: String, _ directory: AppDirectory) throws(DaemonError) -> StoreWriter {
+  private static func writer(
+    _ path: String, _ directory: AppDirectory, _ surroundings: Surroundings
+  ) throws(DaemonError) -> StoreWriter {
     do throws(StoreError) {
-      return try StoreWriter(path: path, role: .owner, rules: directory.rules)
+      return try StoreWriter(
+        path: path, role: .owner, rules: directory.rules, random: surroundings.random)
     } catch {
       throw DaemonError(error)
     }

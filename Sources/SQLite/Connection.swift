@@ -13,6 +13,10 @@ internal import CSQLite
   }
 
   let handle: OpaquePointer
+  /// Whether a transaction is still open that failed and could not be undone.
+  private var hasRemains = false
+  /// How many pages the write-ahead log had after this connection's last commit; 0 unless it is watched.
+  public private(set) var logPages = 0
 
   /// - Parameters:
   ///   - path: the database file; `:memory:` for one that is gone with the connection.
@@ -41,6 +45,18 @@ internal import CSQLite
 
   deinit {
     unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Keeps `logPages` from the next commit on (https://www.sqlite.org/c3ref/wal_hook.html). Replaces SQLite's
+  /// automatic checkpoints, which are made by a hook of the same kind.
+  public func watchLog() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        guard let context = unsafe context else { return SQLITE_OK }
+        unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Runs SQL that returns nothing of interest; several statements may stand in it.
@@ -72,6 +88,10 @@ internal import CSQLite
 
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
   public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    if hasRemains {
+      try execute("ROLLBACK")
+      hasRemains = false
+    }
     try execute("BEGIN IMMEDIATE")
     do {
       let result = try body()
@@ -87,8 +107,9 @@ internal import CSQLite
   /// (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
   public func rollBack() {
     guard isInTransaction else { return }
-    // A rollback that fails leaves a connection on which every further call fails too, and says so.
+    // Without memory or disk even this may fail. The next transaction undoes it then, before it begins.
     try? execute("ROLLBACK")
+    hasRemains = isInTransaction
   }
 
   /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).

@@ -74,9 +74,10 @@ public enum Database {
     // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
     try connection.execute("PRAGMA synchronous = FULL")
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
-    // A page that many commits change is moved into the database once for all of them: 16 MiB of log between
-    // two checkpoints, which a start after a crash reads in a moment.
-    try connection.execute("PRAGMA wal_autocheckpoint = 4096")
+    // The daemon's writer makes its checkpoints itself; see `StoreWriter`.
+    let isOwner = role == .owner
+    try connection.execute("PRAGMA wal_autocheckpoint = \(isOwner ? 0 : StoreWriter.checkpointPages)")
+    if isOwner { connection.watchLog() }
     // After a checkpoint the log is cut back to this size.
     try connection.execute("PRAGMA journal_size_limit = 67108864")
     return nil

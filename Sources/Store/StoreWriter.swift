@@ -14,17 +14,25 @@ public struct BatchResult: Sendable {
 
 /// The writing side of the store.
 public final class StoreWriter {
+  /// A page that many commits change is moved into the database once for all of them: 16 MiB of log between
+  /// two checkpoints, which a start after a crash reads in a moment.
+  public static let checkpointPages = 4096
+
   private let connection: Connection
+  private let checkpointPages: Int
   private let session: StoreSession
 
   /// - Parameters:
   ///   - role: `owner` for receiptd, `guest` for receiptctl.
   ///   - rules: what each configured app's configuration means for the store.
+  ///   - checkpointPages: how long the log may grow before it is moved into the database.
   public init(
     path: String, role: DatabaseRole, rules: [String: AppRules],
-    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    checkpointPages: Int = checkpointPages
   ) throws(StoreError) {
     connection = try Database.open(path: path, role: role)
+    self.checkpointPages = checkpointPages
     do throws(SQLiteError) {
       session = try StoreSession(connection, rules: rules, random: random)
     } catch {
@@ -40,11 +48,27 @@ public final class StoreWriter {
   /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no
   /// other with it. When the database fails, nothing of the batch is on disk and all are told so.
   public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
+    var result = commitAll(batch, now: now)
+    do throws(SQLiteError) {
+      // After the answers, so that nobody waits for it. SQLite's own checkpoints would keep their errors to
+      // themselves.
+      if connection.logPages >= checkpointPages { try moveLog() }
+    } catch {
+      result.fault = result.fault ?? error
+    }
+    return result
+  }
+
+  private func commitAll(_ batch: [Submission], now: Timestamp) -> BatchResult {
     switch commit(batch, now: now) {
     case .success(let changes): return BatchResult(changes: changes, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneStatement:
       var result = BatchResult(changes: StoreChanges(), fault: nil)
       for submission in batch {
+        if let fault = result.fault, !fault.kind.mayConcernOneStatement {
+          submission.fail(fault)
+          continue
+        }
         switch commit([submission], now: now) {
         case .success(let more): result.changes.formUnion(more)
         case .failure(let error):
@@ -66,10 +90,12 @@ public final class StoreWriter {
     session.now = now
     session.changes = StoreChanges()
     do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in try command.apply(to: session) }
+      return try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
+        return try command.apply(to: session)
+      }
     } catch {
-      // If even reading fails, the next command will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       throw error
     }
   }
@@ -79,6 +105,7 @@ public final class StoreWriter {
     session.changes = StoreChanges()
     do throws(SQLiteError) {
       let answers = try connection.transaction { () throws(SQLiteError) in
+        try session.breakers.refresh(connection)
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
@@ -87,11 +114,14 @@ public final class StoreWriter {
       for answer in answers { answer() }
       return .success(session.changes)
     } catch {
-      // If even reading fails, the next batch will say so.
-      try? session.breakers.reload(connection)
+      session.breakers.distrust()
       return .failure(error)
     }
   }
+
+  /// Moves as much of the log into the database file as no reader still needs where it is; the log is then
+  /// written from its beginning again.
+  public func moveLog() throws(SQLiteError) { try connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
 
   /// Moves the log into the database file and cuts it, at a clean stop.
   public func checkpoint() throws(SQLiteError) {

@@ -13,6 +13,8 @@ public enum ExitCode: Int32, Error, Sendable, CaseIterable {
   case notFound = 66
   /// Something that is needed does not answer.
   case unavailable = 69
+  /// The disk did not keep what was written to it.
+  case diskFault = 74
   case tryAgain = 75
   /// Not allowed, or not without `--force` or `--yes`.
   case refused = 77

@@ -57,7 +57,13 @@ struct Program {
     let log = Log(level: settings.level, format: settings.format)
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
     do throws(DaemonError) {
-      let daemon = try Daemon(loaded.configuration, log: log)
+      let daemon = try Daemon(loaded.configuration, log: log) { fault in
+        log.error(
+          "a write could not be made durable: ending here, so that nothing is acknowledged that is not on disk; "
+            + "look at the disk, then start again: what was acknowledged before is there", ["error": fault])
+        // No orderly stop, which would go on writing. The next start reads what the disk really has.
+        _exit(ExitCode.diskFault.rawValue)
+      }
       log.info(
         "ready",
         [

@@ -151,18 +151,24 @@ struct BreakerTests {
     }
   }
 
-  @Test("When the configuration was changed, a probe goes at once, rest or not", arguments: [opened, paused])
+  @Test("When the configuration was read again, a probe goes at once", arguments: [opened, paused])
   func probeNow(stopped: Breaker) {
-    var ready = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 3), from: stopped)
+    var ready = stopped
     ready.probeNow(now: after(4))
     #expect(ready.admission(now: after(4), probing: false) == .probe)
     #expect(ready.state == stopped.state && ready.since == stopped.since)
   }
 
-  @Test("A closed one that is told to probe ends its rest and stays closed")
-  func probeNowClosed() {
-    var resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 0))
-    resting.probeNow(now: after(1))
-    #expect(resting == Breaker())
+  @Test(
+    "A rest outlasts the reading of a configuration, unless it was asked of another",
+    arguments: [
+      Breaker(), opened, paused,
+    ])
+  func probeNowWhileResting(stopped: Breaker) {
+    var resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 3), from: stopped)
+    resting.probeNow(now: after(4))
+    #expect(resting.admission(now: after(4), probing: false) == .none(until: after(600_003)))
+    resting.endRest()
+    #expect(resting.admission(now: after(4), probing: false) == (stopped.state == .closed ? .free : .probe))
   }
 }

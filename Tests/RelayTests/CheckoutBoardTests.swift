@@ -164,7 +164,7 @@ import Testing
     let receipt = try #require(try bed.bench.receipt(1)?.receipt?.id)
     let guest = try StoreWriter(path: bed.bench.path, role: .guest, rules: bed.bench.directory.rules)
     #expect(try guest.apply(CancelReceipt(id: receipt, note: "test"), now: bed.bench.now) == .done)
-    bed.clock.advance(Housekeeper.sleepMillisecondsMax)
+    bed.clock.advance(Surroundings.lookIntervalMilliseconds)
     bed.bench.housekeeper.lookNow()
     #expect(try Self.state(client) == "cancelled")
   }

@@ -102,7 +102,7 @@ import Testing
       bench.committer.submit(bench.context(number), from: origin, completion: answers.take(number))
     }
     for number in 1...5 { #expect(submit(number, .outside(app: "shop"))) }
-    #expect(!bench.committer.hasRoom(for: "shop") && bench.committer.hasRoom(for: "other"))
+    #expect(bench.committer.refusal(for: "shop") == .busy && bench.committer.refusal(for: "other") == nil)
     #expect(!submit(6, .outside(app: "shop")) && bench.committer.hasRoom)
     for number in 7...11 { #expect(submit(number, .outside(app: "other"))) }
     #expect(!bench.committer.hasRoom && !submit(12, .outside(app: "third")))
@@ -111,7 +111,7 @@ import Testing
     try bench.committer.start()
     let answered = answers.wait(28)
     #expect(answered[6] == nil && answered[12] == nil && answered.count == 28)
-    #expect(bench.committer.hasRoom(for: "shop") && submit(31, .outside(app: "shop")))
+    #expect(bench.committer.refusal(for: "shop") == nil && submit(31, .outside(app: "shop")))
     bench.committer.stop()
     #expect(answers.count == 29)
   }
@@ -143,7 +143,7 @@ import Testing
       #expect(
         !bench.committer.submit(bench.context(1), from: origin) { _ in Issue.record("it was answered") })
     }
-    #expect(!bench.committer.hasRoom && !bench.committer.hasRoom(for: "shop"))
+    #expect(!bench.committer.hasRoom && bench.committer.refusal(for: "shop") == .stopping)
   }
 
   @Test("A command that fails takes no other with it, and the fault is known until a batch is whole")

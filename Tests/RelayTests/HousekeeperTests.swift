@@ -86,7 +86,7 @@ struct Barrier: StoreCommand {
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
-    clock.advance(Housekeeper.sleepMillisecondsMax)
+    clock.advance(Surroundings.lookIntervalMilliseconds)
     // The sleep is over by the manual clock; the news only stand for its passing.
     try bench.goRound(clock)
     try bench.waitFor(1, .pending)

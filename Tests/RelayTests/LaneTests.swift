@@ -180,6 +180,18 @@ import Testing
     #expect(bed.room == 3)
   }
 
+  @Test("A rest that the destination asked for outlasts a reload that changes nothing about it")
+  func reloadWhileResting() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1) == [1])
+    bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
+    bed.lane.use(
+      try App(Bench.app(delivery: Bench.delivery(rate: 10))), now: bed.now, monotonic: bed.monotonic)
+    #expect(bed.room == 0 && bed.wait == 60_000)
+    bed.lane.use(try App(Bench.app(key: "another-key")), now: bed.now, monotonic: bed.monotonic)
+    #expect(bed.room == 4)
+  }
+
   @Test("What could not be started comes again later, and blocks nobody's turn until then")
   func putBack() throws {
     var bed = try Bed(concurrency: 1, breaker: Breaker(state: .open, probeAt: Bed.at(0)))

@@ -59,6 +59,7 @@ import Testing
     Sample(rule: .importsOfC, path: "Sources/SQLite/A.swift", text: "internal import CSQLite", lines: []),
     Sample(
       rule: .importsOfC, path: "Sources/Store/A.swift", text: "// import CSQLite\nimport SQLite", lines: []),
+    Sample(rule: .importsOfC, path: "Tests/SimulatedDisk/A.swift", text: "import CSQLite", lines: []),
     Sample(rule: .importsOfGlibc, path: "Sources/Platform/A.swift", text: "internal import Glibc", lines: []),
     Sample(rule: .importsOfGlibc, path: "Sources/receiptctl/A.swift", text: "import Glibc", lines: []),
     Sample(rule: .importsOfGlibc, path: "Tests/A/A.swift", text: "import Glibc", lines: []),

@@ -10,9 +10,6 @@ internal import Store
 
 /// Delivers receipts.
 final class Dispatcher: Sendable {
-  /// The longest sleep: whatever was missed (a jump of the wall clock, a change by another process that could
-  /// not wake us) is found within it.
-  static let sleepMillisecondsMax: Int64 = 5000
   /// After the database could not be read or written, the next try comes after this.
   static let faultPauseMilliseconds: Int64 = 1000
 
@@ -29,36 +26,35 @@ final class Dispatcher: Sendable {
   let inbox = Monitor(Inbox())
   let committer: Committer
   let metrics: Metrics
-  let log: Log
-  let clock: any Clock
-  private let transfers: TransferPool
+  let surroundings: Surroundings
   private let thread = Monitor<WorkerThread?>(nil)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
   private let graceMilliseconds: Int64
 
   init(
-    reader: sending StoreReader, directory: AppDirectory, committer: Committer, metrics: Metrics, log: Log,
-    clock: any Clock, connectionsMax: Int, graceMilliseconds: Int64
-  ) throws(TransferFailure) {
+    reader: sending StoreReader, directory: AppDirectory, committer: Committer, metrics: Metrics,
+    surroundings: Surroundings, graceMilliseconds: Int64
+  ) {
     self.reader = Monitor(reader)
     self.directory = directory
     self.committer = committer
     self.metrics = metrics
-    self.log = log
-    self.clock = clock
+    self.surroundings = surroundings
     self.graceMilliseconds = graceMilliseconds
-    transfers = try TransferPool(connectionsMax: connectionsMax)
   }
 
   func start() throws(SystemError) {
-    let started = try WorkerThread(name: "dispatcher") { [self] in
-      reader.withLock { reader in
-        var run = DispatcherRun(self, reader: reader, transfers: transfers, directory: directory)
-        run.loop()
-      }
-    }
+    let started = try WorkerThread(name: "dispatcher") { [self] in drive { run in run.loop() } }
     thread.withLock { $0 = started }
+  }
+
+  /// Lets the caller's thread do the dispatcher's work.
+  func drive(_ body: (inout DispatcherRun) -> Void) {
+    reader.withLock { reader in
+      var run = DispatcherRun(self, reader: reader, directory: directory)
+      body(&run)
+    }
   }
 
   /// Receipts were made ready, or will be due at these moments.
@@ -84,9 +80,11 @@ final class Dispatcher: Sendable {
 
   func tell(_ change: (inout Inbox) -> Void) {
     inbox.update(change)
-    transfers.wake()
+    surroundings.carrier.wake()
   }
 
   /// For how long what is under way may go on after `stop`.
-  func stopDeadline() -> MonotonicInstant { clock.monotonic.advanced(byMilliseconds: graceMilliseconds) }
+  func stopDeadline() -> MonotonicInstant {
+    surroundings.clock.monotonic.advanced(byMilliseconds: graceMilliseconds)
+  }
 }

@@ -1,4 +1,4 @@
-// The dispatcher's loop and its state, which nobody else sees. The dispatcher's thread.
+// What the dispatcher does, turn by turn, and its state. The dispatcher's thread.
 
 internal import Destinations
 internal import Domain
@@ -19,44 +19,62 @@ struct DispatcherRun {
     var edition: Int
   }
 
-  private let dispatcher: Dispatcher
-  private let reader: StoreReader
-  private let transfers: TransferPool
-  private var lanes: [String: Lane] = [:]
+  let dispatcher: Dispatcher
+  let reader: StoreReader
+  private let carrier: any Carrier
+  let clock: any Clock
+  let log: Log
+  private var random: any RandomNumberGenerator & Sendable
+  var lanes: [String: Lane] = [:]
   private var tries: [UInt64: Try] = [:]
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
   private var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  private var watch: ClockWatch
   /// When to look for what nobody told.
   private var lookAt: MonotonicInstant
+  /// Until when what is under way may go on; nil while nobody asked to stop.
+  private var stopAt: MonotonicInstant?
 
-  init(_ dispatcher: Dispatcher, reader: StoreReader, transfers: TransferPool, directory: AppDirectory) {
+  init(_ dispatcher: Dispatcher, reader: StoreReader, directory: AppDirectory) {
     self.dispatcher = dispatcher
     self.reader = reader
-    self.transfers = transfers
-    lookAt = dispatcher.clock.monotonic
+    carrier = dispatcher.surroundings.carrier
+    clock = dispatcher.surroundings.clock
+    log = dispatcher.surroundings.log
+    random = dispatcher.surroundings.random
+    lookAt = clock.monotonic
+    watch = ClockWatch(clock)
     use(directory)
   }
 
-  private var now: Timestamp { Timestamp(unixMilliseconds: dispatcher.clock.wallMilliseconds) }
-  private var monotonic: MonotonicInstant { dispatcher.clock.monotonic }
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
 
+  /// Turn after turn until the stop.
   mutating func loop() {
-    var stopAt: MonotonicInstant?
-    while true {
-      if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
-      if let stopAt {
-        if isAllStored || monotonic >= stopAt { break }
-      } else {
-        startWhatIsDue()
-      }
-      storeAgain()
-      let sleep = stopAt.map { storingMilliseconds(atMost: $0.milliseconds(since: monotonic)) }
-      for completion in transfers.run(timeoutMilliseconds: Int(sleep ?? sleepMilliseconds())) {
-        finish(completion)
-      }
+    while let sleep = turn() { takeAnswers(within: sleep) }
+    for completion in carrier.cancelAll() { finish(completion, isStopping: true) }
+  }
+
+  /// Does what is to be done now, without waiting.
+  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  mutating func turn() -> Int64? {
+    if let jump = watch.jump(clock) { followClock(by: jump) }
+    if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
+    if let stopAt {
+      if isAllStored || monotonic >= stopAt { return nil }
+    } else {
+      startWhatIsDue()
     }
-    for completion in transfers.cancelAll() { finish(completion, isStopping: true) }
+    storeAgain()
+    guard let stopAt else { return sleepMilliseconds() }
+    return storingMilliseconds(atMost: stopAt.milliseconds(since: monotonic))
+  }
+
+  /// Takes what the destinations answered, and waits for it at most so long.
+  mutating func takeAnswers(within milliseconds: Int64) {
+    for completion in carrier.run(timeoutMilliseconds: Int(milliseconds)) { finish(completion) }
   }
 
   /// Whether nothing is under way any more and every outcome is on disk: what is not would be sent again
@@ -75,35 +93,15 @@ struct DispatcherRun {
     for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
-    if looksAgain { lookAt = monotonic.advanced(byMilliseconds: Dispatcher.sleepMillisecondsMax) }
+    if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
     if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
     return news.isStopping
   }
 
-  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still
-  /// judged and stored.
-  private mutating func use(_ directory: AppDirectory) {
-    let breakers: [String: Breaker]
-    do throws(SQLiteError) {
-      breakers = try reader.breakers()
-    } catch {
-      // Without it a breaker starts closed, and what was wrong shows again at the first try.
-      dispatcher.log.error("could not read the breakers", ["error": error.description])
-      breakers = [:]
-    }
-    let (now, monotonic) = (now, monotonic)
-    for slug in lanes.keys where directory[slug] == nil { lanes[slug]?.retire() }
-    for (slug, app) in directory.apps {
-      if lanes[slug] != nil {
-        lanes[slug]?.use(app, now: now, monotonic: monotonic)
-      } else {
-        lanes[slug] = Lane(app, breaker: breakers[slug] ?? Breaker(), now: now, monotonic: monotonic)
-      }
-    }
-  }
+  private var lookIntervalMilliseconds: Int64 { dispatcher.surroundings.lookIntervalMilliseconds }
 
   private func sleepMilliseconds() -> Int64 {
-    var sleep = Dispatcher.sleepMillisecondsMax
+    var sleep = lookIntervalMilliseconds
     for var lane in lanes.values {
       if let wait = lane.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
@@ -124,7 +122,7 @@ struct DispatcherRun {
       do throws(SQLiteError) {
         try startWhatIsDue(of: slug)
       } catch {
-        dispatcher.log.error("could not read what is due; trying again", ["error": error.description])
+        log.error("could not read what is due; trying again", ["error": error.description])
         retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         return
       }
@@ -160,7 +158,7 @@ struct DispatcherRun {
       timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
       connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
     do throws(TransferFailure) {
-      try transfers.start(request, tag: lastTag)
+      try carrier.start(request, tag: lastTag)
     } catch .poolFull {
       tries[lastTag] = nil
       let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
@@ -197,7 +195,7 @@ struct DispatcherRun {
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 
-  private func judge(
+  private mutating func judge(
     _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: AttemptReport
   ) -> Delivery.Decision {
     let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
@@ -211,14 +209,13 @@ struct DispatcherRun {
     let before = lane.breaker
     lane.judge(verdict, row: attempt.receipt.row, now: now)
     let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
-    var random = SystemRandomNumberGenerator()
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(
         spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
         pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
-    DeliveryLog(dispatcher.log).write(
+    DeliveryLog(log).write(
       verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
       after: lane.breaker)
     return decision
@@ -226,18 +223,18 @@ struct DispatcherRun {
 
   /// Hands an outcome to the committer; until it is on disk the receipt counts as under way.
   private func store(_ attempt: RecordAttempt) {
-    let dispatcher = dispatcher
+    let (dispatcher, clock, log) = (dispatcher, clock, log)
     let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
       switch result {
       case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
       case .failure(let error):
-        dispatcher.log.error(
+        log.error(
           "could not store the outcome of a delivery; trying again", ["error": error.description])
-        let again = dispatcher.clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
       }
     }
-    if !isQueued { dispatcher.log.error("an outcome came after the store was closed; it will be sent again") }
+    if !isQueued { log.error("an outcome came after the store was closed; it will be sent again") }
   }
 
   private mutating func storeAgain() {
@@ -262,25 +259,11 @@ struct DispatcherRun {
       ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
     }.map(\.row)
     guard !rows.isEmpty else { return }
-    let log = dispatcher.log
+    let log = log
     _ = dispatcher.committer.submit(GiveUp(app: lane.app.slug, rows: rows), from: .inside) { result in
       if case .success(let count) = result {
         log.warning("gave up receipts; replay them once the destination is back", ["count": String(count)])
       }
     }
-  }
-}
-
-extension DeliveryAnswer {
-  init(_ result: TransferResult) {
-    let failure: Failure? = result.failure.map { fault in
-      switch fault {
-      case .certificateRejected, .certificateAuthorityUnreadable, .refusedURL, .refusedHeader:
-        .misconfigured(fault.rawValue)
-      default: .transient(fault.rawValue)
-      }
-    }
-    self.init(
-      status: result.status, retryAfter: result.header("Retry-After"), body: result.body, failure: failure)
   }
 }

@@ -25,6 +25,7 @@ struct Lane {
   init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
     self.breaker = breaker
+    self.breaker.adopt(policy: app.delivery.breaker, now: now)
     bucket = Self.bucket(app, monotonic)
     dueAt = now
   }
@@ -36,6 +37,7 @@ struct Lane {
   /// The configuration was read again. What stopped the deliveries may be mended: a probe tells.
   mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
+    if app.speaksDifferently(from: self.app) { breaker.endRest() }
     self.app = app
     edition += 1
     isRetired = false
@@ -48,6 +50,12 @@ struct Lane {
 
   /// The database has something at that moment.
   mutating func note(dueAt moment: Timestamp) { dueAt = min(dueAt ?? moment, moment) }
+
+  /// The wall clock jumped. What is due by it now, the database knows.
+  mutating func clockJumped(byMilliseconds jump: Int64, now: Timestamp) {
+    breaker.clockJumped(byMilliseconds: jump)
+    dueAt = now
+  }
 
   /// How many receipts may start now.
   mutating func room(now: Timestamp, monotonic: MonotonicInstant) -> Int {

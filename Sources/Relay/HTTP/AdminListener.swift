@@ -100,7 +100,11 @@ struct Readiness: Sendable {
     case .serving: break
     case .stopping: reasons.append("stopping")
     }
-    if let fault = committer.fault { reasons.append("the last write failed: \(fault.kind.rawValue)") }
+    if committer.isDiskFull {
+      reasons.append("the disk is full")
+    } else if let fault = committer.fault {
+      reasons.append("the last write failed: \(fault.kind.rawValue)")
+    }
     if !committer.hasRoom { reasons.append("the write queue is full") }
     let busy = committer.busyMilliseconds(now: clock.monotonic)
     if busy > Self.stuckMilliseconds { reasons.append("a write has been under way for \(busy / 1000) s") }

@@ -85,6 +85,9 @@ extension Problem {
   static let storeFailed = unavailable(
     "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
     retryAfterSeconds: 10)
+  static let diskFull = unavailable(
+    "disk-full", "There is no space left to store the request. Nothing of it was kept; send it again.",
+    retryAfterSeconds: 60)
   static let stopping = unavailable(
     "stopping", "The service is stopping. Nothing of this request was kept; send it again.",
     retryAfterSeconds: 5)

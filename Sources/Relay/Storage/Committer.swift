@@ -20,11 +20,18 @@ final class Committer: Sendable {
     case inside
   }
 
+  /// Why a request is refused.
+  enum Refusal {
+    case busy, diskFull, stopping
+  }
+
   private struct Queue {
     var waiting: [(submission: Submission, app: String?)] = []
     /// How many of them are requests, by app.
     var requests: [String: Int] = [:]
     var isStopping = false
+    /// Whether the disk is full: what comes from outside is refused until there is space again.
+    var isDiskFull = false
     /// When the batch that is being applied began.
     var busySince: MonotonicInstant?
     /// Whether the last batch could be stored.
@@ -34,19 +41,19 @@ final class Committer: Sendable {
   private let queue = Monitor(Queue())
   private let writer: Monitor<StoreWriter>
   private let capacity: Int
-  private let clock: any Clock
+  private let surroundings: Surroundings
   private let metrics: Metrics
   private let onCommit: @Sendable (StoreChanges) -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameter onCommit: told on the committer's thread what each batch changed, after it is on disk.
   init(
-    writer: sending StoreWriter, capacity: Int, clock: any Clock, metrics: Metrics,
+    writer: sending StoreWriter, capacity: Int, surroundings: Surroundings, metrics: Metrics,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
     self.writer = Monitor(writer)
     self.capacity = capacity
-    self.clock = clock
+    self.surroundings = surroundings
     self.metrics = metrics
     self.onCommit = onCommit
   }
@@ -57,7 +64,7 @@ final class Committer: Sendable {
   }
 
   /// Queues a command.
-  /// - Returns: false when the queue is full or closed; then `completion` is not called.
+  /// - Returns: false when it was refused; then `completion` is not called.
   func submit<Command: StoreCommand>(
     _ command: Command, from origin: Origin,
     completion: @escaping @Sendable (Result<Command.Outcome, SQLiteError>) -> Void
@@ -67,7 +74,7 @@ final class Committer: Sendable {
       if queue.isStopping { return false }
       var requester: String?
       if case .outside(let app) = origin {
-        guard hasRoom(queue, for: app) else { return false }
+        guard refusal(queue, for: app) == nil else { return false }
         queue.requests[app, default: 0] += 1
         requester = app
       }
@@ -77,8 +84,11 @@ final class Committer: Sendable {
   }
 
   /// One app may fill half of the queue, so that a flood of its requests leaves the others theirs (R11).
-  private func hasRoom(_ queue: Queue, for app: String) -> Bool {
-    queue.waiting.count < capacity && queue.requests[app, default: 0] < max(1, capacity / 2)
+  private func refusal(_ queue: Queue, for app: String) -> Refusal? {
+    if queue.isStopping { return .stopping }
+    if queue.isDiskFull { return .diskFull }
+    let hasRoom = queue.waiting.count < capacity && queue.requests[app, default: 0] < max(1, capacity / 2)
+    return hasRoom ? nil : .busy
   }
 
   /// What waits in the queue.
@@ -90,8 +100,11 @@ final class Committer: Sendable {
   /// Whether there is room for another request's command.
   var hasRoom: Bool { queue.withLock { !$0.isStopping && $0.waiting.count < capacity } }
 
-  /// Whether there is room for another request of this app.
-  func hasRoom(for app: String) -> Bool { queue.withLock { !$0.isStopping && hasRoom($0, for: app) } }
+  /// Whether requests are refused because the disk is full.
+  var isDiskFull: Bool { queue.withLock { $0.isDiskFull } }
+
+  /// Why a request of this app would be refused now; nil when it would not.
+  func refusal(for app: String) -> Refusal? { queue.withLock { refusal($0, for: app) } }
 
   /// For how long the batch that is being applied has been; 0 when none is.
   func busyMilliseconds(now: MonotonicInstant) -> Int64 {
@@ -110,27 +123,83 @@ final class Committer: Sendable {
   }
 
   private func run() {
-    while let batch = nextBatch() {
-      let started = clock.monotonic
-      queue.withLock { $0.busySince = started }
-      let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
-      let result = writer.withLock { $0.apply(batch, now: now) }
-      queue.withLock { queue in
-        queue.busySince = nil
-        queue.fault = result.fault
+    while let batch = nextBatch() { commit(batch) }
+  }
+
+  /// Commits what waits now, on the caller's thread.
+  /// - Returns: whether there was anything.
+  func commitWaiting() -> Bool {
+    guard let batch = queue.withLock({ takeBatch(&$0) }) else { return false }
+    commit(batch)
+    return true
+  }
+
+  private func commit(_ batch: [Submission]) {
+    let clock = surroundings.clock
+    let started = clock.monotonic
+    queue.withLock { $0.busySince = started }
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let result = writer.withLock { $0.apply(batch, now: now) }
+    queue.withLock { queue in
+      queue.busySince = nil
+      queue.fault = result.fault
+    }
+    metrics.committed(batch: batch.count, seconds: clock.monotonic.seconds(since: started))
+    if let fault = result.fault { cope(with: fault) }
+    if !result.changes.isEmpty { onCommit(result.changes) }
+  }
+
+  private func cope(with fault: SQLiteError) {
+    switch fault.kind {
+    case .syncFailed:
+      // What the kernel could not write it may forget (fsync(2)), and a second sync would succeed without it.
+      // So nothing is stored any more: only a start that reads the disk again knows what is there.
+      let waiting = queue.update { queue in
+        queue.isStopping = true
+        defer { queue.waiting = [] }
+        return queue.waiting
       }
-      metrics.committed(batch: batch.count, seconds: clock.monotonic.seconds(since: started))
-      if !result.changes.isEmpty { onCommit(result.changes) }
+      for item in waiting { item.submission.fail(fault) }
+      surroundings.onSyncFailure(fault)
+    case .full:
+      let isNews = queue.withLock { queue in
+        defer { queue.isDiskFull = true }
+        return !queue.isDiskFull
+      }
+      if isNews {
+        surroundings.log.error("the disk is full: contexts and events are refused until there is space again")
+      }
+      // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
+      surroundings.reserve.giveUp()
+      // Then the log needs no more of it. If it cannot be moved now, the next batch that meets the end comes
+      // here.
+      writer.withLock { writer in try? writer.moveLog() }
+    default: break
     }
   }
 
+  /// Takes back the space that is kept for a full disk, and what comes from outside with it. May write to the
+  /// disk, so it is not for the committer's own thread.
+  func lookForSpace() {
+    guard surroundings.reserve.take() else { return }
+    let wasFull = queue.update { queue in
+      defer { queue.isDiskFull = false }
+      if queue.isDiskFull { queue.fault = nil }
+      return queue.isDiskFull
+    }
+    if wasFull { surroundings.log.info("there is space on the disk again") }
+  }
+
   private func nextBatch() -> [Submission]? {
-    queue.wait { queue in
-      guard !queue.waiting.isEmpty else { return queue.isStopping ? .some(nil) : nil }
-      let batch = Array(queue.waiting.prefix(Self.batchMax))
-      queue.waiting.removeFirst(batch.count)
-      for app in batch.lazy.compactMap(\.app) { queue.requests[app, default: 0] -= 1 }
-      return batch.map(\.submission)
-    } ?? nil
+    queue.wait { queue in takeBatch(&queue).map { .some($0) } ?? (queue.isStopping ? .some(nil) : nil) }
+      ?? nil
+  }
+
+  private func takeBatch(_ queue: inout Queue) -> [Submission]? {
+    guard !queue.waiting.isEmpty else { return nil }
+    let batch = Array(queue.waiting.prefix(Self.batchMax))
+    queue.waiting.removeFirst(batch.count)
+    for app in batch.lazy.compactMap(\.app) { queue.requests[app, default: 0] -= 1 }
+    return batch.map(\.submission)
   }
 }

@@ -16,7 +16,8 @@ public protocol StoreCommand: Sendable {
 public struct Submission: Sendable {
   /// Applies the command and gives what to call once it is on disk.
   let apply: @Sendable (StoreSession) throws(SQLiteError) -> @Sendable () -> Void
-  let fail: @Sendable (SQLiteError) -> Void
+  /// Tells that the command was not stored.
+  public let fail: @Sendable (SQLiteError) -> Void
 
   /// - Parameter completion: called once, on the writer's thread: with the outcome when it is on disk (R1),
   ///   or with why it is not there.

@@ -7,6 +7,7 @@ final class BreakerRows {
   private let saving: Statement
   /// Every app's breaker. The database has one writer of them, so what it wrote is what stands there.
   private(set) var byApp: [String: Breaker] = [:]
+  private var mayDiffer = false
 
   init(_ connection: Connection) throws(SQLiteError) {
     saving = try connection.prepare(
@@ -47,6 +48,14 @@ final class BreakerRows {
     byApp[app]?.pausedMilliseconds(now: now) ?? 0
   }
 
-  /// After a rolled back transaction what is remembered here may be more than what stands there.
-  func reload(_ connection: Connection) throws(SQLiteError) { byApp = try Self.all(connection) }
+  /// The transaction was rolled back: what is remembered here may be more than what stands there.
+  func distrust() { mayDiffer = true }
+
+  /// Before anything relies on it: reads again what may differ. It may be long after the rollback, for the
+  /// database may not be readable for a while.
+  func refresh(_ connection: Connection) throws(SQLiteError) {
+    guard mayDiffer else { return }
+    byApp = try Self.all(connection)
+    mayDiffer = false
+  }
 }

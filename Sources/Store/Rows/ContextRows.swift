@@ -30,6 +30,7 @@ final class ContextRows {
   private let claiming: Statement
   private let releasing: Statement
   private let moving: Statement
+  private let bringingBack: Statement
 
   private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
 
@@ -69,6 +70,12 @@ final class ContextRows {
       """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
+    bringingBack = try connection.prepare(
+      """
+      UPDATE contexts SET received_at = min(received_at, ?1), expires_at = ?1 + expires_at - posted_at,
+        posted_at = ?1
+      WHERE purchase_row IS NULL AND posted_at > ?1
+      """)
   }
 
   private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
@@ -114,6 +121,9 @@ final class ContextRows {
   func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(SQLiteError) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
   }
+
+  /// Brings what was posted in the future back to now; see `FollowClockBack`.
+  func bringBack(to now: Timestamp) throws(SQLiteError) { try bringingBack.run([.time(now)]) }
 
   func claim(id: String, for row: Int64) throws(SQLiteError) { try claiming.run([.text(id), .integer(row)]) }
 

@@ -21,6 +21,7 @@ final class PurchaseRows {
   private let updating: Statement
   private let deleting: Statement
   private let expediting: Statement
+  private let bringingBack: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
@@ -57,6 +58,15 @@ final class PurchaseRows {
       """
       UPDATE purchases SET next_attempt_at = ?2
       WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
+      """)
+    // The second condition on the state is the index's own.
+    bringingBack = try connection.prepare(
+      """
+      UPDATE purchases SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at),
+        wait_until = min(wait_until, ?1), bought_at = min(bought_at, ?1),
+        first_seen_at = min(first_seen_at, ?1), ready_at = min(ready_at, ?1),
+        retry_since = min(retry_since, ?1), updated_at = ?1
+      WHERE state IN ('pending', 'waiting') AND state <> 'delivered' AND updated_at > ?1 RETURNING app
       """)
   }
 
@@ -118,6 +128,12 @@ final class PurchaseRows {
 
   func delete(row: Int64) throws(SQLiteError) {
     try deleting.run([.integer(row)])
+  }
+
+  /// Brings what was planned in the future back to now; see `FollowClockBack`.
+  /// - Returns: the app of each receipt.
+  func bringBack(to now: Timestamp) throws(SQLiteError) -> [String] {
+    try bringingBack.all([.time(now)]) { row throws(SQLiteError) in try row.text(0) }
   }
 
   /// Makes an app's receipts that are due in a while due now.

@@ -50,6 +50,8 @@ final class Relay {
 
   let directory: TemporaryDirectory
   var configuration: JSONValue
+  /// The words of a program that becomes receiptd, put before it; none to start it as it is.
+  var launcher: [String] = []
   private(set) var process: ChildProcess?
   private(set) var outside = Outside(api: Endpoint(port: 0))
   private(set) var admin = Endpoint(port: 0)
@@ -94,7 +96,7 @@ final class Relay {
   func start(environment: [String: String] = [:]) throws {
     try writeConfiguration()
     starts += 1
-    let words = [Program.receiptd, "--config", configurationPath]
+    let words = launcher + [Program.receiptd, "--config", configurationPath]
     let process = try ChildProcess(words, environment: environment, output: logPath)
     self.process = process
     let ports = try waitFor("receiptd says that it is ready") { () -> (UInt16, UInt16)? in

@@ -1,0 +1,49 @@
+// Space on the disk that is kept back for the day on which there is none left: what must go on then, goes on
+// in it. Any thread.
+
+internal import Glibc
+
+/// Space that can be given up, and taken again later.
+public protocol SpaceReserve: Sendable {
+  /// Takes the space, unless it is held already.
+  /// - Returns: whether it is held now.
+  func take() -> Bool
+  /// Gives the space up for others to use.
+  func giveUp()
+}
+
+/// A file of zeros beside the file that it keeps space for. Its blocks are allocated (posix_fallocate(3)), so
+/// they are not lost to whoever fills the disk.
+public struct FileReserve: SpaceReserve {
+  private let path: String
+  private let bytes: Int
+
+  /// - Parameters:
+  ///   - path: a file of its own, in the folder whose disk it is about.
+  ///   - bytes: how much to keep back; an eighth of a disk at most, so that a small one is of use at all.
+  public init(path: String, bytes: Int) {
+    self.path = path
+    self.bytes = bytes
+  }
+
+  /// After it was given up it is taken again only when the disk has a quarter more than that: not the space
+  /// that was just set free.
+  public func take() -> Bool {
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var disk = statvfs()
+    var found = stat()
+    guard unsafe fstatvfs(file, &disk) == 0, unsafe fstat(file, &found) == 0 else { return false }
+    let block = Int(clamping: disk.f_frsize)
+    let goal = min(bytes, Int(clamping: disk.f_blocks) / 8 * block)
+    if Int(found.st_size) >= goal { return true }
+    guard Int(clamping: disk.f_bavail) * block >= goal + goal / 4 else { return false }
+    if posix_fallocate(file, 0, off_t(goal)) == 0 { return true }
+    // Half a reserve is none.
+    ftruncate(file, 0)
+    return false
+  }
+
+  public func giveUp() { unsafe truncate(path, 0) }
+}

@@ -1,0 +1,19 @@
+// What came of a transfer, in the words of whoever judges deliveries. Pure; any thread.
+
+internal import Destinations
+internal import Domain
+internal import HTTPClient
+
+extension DeliveryAnswer {
+  init(_ result: TransferResult) {
+    let failure: Failure? = result.failure.map { fault in
+      switch fault {
+      case .certificateRejected, .certificateAuthorityUnreadable, .refusedURL, .refusedHeader:
+        .misconfigured(fault.rawValue)
+      default: .transient(fault.rawValue)
+      }
+    }
+    self.init(
+      status: result.status, retryAfter: result.header("Retry-After"), body: result.body, failure: failure)
+  }
+}

@@ -1,0 +1,137 @@
+// Real disks that fail: a file system that is full, and one that cannot sync.
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+/// Programs that these tests need beside receiptd.
+private enum Tool {
+  /// Whether a command line succeeds here.
+  static func works(_ words: String...) -> Bool {
+    // What cannot be started does not work.
+    guard let process = try? ChildProcess(words, output: "/dev/null") else { return false }
+    return (try? process.end()) == 0
+  }
+
+  static let hasNamespaces = works(
+    "unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs none /mnt")
+  static let hasTracing = works("strace", "-o", "/dev/null", "true")
+}
+
+@Suite(.withDaemonLog) struct DiskTests {
+  /// A relay whose database lies on a file system of its own, in a name space of its own.
+  private struct SmallDisk {
+    static let megabytes = 24
+    let relay: Relay
+    let folder: String
+
+    init(_ destination: Destination) throws {
+      relay = try Relay(destination, app: ["join": ["wait_for_context": "0s"]])
+      folder = relay.directory.file("disk")
+      unsafe mkdir(folder, 0o755)
+      relay.configuration = relay.configuration.merging(["database": .string(folder + "/receiptd.db")])
+      let mount = "mount -t tmpfs -o size=\(Self.megabytes)m none \"$0\" && exec \"$@\""
+      relay.launcher = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, folder]
+    }
+
+    /// The folder as it is seen from out here.
+    var outerFolder: String { "/proc/\(relay.process?.id ?? 0)/root\(folder)" }
+
+    /// SQLite would follow the link to the outer root, so its rows are counted by receiptd itself.
+    func count(_ state: ReceiptState) throws -> Int {
+      try Int(relay.metric("receiptd_receipts{app=\"shop\",state=\"\(state)\"}") ?? 0)
+    }
+
+    /// Takes all the space that is left.
+    func fill() {
+      let file = unsafe open(outerFolder + "/filler", O_WRONLY | O_CREAT, 0o600)
+      defer { close(file) }
+      let zeros = [UInt8](repeating: 0, count: 1 << 16)
+      for size in [1 << 16, 1 << 12, 1] {
+        while unsafe write(file, zeros, size) > 0 {}
+      }
+    }
+
+    func clear() { unsafe unlink(outerFolder + "/filler") }
+  }
+
+  @Test(
+    "On a full disk requests get 503, deliveries go on, and all is well when there is space (R1, R4, R8)",
+    .enabled(if: Tool.hasNamespaces, "needs name spaces for users and mounts"))
+  func fullDisk() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let disk = try SmallDisk(destination)
+    try Relay.$logPath.withValue(disk.relay.logPath) {
+      let relay = disk.relay
+      try relay.start()
+      destination.answerAll(.status(503))
+      let early = (0..<40).map { Checkout("early-\($0)") }
+      for checkout in early { try relay.take(checkout.completed) }
+      disk.fill()
+      // What the log has already of the disk takes in a few more.
+      var taken = early
+      let refused = try waitFor("a request is refused") { () -> Reply? in
+        let checkout = Checkout("late-\(taken.count)")
+        let reply = try relay.outside.send(checkout.completed)
+        if reply.status == 200 { taken.append(checkout) }
+        return reply.status == 200 ? nil : reply
+      }
+      #expect(refused.status == 503 && refused.header("Retry-After") != nil, "\(refused.text)")
+      destination.answerAll(.taken)
+      try waitUntil("everything is delivered on a full disk") {
+        try disk.count(.delivered) == taken.count && disk.count(.pending) == 0
+      }
+      let reply = try relay.outside.postContext("u", early[0].context)
+      #expect(reply.status == 503 && reply["type"] == "urn:receiptd:problem:disk-full", "\(reply.text)")
+      #expect(reply.header("Retry-After") == "60")
+      #expect(try relay.admin.request("GET", "/readyz").text.contains("the disk is full"))
+      disk.clear()
+      try waitUntil("it takes requests again") {
+        try relay.outside.postContext("u", early[0].context).status < 300
+      }
+      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
+      let later = Checkout("later")
+      try relay.take(later.completed)
+      try waitUntil("it delivers on") { try disk.count(.delivered) == taken.count + 1 }
+      let delivered = Set(destination.ledger.compactMap(\.objectID))
+      #expect(delivered == Set((taken + [later]).map(\.subscription)))
+      #expect(try relay.stop() == 0)
+    }
+  }
+
+  @Test(
+    "A sync that fails ends the process with 74 before anything is acknowledged, and a start recovers (R1)",
+    .enabled(if: Tool.hasTracing, "needs strace"))
+  func failedSync() throws {
+    try withRelay { relay, destination in
+      let before = Checkout("before")
+      try relay.take(before.completed)
+      let process = try #require(relay.process)
+      let output = relay.directory.file("strace.log")
+      let tracer = try ChildProcess(
+        [
+          "strace", "--attach=\(process.id)", "--follow-forks", "--trace=fsync,fdatasync",
+          "--inject=fsync,fdatasync:error=EIO",
+        ], output: output)
+      try waitUntil("strace holds every thread") {
+        TextFile.read(output).split(separator: "\n").filter { $0.contains(" attached") }.count >= 1
+          && process.status("TracerPid") == Int(tracer.id)
+      }
+      let lost = Checkout("lost")
+      // The answer is 503, or the process is gone before it.
+      let reply = try? relay.outside.send(lost.completed)
+      #expect(reply == nil || reply?.status == 503)
+      #expect(try process.end() == 74)
+      #expect(relay.log.contains("could not be made durable"))
+      try relay.start()
+      try relay.take(lost.completed)
+      for checkout in [before, lost] { try relay.reaches(.delivered, checkout.subscription) }
+      #expect(try relay.read { try $0.integrityFaults() }.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// What happens in one step of a relay's life, as commands for one batch. One thread.
+
+import Domain
+import Platform
+import Store
+
+struct Happening {
+  private static let purchases = 60
+
+  private let now: Timestamp
+  private let step: Int
+  private let ledger: Ledger
+  private let isTerse: Bool
+  private var random: SeededGenerator
+  /// Whoever tries again gets another identifier, so these do not depend on the step alone.
+  private var identifiers: SeededGenerator
+  private(set) var submissions: [Submission] = []
+
+  init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger, isTerse: Bool) {
+    self.isTerse = isTerse
+    self.now = now
+    self.step = step
+    self.ledger = ledger
+    random = SeededGenerator(seed: seed ^ (UInt64(step) &* 0x9E37_79B9))
+    identifiers = SeededGenerator(seed: ~seed ^ UInt64(ledger.page.submitted))
+  }
+
+  private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+  private mutating func oneIn(_ count: Int) -> Bool { number(0..<count) == 0 }
+
+  /// How much longer a text is than it need be, so that rows take a page or several.
+  private mutating func padding(_ range: Range<Int>, _ bytes: Int) -> Int {
+    number(range) * (isTerse ? 1 : bytes)
+  }
+
+  /// Contexts and events, some of them again, some about purchases of long ago.
+  mutating func comeIn() {
+    for _ in 0..<number(1..<4) { takeContext() }
+    for position in 0..<number(2..<6) { takeEvent(position) }
+  }
+
+  private mutating func takeContext() {
+    let n = number(0..<Self.purchases)
+    let text = "blob \(n) " + String(repeating: "x", count: padding(0..<4, 700))
+    let app = n % 3 == 0 ? "held" : "ios"
+    let command = TakeContext(
+      app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
+      digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &identifiers))
+    let posted = now
+    add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }
+  }
+
+  private mutating func takeEvent(_ position: Int) {
+    let n = number(0..<Self.purchases)
+    let app = n % 3 == 0 ? "held" : "ios"
+    // One in six is an event that came before.
+    let id = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
+    let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
+    let command = TakeEvent(
+      app: app, processor: "stripe", eventID: id, type: "test", body: body, content: content(n))
+    let received = now
+    add(command) { state, outcome in
+      guard case .stored = outcome else { return }
+      state.events["\(app) \(id)"] = Ledger.Event(app: app, id: id, body: body, receivedAt: received)
+    }
+  }
+
+  private mutating func content(_ n: Int) -> TakeEvent.Content {
+    let session = "cs_\(n)"
+    let subscription = PurchaseKey(type: .subscription, id: "sub_\(n)")
+    let checkout = PurchaseKey(type: .checkoutSession, id: session)
+    var said = PurchaseReport(key: subscription, customerID: "cus_\(n)", happenedAt: now)
+    switch number(0..<8) {
+    case 0:
+      said.key = checkout
+      said.sessionID = session
+      said.observations = [.checkoutPaid, .subscriptionExpected]
+      said.clientReference = "user \(n)"
+    case 1, 2:
+      said.sessionID = session
+      said.observations = .checkoutPaid
+      said.clientReference = "user \(n)"
+    case 3:
+      said.sessionID = session
+      said.observations = .checkoutUnpaid
+      said.metadataUser = "user \(n)"
+    case 4:
+      said.key = checkout
+      said.sessionID = session
+      said.observations = .paymentFailed
+    case 5:
+      said.observations = .subscriptionBegan
+      said.prices = ["price_1"]
+    case 6:
+      said.observations = .firstInvoicePaid
+      said.prices = ["price_\(n % 3)"]
+    default: return .nothing(.ignored)
+    }
+    return .report(said, keep: !oneIn(5))
+  }
+
+  /// What the dispatcher reports of what was due.
+  mutating func deliver(_ due: [(app: String, receipt: StoreReader.DueReceipt)]) {
+    for (app, receipt) in due {
+      let decisions: [Delivery.Decision] = [
+        .delivered(importID: "import \(step)"), .delivered(importID: nil), .failed(.status(422)),
+        .retry(at: now.advanced(byMilliseconds: 60_000), spent: true),
+        .retry(at: now.advanced(byMilliseconds: 1000), spent: false),
+      ]
+      let decision = decisions[number(0..<decisions.count)]
+      let report = AttemptReport(
+        startedAt: now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+        response: [UInt8](repeating: 65, count: padding(0..<3, 1500)))
+      let state = Breaker.State.allCases[number(0..<Breaker.State.allCases.count)]
+      let breaker = Breaker(state: state, failures: number(0..<9), since: now)
+      let entry = ledger.mayKeep(breaker, app: app)
+      let at = now
+      add(RecordAttempt(row: receipt.row, app: app, report: report, decision: decision, breaker: breaker)) {
+        state, outcome in
+        state.keep(entry, app: app)
+        guard let outcome else { return }
+        state.attempts["\(receipt.row) \(at.unixMilliseconds)"] = (receipt.row, at)
+        if outcome == .delivered { state.delivered[receipt.id] = at }
+      }
+    }
+  }
+
+  /// What an operator does with receiptctl.
+  mutating func operate(_ receipts: [String]) {
+    guard !receipts.isEmpty else { return }
+    let id = receipts[number(0..<receipts.count)]
+    switch number(0..<6) {
+    case 0: add(CancelReceipt(id: id, note: "step \(step)"))
+    case 1:
+      let force = oneIn(2)
+      if force { ledger.mayReopen(id) }
+      add(ReplayReceipt(id: id, force: force, dueAt: now))
+    case 2: add(CompleteReceipt(id: id, userID: "operator's", priceID: "price_op", contextID: nil))
+    default: break
+    }
+  }
+
+  /// Waits and retention.
+  mutating func keepHouse() {
+    add(EndWaits())
+    if oneIn(3) {
+      let breaker = Breaker(state: .closed, failures: number(0..<9))
+      let entry = ledger.mayKeep(breaker, app: "ios")
+      add(SaveBreaker(app: "ios", breaker: breaker)) { state, _ in state.keep(entry, app: "ios") }
+    }
+    guard oneIn(2) else { return }
+    let table = RetentionTable.allCases[number(0..<RetentionTable.allCases.count)]
+    let cutoff = now.advanced(byMilliseconds: -6 * 3_600_000)
+    ledger.mayDelete(table, before: cutoff)
+    add(Retain(table: table, cutoff: cutoff, afterRow: 0))
+    add(RetainNoted(cutoff: cutoff))
+  }
+
+  private mutating func add<Command: StoreCommand>(
+    _ command: Command,
+    _ note: @escaping @Sendable (inout Ledger.State, Command.Outcome) -> Void = { _, _ in }
+  ) {
+    submissions.append(ledger.submission(command, note))
+  }
+}

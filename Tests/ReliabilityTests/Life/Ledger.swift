@@ -1,0 +1,140 @@
+// What was acknowledged, kept apart from the store: whatever stands here must be in the database after any
+// crash (R1, R3). Any thread.
+
+import Domain
+import Platform
+import SQLite
+import Store
+
+/// The book of those who were answered.
+final class Ledger: Sendable {
+  struct Context {
+    var app: String
+    var text: String
+    var postedAt: Timestamp
+  }
+
+  struct Event {
+    var app: String
+    var id: String
+    var body: [UInt8]
+    var receivedAt: Timestamp
+  }
+
+  struct State {
+    var contexts: [String: Context] = [:]
+    var events: [String: Event] = [:]
+    /// Receipts, and when they were delivered.
+    var delivered: [String: Timestamp] = [:]
+    var attempts: [String: (row: Int64, at: Timestamp)] = [:]
+    /// By app, the breakers that may stand there, oldest first: the last that was acknowledged, and those
+    /// that were submitted since.
+    fileprivate var breakers: [String: [(entry: Int, breaker: Breaker)]] = [:]
+    fileprivate var appsWithBreaker: Set<String> = []
+    /// What an operator may have taken up again, whether that was answered or not.
+    fileprivate(set) var reopened: Set<String> = []
+    /// What retention may have deleted, whether that was answered or not.
+    fileprivate(set) var cutoffs: [RetentionTable: Timestamp] = [:]
+    fileprivate(set) var submitted = 0
+    fileprivate(set) var answers: [Int: Int] = [:]
+    fileprivate(set) var successes = 0
+
+    /// A breaker that `mayKeep` announced was acknowledged: an older one must not stand there any more.
+    mutating func keep(_ entry: Int, app: String) {
+      breakers[app]?.removeAll { $0.entry < entry }
+      appsWithBreaker.insert(app)
+    }
+
+    /// Submissions that were not answered exactly once.
+    var unanswered: [Int] { (0..<submitted).filter { answers[$0] != 1 } }
+  }
+
+  private let state: Monitor<State>
+
+  init(_ state: State = State()) { self.state = Monitor(state) }
+
+  /// As it stands now.
+  var page: State { state.withLock { $0 } }
+
+  /// A command that is entered when it is answered.
+  func submission<Command: StoreCommand>(
+    _ command: Command, _ note: @escaping @Sendable (inout State, Command.Outcome) -> Void
+  ) -> Submission {
+    let number = state.withLock { state in
+      state.submitted += 1
+      return state.submitted - 1
+    }
+    return Submission(command) { [state] result in
+      state.withLock { state in
+        state.answers[number, default: 0] += 1
+        guard case .success(let outcome) = result else { return }
+        state.successes += 1
+        note(&state, outcome)
+      }
+    }
+  }
+
+  func mayReopen(_ receipt: String) { state.withLock { _ = $0.reopened.insert(receipt) } }
+
+  /// - Returns: its entry, for when it is acknowledged.
+  func mayKeep(_ breaker: Breaker, app: String) -> Int {
+    state.withLock { state in
+      state.breakers[app, default: []].append((state.submitted, breaker))
+      return state.submitted
+    }
+  }
+
+  func mayDelete(_ table: RetentionTable, before cutoff: Timestamp) {
+    state.withLock { state in
+      state.cutoffs[table] = max(state.cutoffs[table] ?? cutoff, cutoff)
+    }
+  }
+}
+
+extension Ledger.State {
+  private func isKept(_ at: Timestamp, _ tables: RetentionTable...) -> Bool {
+    tables.allSatisfy { table in cutoffs[table].map { at >= $0 } ?? true }
+  }
+
+  /// What was acknowledged and is not there.
+  func faults(in connection: Connection) throws -> [String] {
+    var faults: [String] = []
+    let context = try connection.prepare(
+      "SELECT 1 FROM contexts WHERE id = ?1 AND app = ?2 AND ply_context = ?3")
+    for (id, kept) in contexts where isKept(kept.postedAt, .contexts) {
+      if try context.first([.text(id), .text(kept.app), .text(kept.text)], Self.exists) == nil {
+        faults.append("R1: context \(id) is lost")
+      }
+    }
+    let event = try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND body = ?3")
+    for kept in events.values where isKept(kept.receivedAt, .events) {
+      if try event.first([.text(kept.id), .text(kept.app), .blob(kept.body)], Self.exists) == nil {
+        faults.append("R1: event \(kept.id) is lost")
+      }
+    }
+    let receipt = try connection.prepare(
+      "SELECT 1 FROM purchases WHERE receipt_id = ?1 AND state = 'delivered'")
+    for (id, at) in delivered where isKept(at, .receipts) && !reopened.contains(id) {
+      if try receipt.first([.text(id)], Self.exists) == nil { faults.append("R3: \(id) is not delivered") }
+    }
+    let attempt = try connection.prepare("SELECT 1 FROM attempts WHERE purchase_row = ?1 AND at = ?2")
+    for (row, at) in attempts.values where isKept(at, .attempts, .receipts) {
+      if try attempt.first([.integer(row), .integer(at.unixMilliseconds)], Self.exists) == nil {
+        faults.append("R1: the attempt for row \(row) at \(at.unixMilliseconds) is lost")
+      }
+    }
+    let breaker = try connection.prepare("SELECT state, failures FROM breakers WHERE app = ?1")
+    for app in appsWithBreaker.sorted() {
+      let found = try breaker.first([.text(app)]) { row throws(SQLiteError) in
+        "\(try row.text(0)) \(row.integer(1))"
+      }
+      let possible = breakers[app, default: []].map { "\($0.breaker.state.rawValue) \($0.breaker.failures)" }
+      if !possible.contains(found ?? "") {
+        faults.append("R9: the breaker of \(app) is \(found ?? "lost") and not \(possible)")
+      }
+    }
+    return faults
+  }
+
+  private static func exists(_ row: Row) -> Bool { true }
+}

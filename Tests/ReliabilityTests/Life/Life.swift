@@ -1,0 +1,149 @@
+// The storage side of a relay's life, step by step: what clients, Stripe, the destination and operators do to
+// the database, in batches as the committer makes them, with checkpoints and restarts in between. A step
+// depends on its seed, its number and what the database holds, so it can be done again, on any copy of the
+// disk. One thread.
+
+import Domain
+import Platform
+import SQLite
+import Store
+
+/// A relay's store that lives through steps.
+final class Life {
+  static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
+  static let rules: [String: AppRules] = [
+    "ios": AppRules(join: JoinPolicy(), compose: compose),
+    "held": AppRules(join: JoinPolicy(withoutContext: .hold), compose: compose),
+  ]
+
+  /// What a step is.
+  enum Step {
+    case batch
+    /// Another connection moves the log into the database and leaves it to be written from its start again.
+    case checkpointAside
+    /// The writer cuts the log.
+    case checkpoint
+    /// A clean stop and a start.
+    case restart
+
+    init(_ number: Int) {
+      switch number % 12 {
+      case 4: self = .checkpointAside
+      case 7: self = .checkpoint
+      case 10: self = .restart
+      default: self = .batch
+      }
+    }
+  }
+
+  let path: String
+  let seed: UInt64
+  let ledger: Ledger
+  /// Whether what comes in is short, for a database that people read.
+  private let isTerse: Bool
+  private var writer: StoreWriter?
+  private var reader: StoreReader?
+
+  init(path: String, seed: UInt64, ledger: Ledger, isTerse: Bool = false) {
+    self.isTerse = isTerse
+    self.path = path
+    self.seed = seed
+    self.ledger = ledger
+  }
+
+  /// A log of so few pages is moved into the database every few batches.
+  private static let checkpointPages = 60
+
+  static func compose(_ content: ReceiptContent) -> [UInt8] {
+    let words = [content.userID, content.key.id, content.priceID, content.context ?? "-"]
+    return Array(words.joined(separator: " ").utf8)
+  }
+
+  /// Steps are twenty minutes apart, so waits and retention have their turn.
+  static func moment(of step: Int) -> Timestamp { start.advanced(byMilliseconds: Int64(step) * 1_200_000) }
+
+  /// Starts the relay's store.
+  /// - Parameter step: where it is in its life, so that its random numbers are new ones.
+  func open(at step: Int) throws(StoreError) {
+    close()
+    let random = SeededGenerator(seed: seed &+ UInt64(step) &* 0x1_0000)
+    writer = try StoreWriter(
+      path: path, role: .owner, rules: Self.rules, random: random, checkpointPages: Self.checkpointPages)
+  }
+
+  func close() {
+    reader = nil
+    writer = nil
+  }
+
+  /// Does a step.
+  /// - Returns: why something of it could not be stored.
+  func run(_ number: Int) -> Failure? {
+    do {
+      switch Step(number) {
+      case .batch: return batch(number)
+      case .checkpointAside: checkpointAside()
+      case .checkpoint: try writer?.checkpoint()
+      case .restart:
+        try writer?.checkpoint()
+        try open(at: number)
+      }
+      return nil
+    } catch let error as SQLiteError {
+      return .sqlite(error)
+    } catch {
+      return .open
+    }
+  }
+
+  /// Why a step failed.
+  enum Failure: Equatable {
+    case sqlite(SQLiteError)
+    /// The store could not be opened again.
+    case open
+
+    var endsTheProcess: Bool {
+      switch self {
+      case .sqlite(let error): error.kind == .syncFailed
+      case .open: true
+      }
+    }
+  }
+
+  private func batch(_ number: Int) -> Failure? {
+    guard let writer else { return .open }
+    let now = Self.moment(of: number)
+    var happening = Happening(seed: seed, step: number, now: now, ledger: ledger, isTerse: isTerse)
+    happening.comeIn()
+    if let known = known(at: now) {
+      happening.deliver(known.due)
+      happening.operate(known.receipts)
+    }
+    happening.keepHouse()
+    return writer.apply(happening.submissions, now: now).fault.map(Failure.sqlite)
+  }
+
+  /// What happens to another program is its own trouble.
+  private func checkpointAside() {
+    let aside = try? Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
+  }
+
+  /// What the dispatcher and an operator see; nil when it cannot be read now.
+  private func known(
+    at now: Timestamp
+  ) -> (due: [(app: String, receipt: StoreReader.DueReceipt)], receipts: [String])? {
+    do {
+      let reader = try self.reader ?? StoreReader(path: path)
+      self.reader = reader
+      var due: [(String, StoreReader.DueReceipt)] = []
+      for app in Self.rules.keys.sorted() {
+        due += try reader.due(app: app, now: now, limit: 4).map { (app, $0) }
+      }
+      return (due, try reader.outlines(ReceiptFilter(), limit: 30).map(\.id))
+    } catch {
+      reader = nil
+      return nil
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever was
+// acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10).
+
+import Domain
+import Platform
+import SQLite
+import SimulatedDisk
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Power loss")
+struct PowerLossTorture {
+  static let disks = [512, 4096].flatMap { sector in
+    [true, false].map { SimulatedDisk.Properties(sectorBytes: sector, isPowersafe: $0) }
+  }
+
+  @Test("What was acknowledged survives a power loss at any write or sync (R1, R9)")
+  func everyPoint() throws {
+    let seed = Torture.seed(1)
+    let stride = Torture.size(short: 47, long: 1)
+    let lives = Torture.size(short: 2, long: 4)
+    var explored = 0
+    for life in 0..<lives {
+      var trace = PowerLossTrace(
+        disk: Self.disks[life % Self.disks.count], seed: seed &+ UInt64(life), stride: stride)
+      let failure = try trace.run(steps: 30)
+      explored += trace.explored
+      try #require(failure == nil, "TORTURE_SEED=\(seed): life \(life): \(failure ?? "")")
+    }
+    #expect(explored > 60)
+    Torture.report("power loss", "crash points explored", explored)
+  }
+}
+
+/// One life, with a crash at every so many of the moments at which one may leave another state.
+struct PowerLossTrace {
+  /// A disk after a crash, and what was acknowledged when it came.
+  private struct Point: Sendable {
+    let number: Int
+    let operation: SimulatedDisk.Operation
+    let disk: SimulatedDisk
+    let page: Ledger.State
+  }
+
+  private struct Watch {
+    var seen = 0
+    var random: SeededGenerator
+    var points: [Point] = []
+  }
+
+  private let disk: SimulatedDisk
+  private let seed: UInt64
+  private let stride: Int
+  private let ledger = Ledger()
+  private var random: SeededGenerator
+  /// The moments of this life at which a crash may leave another state.
+  private(set) var moments = 0
+  private(set) var explored = 0
+
+  init(disk properties: SimulatedDisk.Properties, seed: UInt64, stride: Int) {
+    disk = SimulatedDisk(seed: seed, properties)
+    self.seed = seed
+    self.stride = stride
+    random = SeededGenerator(seed: ~seed)
+  }
+
+  /// - Returns: what was wrong, and where; nil when nothing was.
+  mutating func run(steps: Int) throws -> String? {
+    let life = Life(path: disk.path(), seed: seed, ledger: ledger)
+    var before = try Self.emptySnapshot()
+    for step in -1..<steps {
+      let answered = ledger.page.successes
+      let points = try crashes {
+        if step < 0 { try life.open(at: 0) } else { try #require(life.run(step) == nil) }
+      }
+      let after = try snapshot()
+      for point in points {
+        explored += 1
+        let expected = point.page.successes > answered ? [after] : [before, after]
+        if let fault = try check(point, step: step, steps: steps, expected) {
+          return "step \(step), \(point.operation) \(point.number): \(fault)"
+        }
+      }
+      before = after
+    }
+    return nil
+  }
+
+  /// Does something, and crashes a copy of the disk at every so many moments of it.
+  private mutating func crashes(during body: () throws -> Void) rethrows -> [Point] {
+    let watch = Monitor(Watch(random: SeededGenerator(seed: random.next())))
+    let number = moments
+    disk.watch { [disk, stride, ledger] operation in
+      watch.withLock { watch in
+        watch.seen += 1
+        guard (watch.seen + number) % stride == 0 else { return }
+        let crashed = disk.afterCrash(random: &watch.random)
+        watch.points.append(
+          Point(number: watch.seen, operation: operation, disk: crashed, page: ledger.page))
+      }
+    }
+    defer { disk.watch(nil) }
+    try body()
+    moments += watch.withLock { $0.seen }
+    return watch.withLock { $0.points }
+  }
+
+  private func snapshot() throws -> Snapshot {
+    try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
+  }
+
+  private static func emptySnapshot() throws -> Snapshot {
+    let disk = SimulatedDisk()
+    let life = Life(path: disk.path(), seed: 0, ledger: Ledger())
+    try life.open(at: 0)
+    return try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
+  }
+
+  /// Starts again after a crash, and goes on.
+  private mutating func check(
+    _ point: Point, step: Int, steps: Int, _ expected: [Snapshot]
+  ) throws -> String? {
+    let disk = point.disk
+    let ledger = Ledger(point.page)
+    let life = Life(path: disk.path(), seed: seed, ledger: ledger)
+    // Every eighth recovery has the power go in its middle, too.
+    let again = explored % 8 == 0 ? Watch(random: SeededGenerator(seed: random.next())) : nil
+    let watch = Monitor(again)
+    disk.watch { operation in
+      watch.withLock { watch in
+        watch?.seen += 1
+        guard var inner = watch, inner.seen % 3 == 1 else { return }
+        let crashed = disk.afterCrash(random: &inner.random)
+        inner.points.append(
+          Point(number: inner.seen, operation: operation, disk: crashed, page: ledger.page))
+        watch = inner
+      }
+    }
+    try life.open(at: max(0, step) + 1000)
+    disk.watch(nil)
+    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let found = try Snapshot(of: connection)
+    guard expected.contains(found) else {
+      return "what stands there is none of \(expected.count): \(found.difference(from: expected[0]))"
+    }
+    for second in watch.withLock({ $0?.points ?? [] }) {
+      explored += 1
+      let recovered = Life(path: second.disk.path(), seed: seed, ledger: Ledger(second.page))
+      try recovered.open(at: 2000)
+      let reopened = try Connection(path: second.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let recoveredRows = try Snapshot(of: reopened)
+      if recoveredRows != found {
+        return "a second crash changed it: \(recoveredRows.difference(from: found))"
+      }
+    }
+    // Whoever was not answered tries again; then life goes on, now and then to its end.
+    let last = explored % 50 == 0 ? steps : min(steps, step + 2)
+    for next in max(0, step)..<max(last, 1) {
+      if let failure = life.run(next) { return "going on with step \(next): \(failure)" }
+    }
+    let unanswered = ledger.page.unanswered.filter { $0 >= point.page.submitted }
+    if !unanswered.isEmpty { return "submissions without one answer: \(unanswered)" }
+    return try Promises.faults(in: connection, ledger.page).first
+  }
+}

@@ -1,0 +1,140 @@
+// What the world outside was promised and saw: the small independent model that the relay's database is held
+// against after every commit. It knows no rule of the relay, only the contract's promises.
+
+import Domain
+import JSON
+import SQLite
+import Store
+
+/// What was promised, and what was seen.
+struct Memory {
+  /// A context that was answered 2xx.
+  struct Context {
+    var app: String
+    var user: String
+    var blob: String
+    var at: Int64
+  }
+
+  /// A receipt as it stood when it was last looked at.
+  struct Seen {
+    var id: String
+    var state: String
+    var body: [UInt8]
+    var at: Int64
+  }
+
+  var contexts: [String: Context] = [:]
+  /// Events that were answered 2xx, and when.
+  var events: [String: Int64] = [:]
+  var seen: [String: Seen] = [:]
+  /// What arrived at destinations, by app and object.
+  var arrivals: [String: [Arrival]] = [:]
+  /// Objects whose receipt an operator has told to go again, or otherwise.
+  var touched: Set<String> = []
+  var faults: [String] = []
+
+  /// Nothing that was promised may be missing before this age.
+  static let keptMilliseconds: Int64 = 5 * 86_400_000
+
+  static func key(_ app: String, _ object: String) -> String { "\(app) \(object)" }
+
+  mutating func arrived(_ arrival: Arrival) {
+    let key = Self.key(arrival.app, arrival.objectID)
+    if seen[key]?.state == "delivered" {
+      faults.append("R3: \(key) was sent again after its 2xx was recorded")
+    }
+    if seen[key]?.state == "cancelled" { faults.append("\(key) was sent although it is cancelled") }
+    arrivals[key, default: []].append(arrival)
+  }
+
+  /// Looks at everything.
+  mutating func lookAtEverything(_ connection: Connection, now: Int64) throws {
+    try lookAtReceipts(connection, now: now)
+    for (name, sql) in Promises.faults where try connection.integer(sql) != 0 { faults.append(name) }
+    let events = Set(
+      try connection.prepare("SELECT event_id FROM events").all { row throws(SQLiteError) in
+        try row.text(0)
+      })
+    for (id, at) in self.events where now - at < Self.keptMilliseconds && !events.contains(id) {
+      faults.append("R1: the event \(id) was acknowledged and is gone")
+    }
+    var found: [String: (String, String, String)] = [:]
+    try connection.prepare("SELECT id, app, user_id, ply_context FROM contexts").forEach {
+      row throws(SQLiteError) in
+      found[try row.text(0)] = (try row.text(1), try row.text(2), try row.text(3))
+    }
+    for (id, promised) in contexts where now - promised.at < Self.keptMilliseconds {
+      let isThere = found[id].map { $0 == (promised.app, promised.user, promised.blob) } ?? false
+      if !isThere { faults.append("R1: the context \(id) was acknowledged and is gone or altered") }
+    }
+  }
+
+  private static let receipts = """
+    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id FROM purchases
+    WHERE state IS NOT NULL
+    """
+  /// What a commit of that moment changed. A statement that is prepared once.
+  static let changedReceipts = receipts + " AND updated_at = ?1"
+
+  /// Looks at the receipts that the commit of this moment changed.
+  /// - Parameter question: `changedReceipts`.
+  mutating func lookAtChanges(_ question: Statement, wall: Int64, now: Int64) throws {
+    for (key, after) in try read(question, [.integer(wall)], now: now) {
+      if let before = seen[key] { compare(before, with: after, key, now: now) }
+      take(after, key)
+    }
+  }
+
+  private mutating func lookAtReceipts(_ connection: Connection, now: Int64) throws {
+    let current = try read(connection.prepare(Self.receipts), [], now: now)
+    for (key, before) in seen { compare(before, with: current[key], key, now: now) }
+    // What retention deleted has ended; it stays in memory, so that it cannot come back.
+    for (key, receipt) in current { take(receipt, key) }
+  }
+
+  private mutating func take(_ receipt: Seen, _ key: String) {
+    var receipt = receipt
+    if let before = seen[key], before.state == receipt.state { receipt.at = before.at }
+    seen[key] = receipt
+    guard receipt.state == "delivered" else { return }
+    let isAccepted = arrivals[key]?.contains { $0.status == 200 && $0.body == receipt.body } ?? false
+    if !isAccepted { faults.append("R3: \(key) is delivered to nobody") }
+  }
+
+  private mutating func read(
+    _ question: Statement, _ values: [Value], now: Int64
+  ) throws -> [String: Seen] {
+    var current: [String: Seen] = [:]
+    try question.forEach(values) { row throws(SQLiteError) in
+      let (app, object) = (try row.text(0), try row.text(1))
+      let seen = Seen(id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now)
+      current[Self.key(app, object)] = seen
+      if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
+        faults.append("R4: \(app) \(object) is \(seen.state) without a reason")
+      }
+      // A subscription's receipt may have stood under its checkout until the subscription had a name.
+      if let session = try row.optionalText(6), session != object {
+        let old = self.seen.removeValue(forKey: Self.key(app, session))
+        if let old, old.id != seen.id, !old.body.isEmpty { faults.append("R2: two receipts for \(session)") }
+      }
+    }
+    return current
+  }
+
+  private mutating func compare(_ before: Seen, with after: Seen?, _ key: String, now: Int64) {
+    guard let after else {
+      let hasEnded = ["delivered", "failed", "cancelled"].contains(before.state)
+      if !hasEnded || now - before.at < Self.keptMilliseconds {
+        faults.append("R4: the receipt of \(key) vanished while it was \(before.state)")
+      }
+      return
+    }
+    if after.id != before.id { faults.append("R2: \(key) has another receipt than before") }
+    guard !touched.contains(key) else { return }
+    if before.state == "delivered", after.state != "delivered" {
+      faults.append("R3: \(key) was delivered and is \(after.state)")
+    }
+    if !before.body.isEmpty, after.body != before.body { faults.append("\(key) has other bytes than before") }
+  }
+}

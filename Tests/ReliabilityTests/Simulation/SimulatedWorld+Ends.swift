@@ -1,0 +1,142 @@
+// Operators, and what must have become of everything at the end. One thread.
+
+import Domain
+import JSON
+import Platform
+import SQLite
+import SimulatedDisk
+import Store
+
+@testable import Relay
+
+extension SimulatedWorld {
+  /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever the
+  /// wall clock says.
+  func lookAtEverything(_ connection: Connection) throws {
+    try memory.lookAtEverything(connection, now: now)
+    try lookAtCalmApp(connection)
+  }
+
+  /// Nothing of the app without trouble waits for its first try longer than its lane takes to turn (R11).
+  private func lookAtCalmApp(_ connection: Connection) throws {
+    guard now - upSince > Self.minute, !hasWildClock else { return }
+    let late = try connection.prepare(
+      """
+      SELECT object_id FROM purchases
+      WHERE app = ?1 AND state = 'pending' AND attempts = 0 AND ready_at < ?2
+      """
+    ).all([.text(Self.calmApp), .integer(wall - Self.minute)]) { row throws(SQLiteError) in
+      try row.text(0)
+    }
+    // Of what an operator does behind its back, the daemon may hear late.
+    for object in late where !memory.touched.contains(Memory.key(Self.calmApp, object)) {
+      memory.faults.append("R11: \(object) of the calm app waits for its first try")
+    }
+  }
+
+  private func records() throws -> [(
+    id: String, app: String, object: String, state: String
+  )] {
+    try reader().prepare(
+      "SELECT receipt_id, app, object_id, state FROM purchases WHERE state IS NOT NULL ORDER BY row_id"
+    ).all { row throws(SQLiteError) in
+      (try row.text(0), try row.text(1), try row.text(2), try row.text(3))
+    }
+  }
+
+  private func reader() throws(SQLiteError) -> Connection {
+    try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+  }
+
+  private func guest(_ core: RelayCore) throws -> StoreWriter {
+    try StoreWriter(
+      path: disk.path(), role: .guest, rules: core.apps.current.rules,
+      random: SeededGenerator(seed: random.next()))
+  }
+
+  /// An operator does something to a receipt, with a command line of their own.
+  func operate(_ core: RelayCore) throws {
+    let writer = try guest(core)
+    guard let record = try records().randomElement(using: &random) else { return }
+    let key = Memory.key(record.app, record.object)
+    let moment = Timestamp(unixMilliseconds: wall)
+    let before = memory.touched
+    memory.touched.insert(key)
+    do throws(SQLiteError) {
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0, 1:
+        _ = try writer.apply(ReplayReceipt(id: record.id, force: false, dueAt: moment), now: moment)
+        // Without force nothing that was delivered goes again (R3).
+        if record.state == "delivered" { memory.touched = before }
+      case 2:
+        let isForced = oneIn(3)
+        _ = try writer.apply(ReplayReceipt(id: record.id, force: isForced, dueAt: moment), now: moment)
+        if !isForced, record.state == "delivered" { memory.touched = before }
+      case 3: _ = try writer.apply(CancelReceipt(id: record.id, note: "why not"), now: moment)
+      default:
+        let command = CompleteReceipt(id: record.id, userID: "found", priceID: nil, contextID: nil)
+        _ = try writer.apply(command, now: moment)
+      }
+    } catch {
+      // A power cut that was ordered met the operator.
+      return
+    }
+    try memory.lookAtEverything(try reader(), now: now)
+    if oneIn(2) { core.lookEverywhere() }
+  }
+
+  /// Once all is well again, an operator takes up what was given up meanwhile, and what another one stopped.
+  func replayEverything() throws {
+    let writer = try StoreWriter(path: disk.path(), role: .guest, rules: AppDirectory(configuration).rules)
+    let stopped = try reader().prepare(
+      "SELECT receipt_id FROM purchases WHERE state IN ('failed', 'cancelled') AND reason IN ('gave_up', 'operator')"
+    ).all { row throws(SQLiteError) in try row.text(0) }
+    let moment = Timestamp(unixMilliseconds: wall)
+    for id in stopped {
+      _ = try writer.apply(ReplayReceipt(id: id, force: false, dueAt: moment), now: moment)
+    }
+  }
+
+  /// What must have become of every story.
+  func compareEnds() {
+    for story in stories where !events[story.number].isEmpty {
+      let key = Memory.key(story.app, story.objectID)
+      let taken = events[story.number].map { memory.events[$0.id] }
+      guard taken.allSatisfy({ $0 != nil }) else {
+        memory.faults.append("\(key): an event was never taken")
+        continue
+      }
+      let found = memory.seen[key]
+      guard !memory.touched.contains(key) else { continue }
+      let isSure = !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
+      if isSure, found?.state != story.end?.rawValue {
+        memory.faults.append(
+          "\(key), \(story.kind): \(found?.state ?? "none") at the end, not \(story.end.map { "\($0)" } ?? "none")"
+        )
+      }
+      if found?.state == "delivered" {
+        compare(story, key, firstTakenAt: taken.compactMap(\.self).min() ?? 0)
+      }
+    }
+  }
+
+  /// What the destination was told of a story.
+  private func compare(_ story: Story, _ key: String, firstTakenAt: Int64) {
+    let told = memory.arrivals[key]?.last.flatMap { try? JSONValue(parsing: $0.body) }
+    let user = told?["user_id"]?.stringValue
+    if user != story.user { memory.faults.append("\(key): told of \(user ?? "nobody"), not \(story.user)") }
+    let context = told?["ply_context"]?.stringValue
+    let owner = memory.contexts.values.first { $0.blob == context }
+    if let owner, owner.user != story.user || owner.app != story.app {
+      memory.faults.append("R5: \(key) was told with a context of \(owner.app) \(owner.user)")
+    }
+    guard story.contexts.count == 1, !story.isRegular else { return }
+    let posted = memory.contexts.values.first { $0.blob == story.contexts[0] }
+    // Before the first event, and within the window of all of them.
+    if let posted, posted.at < firstTakenAt, firstTakenAt - posted.at < 20 * Self.hour, !hasWildClock,
+      context != posted.blob
+    {
+      memory.faults.append("R2: \(key) was told without the context that had come before its first event")
+    }
+  }
+}

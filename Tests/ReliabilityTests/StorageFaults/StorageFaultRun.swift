@@ -1,0 +1,129 @@
+// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One thread.
+
+import Platform
+import SQLite
+import SimulatedDisk
+import Store
+
+/// Where a life is gone on with: a disk as a killed process left it, and what had been acknowledged.
+struct LifeStage: Sendable {
+  let disk: SimulatedDisk
+  let page: Ledger.State
+  let step: Int
+  let seed: UInt64
+
+  /// Stages of one life, before the given steps.
+  static func all(before steps: [Int], seed: UInt64) throws -> [LifeStage] {
+    let disk = SimulatedDisk(seed: seed)
+    let ledger = Ledger()
+    let life = Life(path: disk.path(), seed: seed, ledger: ledger)
+    var stages: [LifeStage] = []
+    for step in 0...(steps.max() ?? 0) {
+      if steps.contains(step) {
+        stages.append(LifeStage(disk: disk.afterKill(), page: ledger.page, step: step, seed: seed))
+      }
+      if step == 0 { try life.open(at: 0) }
+      if let failure = life.run(step) { throw Unexpected(description: "step \(step): \(failure)") }
+    }
+    return stages
+  }
+
+  struct Unexpected: Error, CustomStringConvertible { let description: String }
+}
+
+/// How something is made to fail, and how that ends.
+struct StorageFault {
+  var order: (SimulatedDisk) -> Void
+  var heal: (SimulatedDisk) -> Void = { $0.heal() }
+  /// How often it happened.
+  var count: (SimulatedDisk) -> Int = { $0.faultsInjected }
+  /// Does something to which it does not happen: looking at what is left.
+  var aside: (() throws -> String?) throws -> String? = { try $0() }
+}
+
+/// One run from a stage on a failing disk.
+struct StorageFaultRun {
+  /// How many steps are gone from a stage, so that each kind of step follows on a fault.
+  static let steps = 5
+
+  private let disk: SimulatedDisk
+  private let stage: LifeStage
+  private let ledger: Ledger
+  private let life: Life
+  private let fault: StorageFault
+  private var random: SeededGenerator
+  private let countBefore: Int
+  private var seen: Int
+
+  /// How often something failed.
+  var injected: Int { fault.count(disk) - countBefore }
+
+  init(_ stage: LifeStage, seed: UInt64, _ fault: StorageFault) {
+    self.fault = fault
+    disk = stage.disk.afterKill(seed: seed)
+    self.stage = stage
+    ledger = Ledger(stage.page)
+    life = Life(path: disk.path(), seed: stage.seed, ledger: ledger)
+    random = SeededGenerator(seed: ~seed)
+    countBefore = fault.count(disk)
+    seen = countBefore
+    fault.order(disk)
+  }
+
+  /// - Returns: what was wrong; nil when nothing was.
+  mutating func run() throws -> String? {
+    var starts = 0
+    if !start(at: stage.step) { return "it does not start once the fault has passed" }
+    for step in stage.step..<(stage.step + Self.steps) {
+      let failure = life.run(step)
+      guard fault.count(disk) > seen else {
+        if let failure { return "step \(step) fails without a fault: \(failure)" }
+        continue
+      }
+      seen = fault.count(disk)
+      if let lost = try fault.aside({ try lostByCrash() }) { return "step \(step), then the power: \(lost)" }
+      fault.heal(disk)
+      if failure?.endsTheProcess == true {
+        starts += 1
+        life.close()
+        disk.crash(random: &random)
+        if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
+      }
+      // Whoever was refused tries again.
+      if let failure = life.run(step) { return "step \(step), after the fault has passed: \(failure)" }
+    }
+    if !ledger.page.unanswered.allSatisfy({ $0 < stage.page.submitted }) {
+      return "a submission has not one answer"
+    }
+    fault.heal(disk)
+    return try faults(on: disk)
+  }
+
+  /// Starts as a service manager does: again, when it failed.
+  private mutating func start(at step: Int) -> Bool {
+    for attempt in 0..<3 {
+      do {
+        try life.open(at: step + attempt * 10_000)
+        return true
+      } catch {
+        life.close()
+        disk.kill()
+        if attempt == 1 { fault.heal(disk) }
+      }
+    }
+    return false
+  }
+
+  /// What is acknowledged and would not survive a power loss now.
+  private mutating func lostByCrash() throws -> String? {
+    let crashed = disk.afterCrash(random: &random)
+    let recovered = Life(path: crashed.path(), seed: stage.seed, ledger: ledger)
+    try recovered.open(at: 50_000)
+    return try faults(on: crashed)
+  }
+
+  private func faults(on disk: SimulatedDisk) throws -> String? {
+    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    return try Promises.faults(in: connection, ledger.page).first
+  }
+}

@@ -1,0 +1,104 @@
+// The disk fails at every place: what was acknowledged is on it all the same, everyone is answered once, and
+// when the fault has passed the relay goes on (R1, R4).
+
+import Platform
+import SQLite
+import SimulatedDisk
+import Store
+import TestSupport
+import Testing
+
+@Suite("Storage faults")
+struct StorageFaultTorture {
+  /// A way to fail.
+  struct Kind: Sendable {
+    enum Extent { case once, forEver, everythingForEver }
+
+    var operation: SimulatedDisk.Operation
+    /// nil for what SQLite's VFS for Unix says.
+    var code: Int32?
+    var extent: Extent
+
+    static let busy: Int32 = 5
+    static let full: Int32 = 13
+
+    static let all = SimulatedDisk.Operation.allCases.flatMap { operation in
+      var kinds = [Extent.once, .forEver, .everythingForEver].map { Kind(operation: operation, extent: $0) }
+      let code: Int32? = operation == .lock ? busy : (operation == .write ? full : nil)
+      if let code {
+        kinds += [.once, .forEver].map { Kind(operation: operation, code: code, extent: $0) }
+      }
+      return kinds
+    }
+
+    func order(nth: Int, of disk: SimulatedDisk) {
+      switch extent {
+      case .once: disk.fail(operation, nth: nth, code: code)
+      case .forEver: disk.fail(operation, nth: nth, forEver: true, code: code)
+      case .everythingForEver: disk.detach(at: operation, nth: nth)
+      }
+    }
+  }
+
+  @Test("Nothing is acknowledged that a failing disk does not hold, whichever operation fails (R1)")
+  func everyOperation() throws {
+    let seed = Torture.seed(1)
+    let stride = Torture.size(short: 89, long: 1)
+    let stages = try LifeStage.all(before: Torture.isLong ? [0, 3, 8, 12, 17, 21] : [0, 8], seed: seed)
+    var injected = 0
+    for stage in stages {
+      for kind in Kind.all {
+        var nth = 1
+        var wasReached = true
+        while wasReached {
+          let fault = StorageFault { [nth] in kind.order(nth: nth, of: $0) }
+          var run = StorageFaultRun(stage, seed: seed &+ UInt64(nth), fault)
+          let wrong = try describing("stage \(stage.step), \(kind), \(nth)", seed) { try run.run() }
+          try #require(
+            wrong == nil, "TORTURE_SEED=\(seed): stage \(stage.step), \(kind), \(nth): \(wrong ?? "")")
+          wasReached = run.injected > 0
+          injected += run.injected
+          nth += stride
+        }
+      }
+    }
+    #expect(injected > 100)
+    Torture.report("I/O faults", "operations that failed", injected)
+  }
+
+  @Test("A full disk refuses and loses nothing, and is used again once there is room (R1, R8)")
+  func fullDisk() throws {
+    let seed = Torture.seed(1)
+    let stages = try LifeStage.all(before: [0, 3, 8, 12], seed: seed)
+    var injected = 0
+    for stage in stages {
+      let step = Torture.size(short: 65_536, long: 1024)
+      for room in Swift.stride(from: 0, through: 400_000, by: step) {
+        let capacity = stage.disk.usedBytes + room
+        let full = StorageFault {
+          $0.capacity = capacity
+        } heal: {
+          $0.capacity = nil
+        }
+        var run = StorageFaultRun(stage, seed: seed, full)
+        let fault = try describing("stage \(stage.step), \(room) bytes", seed) { try run.run() }
+        try #require(fault == nil, "TORTURE_SEED=\(seed): stage \(stage.step), \(room) bytes: \(fault ?? "")")
+        injected += run.injected
+      }
+    }
+    #expect(injected > 10)
+    Torture.report("I/O faults", "writes that found the disk full", injected)
+  }
+
+  /// An error says where it came from.
+  private func describing<Result>(
+    _ place: String, _ seed: UInt64, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      Issue.record("TORTURE_SEED=\(seed): \(place): \(error)")
+      throw error
+    }
+  }
+}
