@@ -4,7 +4,7 @@
 # you, and they can be read and run one by one. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo run test lint bench soak clean
+.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,19 @@ run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a devel
 
 test: deps ## Run all tests
 	@deploy/dev/test
+
+torture: deps ## Try for minutes to make it lose something, and print the figures (at most 20 minutes)
+	@deploy/dev/torture
+
+SECONDS ?= 60
+fuzz: deps ## Fuzz everything that reads from outside, for SECONDS=60 in all
+	@deploy/dev/fuzz $(SECONDS)
+
+asan: deps ## Run the tests under Address Sanitizer
+	@deploy/dev/sanitize address
+
+tsan: deps ## Run the tests under Thread Sanitizer
+	@deploy/dev/sanitize thread
 
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations

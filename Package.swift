@@ -26,6 +26,13 @@ func tests(
     name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: house)
 }
 
+/// What the fuzzing tests and the fuzzer are made of.
+let fuzzed: [Target.Dependency] = [
+  "JSON", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations",
+  "Store",
+  "Terminal", "Relay", "Operator",
+]
+
 // Arrows point downwards only: a target names nothing that stands below it in this list.
 let package = Package(
   name: "receipt-relay",
@@ -120,8 +127,19 @@ let package = Package(
       "OperatorTests",
       ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
       exclude: ["Snapshots"]),
+    tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
     tests("TidyTests", ["Relay", "Platform", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer's program (`make fuzz`). It has no main function of its own, so no other build knows it.
+if Context.environment["FUZZ"] == "1" {
+  package.targets.removeAll { $0.name == "FuzzTests" }
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzzer", dependencies: fuzzed, path: "Tests/FuzzTests", exclude: ["Corpus", "Dictionaries"],
+      sources: ["Targets", "Fuzzer"],
+      swiftSettings: house))
+}

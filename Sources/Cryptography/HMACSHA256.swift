@@ -75,13 +75,18 @@ public enum CryptographyError: Error, Sendable, Equatable {
   /// (EVP_MAC(3)).
   private static func prepare(_ context: OpaquePointer, key: [UInt8]) -> Bool {
     var digest = Array("SHA256".utf8CString)
+    // A parameter keeps the addresses of its name and its value, so both must outlive the call that makes it.
+    // Swift would hand over a string's bytes for that call only.
+    let name = Array(OSSL_MAC_PARAM_DIGEST.utf8CString)
     let storage = key.isEmpty ? [0] : key
-    return unsafe digest.withUnsafeMutableBufferPointer { name in
-      let parameters = unsafe [
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-        OSSL_PARAM_construct_end(),
-      ]
-      return unsafe EVP_MAC_init(context, storage, key.count, parameters) == 1
+    return unsafe name.withUnsafeBufferPointer { name in
+      unsafe digest.withUnsafeMutableBufferPointer { digest in
+        let parameters = unsafe [
+          OSSL_PARAM_construct_utf8_string(name.baseAddress, digest.baseAddress, 0),
+          OSSL_PARAM_construct_end(),
+        ]
+        return unsafe EVP_MAC_init(context, storage, key.count, parameters) == 1
+      }
     }
   }
 }

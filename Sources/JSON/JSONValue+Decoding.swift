@@ -51,10 +51,16 @@ extension JSONValue: Decodable {
   /// Reads a text. The decoder forgives a comma behind the last element of a list or an object in any case.
   /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are taken (json5.org).
   public init(parsing bytes: [UInt8], json5: Bool = false) throws(JSONSyntaxError) {
+    // RFC 8259 §8.1. The decoder takes a text with a NUL near its start for UTF-16 or UTF-32, and JSON5 that
+    // is not Unicode ends the process.
+    guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else {
+      throw JSONSyntaxError(description: "not UTF-8 text")
+    }
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = json5
     do {
-      self = try decoder.decode(JSONValue.self, from: Data(bytes))
+      // The decoder reads on behind a number that is the last thing in its buffer, and may then trap.
+      self = try decoder.decode(JSONValue.self, from: Data(bytes + [UInt8(ascii: "\n")]))
     } catch DecodingError.dataCorrupted(let context) {
       let reason = context.underlyingError.map { "\(context.debugDescription) \($0)" }
       throw JSONSyntaxError(description: reason ?? context.debugDescription)

@@ -78,7 +78,11 @@ enum ShellWord {
       }
     }
     if isPlain, !clean.isEmpty { return clean }
-    return "'" + clean.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
+    // Scalar by scalar: a shell sees a quote, too, where one makes a single character with what follows it.
+    var word = "'"
+    for scalar in clean.unicodeScalars {
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+    }
+    return word + "'"
   }
 }

@@ -15,7 +15,8 @@ enum SandboxEventCommand {
     let kind = try kind(options["type"], session)
     let configuration = try session.configuration()
     let app = try app(configuration, session)
-    var random = SystemRandomNumberGenerator()
+    // In a box: it is empty, and Thread Sanitizer looks at the address of what is handed over inout.
+    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let sellsSubscription = [.subscription, .subscriptionCreated, .invoicePaid].contains(kind)
     var purchase = SandboxPurchase(
       userID: options["user"], priceID: options["price"], isSubscription: sellsSubscription,

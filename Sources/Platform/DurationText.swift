@@ -12,7 +12,8 @@ public enum DurationText {
   public static func milliseconds(parsing text: String) -> Int64? {
     let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard let count = Int64(String(Substring(digits))) else { return nil }
-    let name = text.dropFirst(digits.count)
+    // Bytes, not characters: what combines with the last digit is no unit.
+    let name = String(Substring(text.utf8.dropFirst(digits.count)))
     guard let unit = units.first(where: { $0.name == name }) else { return nil }
     let (product, tooLong) = count.multipliedReportingOverflow(by: unit.milliseconds)
     return tooLong ? nil : product

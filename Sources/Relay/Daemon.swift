@@ -45,6 +45,7 @@ public final class Daemon: Sendable {
     onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     lock = try Self.takeLock(configuration.databasePath)
+    Self.forgetUnsynced(configuration.databasePath)
     let core = try RelayCore(
       configuration,
       Surroundings(
@@ -77,6 +78,13 @@ public final class Daemon: Sendable {
     publicPort = publicServer.port
     adminPort = adminServer.port
     readiness.phase.withLock { $0 = .serving }
+  }
+
+  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only a
+  /// run that ended well leaves no log behind, and then what Linux remembers is good.
+  private static func forgetUnsynced(_ databasePath: String) {
+    guard FileCache.forget(databasePath + "-wal") else { return }
+    FileCache.forget(databasePath)
   }
 
   private static func carrier() throws(DaemonError) -> TransferPool {

@@ -22,6 +22,8 @@ final class RelayCore: Sendable {
     var board: CheckoutBoard?
   }
 
+  private let audience = Monitor(Audience())
+
   /// - Parameter surroundings: what is outside; the threads run from `start` on.
   init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
     let directory: AppDirectory
@@ -32,7 +34,7 @@ final class RelayCore: Sendable {
         (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
     }
     let path = configuration.databasePath
-    let audience = Monitor(Audience())
+    let audience = audience
     committer = Committer(
       writer: try Self.writer(path, directory, surroundings), capacity: configuration.limits.queue,
       surroundings: surroundings, metrics: metrics
@@ -115,6 +117,8 @@ final class RelayCore: Sendable {
     dispatcher.stop()
     housekeeper.stop()
     committer.stop()
+    // The committer and its audience own each other; SQLite closes its files once nobody owns them any more.
+    audience.withLock { $0 = Audience() }
   }
 }
 

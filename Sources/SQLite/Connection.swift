@@ -39,6 +39,11 @@ internal import CSQLite
       unsafe sqlite3_close_v2(opened)
       throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, operation: "open database")
     }
+    // SQLite opens a file that may only be read all the same, and would refuse each write to it.
+    if mode != .readOnly, unsafe sqlite3_db_readonly(database, "main") == 1 {
+      unsafe sqlite3_close_v2(database)
+      throw SQLiteError(code: SQLITE_READONLY, operation: "open database")
+    }
     unsafe handle = database
     unsafe sqlite3_busy_timeout(database, busyTimeoutMilliseconds)
   }

@@ -53,7 +53,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: (4 << 8) and (5 << 8) of SQLITE_IOERR.
     if code == SQLITE_IOERR | (4 << 8) || code == SQLITE_IOERR | (5 << 8) { return .syncFailed }
     return switch code & 0xFF {
-    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    // PROTOCOL: another connection was in the way for too often while a transaction was to begin.
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_FULL: .full
     case SQLITE_IOERR: .inputOutput
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt

@@ -71,6 +71,10 @@ public enum Database {
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       return .unsafeSetting("journal_mode")
     }
+    // It says so even if a page could not be read and the file was left as it was. Only with the next look
+    // at the file the mode is what it is; and a commit in another mode may be undone by a power loss (R1).
+    _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+    guard try connection.text("PRAGMA journal_mode") == "wal" else { return .unsafeSetting("journal_mode") }
     // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
     try connection.execute("PRAGMA synchronous = FULL")
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }

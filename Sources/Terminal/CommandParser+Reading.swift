@@ -43,8 +43,11 @@ extension CommandParser {
     }
 
     private mutating func readLong(_ text: Substring, _ options: [OptionSpec]) {
-      let name = text.prefix { $0 != "=" }
-      let attached = name.endIndex == text.endIndex ? nil : String(text[text.index(after: name.endIndex)...])
+      // Bytes, not characters: a value may begin with what combines with the sign before it.
+      let parts = text.utf8.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(Substring(parts[0]))
+      let attached = parts.count > 1 ? String(Substring(parts[1])) : nil
       guard let option = options.first(where: { $0.name == name }) else {
         unknown.append("--\(name)")
         return

@@ -28,6 +28,9 @@ import Testing
       #expect(try half.finish().status == 200)
       #expect(try waiter.reply()["state"] == "paid")
       #expect(try relay.process?.end(within: 10_000) == 0)
+      // The last connection that SQLite closes takes the log along: the daemon let go of all of them.
+      let logIsLeft = unsafe access(relay.databasePath + "-wal", F_OK) == 0
+      #expect(!logIsLeft, "the database was left open")
       #expect(try relay.receipt(of: checkout.subscription)?.state == .delivered)
       #expect(try relay.events().count == 2)
       // Nothing of it is sent again.

@@ -115,6 +115,28 @@ import Testing
     }
   }
 
+  @Test("A name that is not UTF-8 does not end the process, in JSON5 without quotes")
+  func bareNameThatIsNotUTF8() {
+    let text = Array("{a".utf8) + [0xFF, 0xFF] + Array(": 1}".utf8)
+    #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: true) }
+  }
+
+  @Test("A NUL does not make UTF-16 or UTF-32 of a text", arguments: [false, true])
+  func onlyUTF8(json5: Bool) {
+    for text in [[0x5B, 0, 0x5D, 0], [0, 0x5B, 0, 0x5D], [0, 0, 0, 0x33], [0x33, 0, 0, 0]] as [[UInt8]] {
+      #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: json5) }
+    }
+  }
+
+  @Test("A number at the end of a text ends there, whatever stands behind it in memory")
+  func numberAtTheEnd() throws {
+    for digits in 1...64 {
+      let text = String(repeating: "9", count: digits)
+      let value = try Self.parse(text, json5: true)
+      #expect(try value == Self.parse("[\(text)]", json5: true).element)
+    }
+  }
+
   @Test("What was written is read back the same", arguments: 0..<200 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -136,5 +158,13 @@ import Testing
       // Either will do.
       if let value = try? JSONValue(parsing: bytes, json5: json5) { #expect(!value.serialized().isEmpty) }
     }
+  }
+}
+
+extension JSONValue {
+  /// The only element of a list.
+  fileprivate var element: JSONValue? {
+    guard case .array(let elements) = self, elements.count == 1 else { return nil }
+    return elements[0]
   }
 }

@@ -192,6 +192,13 @@ import Testing
     #expect(shown.contains("apps.ios.purchasely.url and .api_key"))
   }
 
+  @Test func aQuoteIsQuotedWhateverCombinesWithIt() throws {
+    #expect(ShellWord.quoted("x'\u{301};reboot;'\u{301}") == "'x'\\''\u{301};reboot;'\\''\u{301}'")
+    let harness = try OperatorHarness()
+    let ran = harness.run("receipts", "show", "sub_'\u{301};reboot;'\u{301}")
+    #expect(ran.notes.contains("--object 'sub_'\\''\u{301};reboot;'\\''\u{301}'"))
+  }
+
   @Test func anUnknownIDIsNotFound() throws {
     let harness = try OperatorHarness()
     let ran = harness.run("receipts", "show", "sub_1")

@@ -108,7 +108,7 @@ import Testing
     "Another duration is refused",
     arguments: [
       "", "s", "5", "5 s", "5S", "+5s", "-5s", "1.5h", "5sec", "٥s", "106751991168d", "99999999999999999999s",
-      "5s ", "5s5s", "5\u{0}s",
+      "5s ", "5s5s", "5\u{0}s", "5\u{301}s", "5\u{20E3}ms",
     ])
   func otherDurations(text: String) { #expect(DurationText.milliseconds(parsing: text) == nil) }
 }

@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "B", "64", "64KB", "64 KiB", "-1B", "+1B", "1.5MiB", "9223372036854775807GiB", "1kib",
+    "", "B", "64", "64KB", "64 KiB", "-1B", "+1B", "1.5MiB", "9223372036854775807GiB", "1kib", "64\u{20E3}B",
   ])
   func anotherSizeIsRefused(_ text: String) { #expect(SizeText.bytes(parsing: text) == nil) }
 }

@@ -85,6 +85,15 @@ import Testing
     #expect(PublicRoute.Refusal.malformed.problem.status == 400)
   }
 
+  @Test(
+    "A slash is one, whatever combines with it",
+    arguments: ["/\u{338}v1/ios/contexts", "/v1/ios/\u{301}contexts", "/v1/ios\u{338}/\u{338}contexts"])
+  func slashWithAMark(target: String) {
+    #expect(Self.find("POST", target) == .failure(.notFound))
+    let route = PublicRoute.postContext(app: "\u{338}ios", user: nil)
+    #expect(Self.find("POST", "/v1/\u{338}ios/contexts") == .success(route))
+  }
+
   @Test("A label in the metrics names nothing that came from outside (R7)")
   func labels() {
     #expect(Set(Self.routes.map(\.route.label)) == ["contexts", "context_status", "webhooks_stripe"])

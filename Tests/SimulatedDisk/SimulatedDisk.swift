@@ -51,6 +51,10 @@ public final class SimulatedDisk: Sendable {
   /// The process dies: all that was written stays, locks and shared memory are gone.
   public func kill() { volume.monitor.withLock { $0.kill() } }
 
+  /// What a failed sync lost is not shown any more, as when `FileCache.forget` was asked for every file.
+  /// To be called while nothing is open.
+  public func forgetCache() { volume.monitor.withLock { $0.forgetCache() } }
+
   /// The power goes and comes back: what was not synced is, sector by sector, there, lost or torn.
   public func crash(random: inout some RandomNumberGenerator) {
     volume.monitor.withLock { $0.crash(random: &random) }

@@ -75,6 +75,12 @@ final class StoredFile {
     pending.removeAll(keepingCapacity: true)
   }
 
+  /// What programs see is what the medium has, and what is still to be written.
+  func forgetCache() {
+    bytes = durable
+    for change in pending { Self.apply(change, to: &bytes) }
+  }
+
   /// The power went: what the medium has is all that there is.
   func losePower(
     keeping survival: Survival, _ properties: SimulatedDisk.Properties,

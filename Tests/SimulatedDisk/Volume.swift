@@ -53,7 +53,8 @@ internal import Synchronization
   }
 }
 
-/// What a disk is made of. Sendable, for a copy shares no file with the original, and the lock guards the rest.
+/// What a disk is made of. Sendable, for a copy shares no file with the original, and the lock guards the
+/// rest.
 struct VolumeState: @unchecked Sendable {
   let properties: SimulatedDisk.Properties
   /// The directory as programs see it, and as it is on the medium, with the changes in between.
@@ -102,6 +103,10 @@ struct VolumeState: @unchecked Sendable {
       file.holders = [:]
       file.sharedMemory = nil
     }
+  }
+
+  func forgetCache() {
+    for file in files.values { file.forgetCache() }
   }
 
   mutating func crash(random: inout some RandomNumberGenerator) {

@@ -38,6 +38,11 @@ import Testing
     #expect(!command.flag("json"))
   }
 
+  @Test func aValueMayBeginWithWhatCombinesWithTheSignBeforeIt() throws {
+    let command = try Samples.run("receipts list --app=\u{301}x")
+    #expect(command.options["app"] == "\u{301}x")
+  }
+
   @Test func positionalsAndFlagsMix() throws {
     let command = try Samples.run("receipts replay rcp_1 --yes rcp_2 -w --why later -- --rcp_3 -")
     #expect(command.positionals == ["rcp_1", "rcp_2", "--rcp_3", "-"])

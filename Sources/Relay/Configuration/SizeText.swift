@@ -10,7 +10,8 @@ enum SizeText {
   static func bytes(parsing text: String) -> Int? {
     let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard let count = Int(String(Substring(digits))) else { return nil }
-    let name = text.dropFirst(digits.count)
+    // Bytes, not characters: what combines with the last digit is no unit.
+    let name = String(Substring(text.utf8.dropFirst(digits.count)))
     guard let unit = units.first(where: { $0.name == name }) else { return nil }
     let (product, tooLarge) = count.multipliedReportingOverflow(by: unit.bytes)
     return tooLarge ? nil : product

@@ -75,7 +75,7 @@ final class CheckoutBoard: Sendable {
   }
 
   /// `wait` of a query; 0 without one, nil for what is no such number.
-  private static func waitSeconds(_ query: String?) -> Int64? {
+  static func waitSeconds(_ query: String?) -> Int64? {
     guard let query else { return 0 }
     // What cannot be decoded is no `wait` either way.
     guard let text = try? PercentEncoding.value(of: "wait", in: Array(query.utf8)[...]) else {

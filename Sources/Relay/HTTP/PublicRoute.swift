@@ -28,12 +28,15 @@ enum PublicRoute: Sendable, Equatable {
 
   /// Finds the route, or why there is none.
   static func find(_ head: RequestHead) -> Result<PublicRoute, Refusal> {
-    guard head.path.utf8.first == UInt8(ascii: "/") else { return .failure(.notFound) }
+    // Bytes, not characters: a slash is one, too, where it makes a single character with what follows it.
+    let path = head.path.utf8
+    let slash = UInt8(ascii: "/")
+    guard path.first == slash else { return .failure(.notFound) }
     var segments: [String] = []
     // `//` and a slash at the end match nothing; an escaped slash stays inside its segment.
-    for raw in head.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+    for raw in path.dropFirst().split(separator: slash, omittingEmptySubsequences: false) {
       guard !raw.isEmpty else { return .failure(.notFound) }
-      guard let segment = PercentEncoding.decode(raw) else { return .failure(.malformed) }
+      guard let segment = PercentEncoding.decode(Substring(raw)) else { return .failure(.malformed) }
       segments.append(segment)
     }
     guard segments.count >= 3, segments[0] == "v1" else { return .failure(.notFound) }

@@ -53,10 +53,15 @@ final class ChildProcess {
     }
   }
 
-  /// Not the proxies that may be set here: they would come between a relay and its destination.
-  private static let inherited: [String: String] = ["PATH", "LD_LIBRARY_PATH"].reduce(into: [:]) {
-    $0[$1] = Environment.process[$1]
-  }
+  /// Not the proxies that may be set here: they would come between a relay and its destination. Under a
+  /// sanitizer (`make asan`, `make tsan`) the programs report to where the tests do, and leaks, too.
+  private static let inherited: [String: String] = {
+    var inherited = ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"].reduce(into: [:]) {
+      $0[$1] = Environment.process[$1]
+    }
+    if let options = inherited["ASAN_OPTIONS"] { inherited["ASAN_OPTIONS"] = options + ":detect_leaks=1" }
+    return inherited
+  }()
 
   func send(_ signal: Int32) { kill(id, signal) }
 

@@ -1,5 +1,5 @@
-// A database that a newer version has migrated is refused by both programs, which say so and leave it as it is
-// (R10). The real programs, as child processes.
+// A database that a newer version has migrated is refused by both programs, which say so and leave it as it
+// is (R10). The real programs, as child processes.
 
 import Foundation
 import Migrations

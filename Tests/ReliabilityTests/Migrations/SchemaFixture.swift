@@ -43,7 +43,8 @@ struct SchemaFixture {
 
   private static func head(_ version: Int) -> String {
     """
-    -- A database of schema version \(version), as the program that released it left it. Never changed afterwards.
+    -- A database of schema version \(version), as the program that released it left it. Never changed
+    -- afterwards.
     -- At each release that brings a schema, its file is written by:
     --   SCHEMA_FIXTURE=1 swift test --filter SchemaFixtureTests
 

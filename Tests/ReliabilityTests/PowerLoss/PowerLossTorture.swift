@@ -1,5 +1,6 @@
-// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever was
-// acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10).
+// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever
+// was acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10). One
+// thread.
 
 import Domain
 import Platform
@@ -79,7 +80,7 @@ struct PowerLossTrace {
       for point in points {
         explored += 1
         let expected = point.page.successes > answered ? [after] : [before, after]
-        if let fault = try check(point, step: step, steps: steps, expected) {
+        if let fault = faultOf(point, step: step, steps: steps, expected) {
           return "step \(step), \(point.operation) \(point.number): \(fault)"
         }
       }
@@ -116,6 +117,17 @@ struct PowerLossTrace {
     let life = Life(path: disk.path(), seed: 0, ledger: Ledger())
     try life.open(at: 0)
     return try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
+  }
+
+  /// An error is one, too, and is to be told with its place.
+  private mutating func faultOf(
+    _ point: Point, step: Int, steps: Int, _ expected: [Snapshot]
+  ) -> String? {
+    do {
+      return try check(point, step: step, steps: steps, expected)
+    } catch {
+      return "\(error)"
+    }
   }
 
   /// Starts again after a crash, and goes on.

@@ -1,5 +1,5 @@
-// SQLite gets no memory at every place where it asks for some: the same must hold as on a failing disk (R1, R8).
-// In a process of its own, for the library has one memory for all.
+// SQLite gets no memory at every place where it asks for some: the same must hold as on a failing disk (R1,
+// R8). In a process of its own, for the library has one memory for all.
 
 import SimulatedDisk
 import TestSupport
@@ -17,7 +17,7 @@ struct MemoryTorture {
 
   private static func run() throws {
     let seed = Torture.seed(1)
-    let stride = Torture.size(short: 331, long: 13)
+    let stride = Torture.size(short: 331, long: 37)
     var refused = 0
     for stage in try LifeStage.all(before: Torture.isLong ? [0, 8] : [8], seed: seed) {
       for forEver in [false, true] {

@@ -1,4 +1,5 @@
-// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One thread.
+// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One
+// thread.
 
 import Platform
 import SQLite
@@ -43,8 +44,10 @@ struct StorageFault {
 
 /// One run from a stage on a failing disk.
 struct StorageFaultRun {
-  /// How many steps are gone from a stage, so that each kind of step follows on a fault.
-  static let steps = 5
+  /// How many steps are gone from a stage, so that each kind of step meets a fault, and how many more once
+  /// it has passed.
+  private static let stepsBefore = 5
+  private static let stepsAfter = 1
 
   private let disk: SimulatedDisk
   private let stage: LifeStage
@@ -74,7 +77,10 @@ struct StorageFaultRun {
   mutating func run() throws -> String? {
     var starts = 0
     if !start(at: stage.step) { return "it does not start once the fault has passed" }
-    for step in stage.step..<(stage.step + Self.steps) {
+    var last = stage.step + Self.stepsBefore
+    var step = stage.step
+    while step < last {
+      defer { step += 1 }
       let failure = life.run(step)
       guard fault.count(disk) > seen else {
         if let failure { return "step \(step) fails without a fault: \(failure)" }
@@ -86,9 +92,15 @@ struct StorageFaultRun {
       if failure?.endsTheProcess == true {
         starts += 1
         life.close()
-        disk.crash(random: &random)
+        if Bool.random(using: &random) {
+          disk.crash(random: &random)
+        } else {
+          disk.kill()
+          disk.forgetCache()
+        }
         if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
       }
+      last = min(last, step + 1 + Self.stepsAfter)
       // Whoever was refused tries again.
       if let failure = life.run(step) { return "step \(step), after the fault has passed: \(failure)" }
     }
@@ -108,6 +120,8 @@ struct StorageFaultRun {
       } catch {
         life.close()
         disk.kill()
+        // As the daemon does when it starts.
+        disk.forgetCache()
         if attempt == 1 { fault.heal(disk) }
       }
     }

@@ -1,0 +1,131 @@
+// What the operator writes: the configuration file, and the addresses in it.
+
+import JSON
+import Platform
+
+@testable import HTTPClient
+@testable import Relay
+
+extension FuzzTarget {
+  private static let secrets = [
+    "CLIENT_KEY": "client-key-that-nobody-may-see", "WEBHOOK_SECRET": "whsec_that-nobody-may-see",
+    "API_KEY": "api-key-that-nobody-may-see", "PADDED": " padded-that-nobody-may-see", "EMPTY": "",
+  ]
+
+  static let configuration = FuzzTarget("configuration", bytesMax: 8192) { bytes in
+    let faults: [Fault]
+    switch Result(catching: { () throws(ConfigurationFaults) in try load(bytes) }) {
+    case .success(let loaded):
+      try checkLoaded(loaded.configuration)
+      faults = loaded.warnings
+    case .failure(let refusal):
+      try hold(!refusal.faults.isEmpty, "refused without a fault")
+      faults = refusal.faults + refusal.warnings
+    }
+    try checkWords(faults)
+    try checkSecrecy(of: faults, bytes)
+    try checkScanner(bytes)
+  }
+
+  private static func load(_ bytes: [UInt8]) throws(ConfigurationFaults) -> LoadedConfiguration {
+    try ConfigurationLoader.read(
+      FileContent(bytes: bytes, mode: 0o644), path: "/etc/receiptd/receiptd.json5",
+      environment: Environment(secrets), secrets: .required)
+  }
+
+  private static func checkWords(_ faults: [Fault]) throws {
+    for fault in faults {
+      try hold(!fault.message.isEmpty, "a fault without words")
+      try hold(
+        !fault.description.utf8.contains { $0 < 0x20 || $0 == 0x7F },
+        "a control character in: \(fault.description)")
+    }
+  }
+
+  /// R7: no fault repeats the value of a secret, wherever it stands.
+  private static func checkSecrecy(of faults: [Fault], _ bytes: [UInt8]) throws {
+    let said = faults.map(\.description).joined(separator: "\n")
+    try hold(!said.contains("that-nobody-may-see"), "a secret is said: \(said)")
+    guard let value = try? JSONValue(parsing: bytes, json5: true) else { return }
+    let names = names(in: value)
+    for text in texts(in: value)
+    where text.utf8.count >= 12 && !text.contains("/") && !text.contains(":") && !names.contains(text) {
+      try hold(!said.contains(text), "a text of the file is said: \(text)")
+    }
+  }
+
+  private static func texts(in value: JSONValue) -> [String] {
+    switch value {
+    case .string(let text): [text]
+    case .array(let elements): elements.flatMap(texts)
+    case .object(let members): members.flatMap { texts(in: $0.value) }
+    default: []
+    }
+  }
+
+  private static func names(in value: JSONValue) -> String {
+    switch value {
+    case .array(let elements): elements.map(names).joined(separator: "\n")
+    case .object(let members): members.map { $0.name + "\n" + names(in: $0.value) }.joined(separator: "\n")
+    default: ""
+    }
+  }
+
+  /// What is in force can be shown without its secrets, and what is shown is a configuration again.
+  private static func checkLoaded(_ configuration: Configuration) throws {
+    var other = configuration
+    var hasSecretInPlace = false
+    func replace(_ secret: inout Secret) {
+      guard secret.source == .inPlace else { return }
+      hasSecretInPlace = true
+      secret = Secret("another secret than the one that was set")
+    }
+    for index in other.apps.indices {
+      if case .keys(var keys) = other.apps[index].client {
+        for key in keys.indices { replace(&keys[key]) }
+        other.apps[index].client = .keys(keys)
+      }
+      for key in other.apps[index].stripe.webhookSecrets.indices {
+        replace(&other.apps[index].stripe.webhookSecrets[key])
+      }
+      if var key = other.apps[index].stripe.apiKey {
+        replace(&key)
+        other.apps[index].stripe.apiKey = key
+      }
+      replace(&other.apps[index].purchasely.apiKey)
+    }
+    let text = configuration.redacted.prettyText
+    try hold(text == other.redacted.prettyText, "a secret shows in what is in force")
+    if hasSecretInPlace { return }
+    let again = try load(Array(text.utf8)).configuration
+    try hold(again == configuration, "what is shown is not what is in force: \(text)")
+    for app in configuration.apps { _ = try App(app) }
+  }
+
+  /// What the decoder takes, the scanner has seen to its end: it alone finds keys that stand twice.
+  private static func checkScanner(_ bytes: [UInt8]) throws {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return }
+    var scanner = JSON5Scanner(text)
+    switch Result(catching: { () throws(JSON5Scanner.SyntaxFault) in try scanner.scan() }) {
+    case .success: break
+    case .failure(let fault):
+      try hold(fault.place.line >= 1 && fault.place.column >= 1, "a fault at no place")
+      try hold(
+        (try? JSONValue(parsing: bytes, json5: true)) == nil,
+        "the decoder takes what the scanner does not: \(fault.message), \(fault.place)")
+    }
+  }
+
+  /// What `--check` takes for an address, the client takes, too, and neither sends keys in the clear.
+  static let url = FuzzTarget("url", bytesMax: 512) { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    let checked = EndpointURL.fault(in: text)
+    switch Result(catching: { () throws(TransferFailure) in try TransferURL(text) }) {
+    case .success(let url):
+      try hold(
+        url.scheme == "https" || url.scheme == "http" && url.isLoopback, "\(url.scheme) to the outside")
+    case .failure:
+      try hold(checked != nil, "an address that --check lets pass, and the client does not take")
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// What apps post before a checkout: JSON, forms, and the blob in them.
+
+import Destinations
+import Domain
+import FoundationEssentials
+import JSON
+
+@testable import HTTPServer
+@testable import Relay
+
+extension FuzzTarget {
+  /// The user of the path up to a NUL, if there is one, then the body.
+  static let contextJSON = FuzzTarget("context-json", bytesMax: 32_768) { bytes in
+    guard let post = try context(bytes, type: "application/json") else { return }
+    let body: JSONValue = ["ply_context": .string(post.blob.text), "user_id": .string(post.userID)]
+    let again = try context(body.serialized(), type: "Application/JSON ; charset=utf-8")
+    try hold(again == post, "posted again it is another")
+  }
+
+  static let contextForm = FuzzTarget("context-form", bytesMax: 32_768) { bytes in
+    guard let post = try context(bytes, type: "application/x-www-form-urlencoded") else { return }
+    let user = post.userID.utf8.map { "%" + hexadecimal($0) }.joined()
+    // As HTML's forms are sent, where a blank is a plus.
+    let blob = post.blob.text.replacing("+", with: "%2B").replacing("=", with: "%3d")
+    let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=x"
+    let again = try context(Array(form.utf8), type: "application/x-www-form-urlencoded")
+    try hold(again == post, "posted again it is another")
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+  }
+
+  /// - Returns: nil when it is refused, rightly.
+  private static func context(_ bytes: [UInt8], type: String) throws -> ContextPost? {
+    var (pathUser, body): (String?, [UInt8]) = (nil, bytes)
+    if bytes.contains(0) {
+      let (first, rest) = halves(bytes, at: 0)
+      (pathUser, body) = (String(validating: first, as: UTF8.self), rest)
+    }
+    let request = Request(
+      head: FuzzRequest.head("POST", "/v1/ios/contexts", [("Content-Type", Array(type.utf8))]), body: body)
+    do {
+      let post = try ContextPost.read(request, pathUser: pathUser)
+      try hold(OutsideText.identifier(post.userID) == post.userID, "a user that is not fit for a row")
+      try hold(pathUser.map { $0 == post.userID } ?? true, "the user of the path was overruled")
+      try checkBlob(post.blob)
+      return post
+    } catch let fault as ContextPost.Fault {
+      try hold(details.contains(fault.problem.detail), "an answer that nobody wrote: \(fault.problem.detail)")
+      return nil
+    }
+  }
+
+  /// Every answer there is: none repeats what was sent.
+  private static let details = Set(
+    ([
+      .notJSON, .notForm, .blobMissing, .userMissing, .usersDiffer, .userNotText, .wrongType(""),
+      .wrongType("ply_context"), .wrongType("user_id"), .blob(.tooLong), .blob(.empty), .blob(.notBase64),
+    ] as [ContextPost.Fault]).map(\.problem.detail))
+
+  static let plyContext = FuzzTarget("ply-context", bytesMax: 24_000) { bytes in
+    // The text as it stands, and as the right text of these bytes.
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let blob = try? PlyContext.read(text) {
+      try hold(blob.text == text, "the blob was changed")
+      try checkBlob(blob)
+    }
+    let standard = Data(bytes).base64EncodedString()
+    let urlSafe = standard.replacing("+", with: "-").replacing("/", with: "_")
+    let bare = urlSafe.replacing("=", with: "")
+    let forms = [standard, urlSafe, bare].map { try? PlyContext.read($0) }
+    try hold(
+      (forms[0] != nil) == (1...PlyContext.decodedBytesMax).contains(bytes.count), "\(bytes.count) bytes")
+    for form in forms {
+      try hold(form?.priceID == forms[0]?.priceID && (form == nil) == (forms[0] == nil), "the forms differ")
+    }
+  }
+
+  private static func checkBlob(_ blob: ContextBlob) throws {
+    let decoded = PlyContext.bytes(of: blob.text) ?? []
+    try hold((1...PlyContext.decodedBytesMax).contains(decoded.count), "a blob of \(decoded.count) bytes")
+    try hold(blob.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a blob that is not base64")
+    if let price = blob.priceID {
+      try hold(OutsideText.identifier(price) == price, "a price not fit for a row")
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// Text in general: JSON, JSON5, and what is shown on a terminal or written to a log.
+
+import JSON
+import Platform
+import Terminal
+
+@testable import Operator
+
+extension FuzzTarget {
+  /// What is read, written and read again is the same.
+  static let json = FuzzTarget("json") { bytes in try roundTrip(bytes, json5: false) }
+
+  static let json5 = FuzzTarget("json5") { bytes in try roundTrip(bytes, json5: true) }
+
+  private static func roundTrip(_ bytes: [UInt8], json5: Bool) throws {
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: bytes, json5: json5)
+    } catch {
+      return try hold(!error.description.isEmpty, "a refusal without words")
+    }
+    let text = value.serialized()
+    for written in [text, Array(value.prettyText.utf8)] {
+      let again = try JSONValue(parsing: written)
+      // As bytes: texts that only look alike are not the same.
+      try hold(
+        exact(again).serialized() == exact(value).serialized(),
+        "read again it is \(again.text), not \(value.text)")
+    }
+  }
+
+  /// Beyond 2^53 a number that was rounded to a `Double` may come back as a whole one.
+  private static func exact(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .integer(let number) where number.magnitude > 1 << 53: .number(Double(number))
+    case .array(let elements): .array(elements.map(exact))
+    case .object(let members): .object(members.map { .init(name: $0.name, value: exact($0.value)) })
+    default: value
+    }
+  }
+
+  /// Nothing from outside reaches a terminal as a command, or begins a line of the log.
+  static let display = FuzzTarget("display", bytesMax: 512) { bytes in
+    let width = Int(bytes.first ?? 0) % 40
+    let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
+    let clean = DisplayText.clean(text)
+    try hold(!clean.unicodeScalars.contains(where: isObeyed), "a control character is left")
+    try hold(DisplayText.clean(clean) == clean, "cleaned twice it differs")
+    let cut = DisplayText.truncated(clean, to: width)
+    try hold(DisplayText.width(of: cut) <= width, "cut to \(width) it is \(DisplayText.width(of: cut))")
+    try hold(
+      DisplayText.width(of: DisplayText.padded(cut, to: width)) >= DisplayText.width(of: cut), "padded less")
+    try hold(unquoted(ShellWord.quoted(text)) == Array(clean.utf8), "a shell would read another word")
+    _ = EditDistance.nearest(to: text, among: ["receipts", "contexts", clean])
+    try checkLog(text)
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+      || (0x2066...0x2069).contains(scalar.value)
+  }
+
+  /// What a POSIX shell makes of a word that is plain or in single quotes.
+  private static func unquoted(_ word: String) -> [UInt8] {
+    var out: [UInt8] = []
+    var isQuoted = false
+    var isEscaped = false
+    for byte in word.utf8 {
+      if isEscaped {
+        out.append(byte)
+        isEscaped = false
+      } else if byte == UInt8(ascii: "'") {
+        isQuoted.toggle()
+      } else if byte == UInt8(ascii: "\\"), !isQuoted {
+        isEscaped = true
+      } else {
+        out.append(byte)
+      }
+    }
+    return out
+  }
+
+  private static func checkLog(_ text: String) throws {
+    let lines = Monitor<[[UInt8]]>([])
+    for format in Log.Format.allCases {
+      let log = Log(format: format) { line in lines.withLock { $0.append(line) } }
+      log.info(text, ["field": text, "last": "1"])
+    }
+    for line in lines.withLock({ $0 }) {
+      try hold(line.filter { $0 == UInt8(ascii: "\n") }.count == 1, "one entry of the log is two lines")
+      try hold(line.last == UInt8(ascii: "\n"), "an entry of the log does not end its line")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// The small texts that stand in configurations, on command lines and in headers: times, durations, sizes,
+// addresses, ids.
+
+import Domain
+import Platform
+import Terminal
+
+@testable import Relay
+
+extension FuzzTarget {
+  static let values = FuzzTarget("values", bytesMax: 128) { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    try checkTime(text)
+    try checkNumbers(leadingNumber(bytes), leadingNumber(Array(bytes.dropFirst(8))))
+    if let duration = DurationText.milliseconds(parsing: text) {
+      try hold(isNumberWithUnit(text, ["ms", "s", "m", "h", "d"]), "taken for a duration")
+      try hold(
+        DurationText.milliseconds(parsing: DurationText.text(milliseconds: duration)) == duration,
+        "a duration is written as another")
+    }
+    if let size = SizeText.bytes(parsing: text) {
+      try hold(isNumberWithUnit(text, ["B", "KiB", "MiB", "GiB"]), "taken for a size")
+      try hold(SizeText.bytes(parsing: SizeText.text(bytes: size)) == size, "a size is written as another")
+    }
+    if let address = IPAddress(text) {
+      try hold(address.bytes.count == (address.isIPv6 ? 16 : 4), "an address of \(address.bytes.count) bytes")
+    }
+    if Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) {
+      try hold(bytes.count == 30 && bytes.allSatisfy { $0 < 0x80 }, "taken for an id")
+    }
+    if let id = OutsideText.identifier(text) {
+      try hold((1...255).contains(id.utf8.count), "an id of \(id.utf8.count) bytes")
+      try hold(
+        !id.unicodeScalars.contains { $0.properties.generalCategory == .control }, "a control character")
+    }
+    if AppConfiguration.isSlug(text) {
+      try hold(bytes.count < 64 && bytes.allSatisfy { $0 < 0x80 }, "taken for a slug")
+    }
+  }
+
+  /// A model of the texts that mean so many of something, byte by byte.
+  private static func isNumberWithUnit(_ text: String, _ units: [String]) -> Bool {
+    let bytes = Array(text.utf8)
+    let digits = bytes.prefix { (0x30...0x39).contains($0) }
+    return !digits.isEmpty && units.contains { Array($0.utf8) == Array(bytes.dropFirst(digits.count)) }
+  }
+
+  private static func checkTime(_ text: String) throws {
+    if let time = RFC3339.unixMilliseconds(parsing: text) {
+      try hold(text.utf8.allSatisfy { $0 < 0x80 }, "taken for a time")
+      try checkWritten(time)
+    }
+    let now: Int64 = 1_795_168_800_000
+    if let time = TimeArgument.unixMilliseconds(parsing: text, now: now) {
+      try hold(time >= 0, "a time before 1970")
+    }
+  }
+
+  /// Years that RFC 3339 can say come back as they were; others as the nearest one.
+  private static func checkWritten(_ time: Int64) throws {
+    let written = RFC3339.string(unixMilliseconds: time)
+    let clamped = min(max(time, -62_167_219_200_000), 253_402_300_799_999)
+    try hold(RFC3339.unixMilliseconds(parsing: written) == clamped, "\(time) is written as \(written)")
+  }
+
+  private static func checkNumbers(_ first: Int64, _ second: Int64) throws {
+    try checkWritten(first)
+    let relative = RelativeTime.text(of: first, now: second)
+    try hold(relative == "now" || relative.hasSuffix(" ago") == (first <= second), "\(first) is \(relative)")
+    let time = Timestamp(unixMilliseconds: first)
+    _ = Timestamp(unixSeconds: first)
+    let difference = time.milliseconds(since: Timestamp(unixMilliseconds: second))
+    try hold((difference >= 0) == (first >= second), "\(first) - \(second) is \(difference)")
+    let sum = time.advanced(byMilliseconds: second)
+    try hold(second >= 0 ? sum >= time : sum <= time, "\(first) + \(second) is \(sum.unixMilliseconds)")
+  }
+}

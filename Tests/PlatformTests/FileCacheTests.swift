@@ -1,0 +1,47 @@
+// Whether Linux really reads from the disk again: mincore(2) says what of a file is in memory.
+
+import FoundationEssentials
+import Glibc
+import Platform
+import Testing
+
+@Suite struct FileCacheTests {
+  private static let bytes = 64 * 4096
+
+  /// How many pages of a file are in memory.
+  private static func pagesInMemory(_ path: String) throws -> Int {
+    let file = unsafe open(path, O_RDONLY)
+    try #require(file >= 0)
+    defer { close(file) }
+    let start = unsafe mmap(nil, bytes, PROT_READ, MAP_SHARED, file, 0)
+    try #require(unsafe start != MAP_FAILED)
+    defer { unsafe munmap(start, bytes) }
+    var pages = [UInt8](repeating: 0, count: bytes / 4096)
+    try #require(unsafe mincore(start, bytes, &pages) == 0)
+    return pages.count { $0 & 1 == 1 }
+  }
+
+  @Test("What is on the disk is read from it again")
+  func forgets() throws {
+    // /tmp may be nothing but memory; this one outlasts a restart (Filesystem Hierarchy Standard).
+    let path = "/var/tmp/receiptd-cache-\(UUID().uuidString)"
+    let file = unsafe open(path, O_RDWR | O_CREAT, 0o600)
+    try #require(file >= 0)
+    defer {
+      close(file)
+      unsafe unlink(path)
+    }
+    let content = [UInt8](repeating: 7, count: Self.bytes)
+    try #require(unsafe write(file, content, content.count) == content.count)
+    try #require(fsync(file) == 0)
+    #expect(try Self.pagesInMemory(path) == 64)
+    #expect(FileCache.forget(path))
+    #expect(try Self.pagesInMemory(path) == 0)
+    #expect(FileManager.default.contents(atPath: path) == Data(content))
+  }
+
+  @Test("A file that is not there has nothing to forget")
+  func missing() {
+    #expect(!FileCache.forget("/nowhere/at/all") && !FileCache.forget("a\0b"))
+  }
+}

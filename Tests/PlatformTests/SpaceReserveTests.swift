@@ -1,0 +1,29 @@
+// The reserve on the real file system. That it helps on a full disk is tested with the programs.
+
+import FoundationEssentials
+import Platform
+import Testing
+
+@Suite struct SpaceReserveTests {
+  @Test("It is taken once, given up and taken again; where no file can be made there is none")
+  func takeAndGiveUp() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(component: "reserve-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // What cannot be removed is the system's to clear.
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.path + "/db.reserve"
+    func bytes() throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    }
+    let reserve = FileReserve(path: path, bytes: 1 << 16)
+    #expect(reserve.take() && reserve.take())
+    #expect(try bytes() == 1 << 16)
+    reserve.giveUp()
+    #expect(try bytes() == 0)
+    #expect(reserve.take())
+    #expect(try bytes() == 1 << 16)
+    let none = FileReserve(path: folder.path + "/missing/db.reserve", bytes: 1 << 16)
+    none.giveUp()
+    #expect(!none.take())
+  }
+}

@@ -1,0 +1,153 @@
+// What the committer makes of a disk that cannot sync, and of one that is full. Without threads.
+
+import Domain
+import Platform
+import SQLite
+import SimulatedDisk
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite struct CommitterFaultTests {
+  /// A relay without threads on a simulated disk.
+  private struct Bed {
+    let disk = SimulatedDisk()
+    let syncFailures = Monitor(0)
+    let clock = SimulatedClock()
+    let core: RelayCore
+
+    init(reserveBytes: Int = 0) throws {
+      let syncFailures = syncFailures
+      let surroundings = Surroundings(
+        log: Log(level: .error, clock: clock) { _ in }, clock: clock,
+        carrier: SimulatedNetwork(clock: clock, seed: 1),
+        reserve: PartOfDisk(disk: disk, bytes: reserveBytes),
+        onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
+      let app = AppConfiguration(
+        slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
+        purchasely: .init(url: "http://127.0.0.1:9/", apiKey: Secret("key")))
+      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), surroundings)
+    }
+
+    /// The app posts a context.
+    /// - Returns: false when the committer takes nothing; else the answer comes into `answers`.
+    func post(
+      _ number: Int, from origin: Committer.Origin = .outside(app: "shop"),
+      _ answers: Monitor<[Int: Bool]> = Monitor([:])
+    ) -> Bool {
+      let id = Identifier.contextPrefix + String(repeating: "0", count: 20) + String(100_000 + number)
+      let command = TakeContext(
+        app: "shop", userID: "user-\(number)",
+        blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil),
+        digest: Array("\(number)".utf8), id: id)
+      return core.committer.submit(command, from: origin) { result in
+        answers.withLock { $0[number] = (try? result.get()) != nil }
+      }
+    }
+
+    func contexts() throws -> Int64? {
+      let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      return try connection.integer("SELECT count(*) FROM contexts")
+    }
+  }
+
+  /// Space of the disk that nobody gets while it is held.
+  private struct PartOfDisk: SpaceReserve {
+    let disk: SimulatedDisk
+    let bytes: Int
+    private let isHeld = Monitor(true)
+
+    init(disk: SimulatedDisk, bytes: Int) {
+      self.disk = disk
+      self.bytes = bytes
+    }
+
+    func take() -> Bool {
+      isHeld.withLock { isHeld in
+        guard !isHeld, let capacity = disk.capacity else { return isHeld }
+        guard capacity - disk.usedBytes >= bytes + bytes / 4 else { return false }
+        disk.capacity = capacity - bytes
+        isHeld = true
+        return true
+      }
+    }
+
+    func giveUp() {
+      isHeld.withLock { isHeld in
+        if isHeld, let capacity = disk.capacity { disk.capacity = capacity + bytes }
+        isHeld = false
+      }
+    }
+  }
+
+  @Test("After a sync that failed nothing is acknowledged any more, not even what waited behind it (R1)")
+  func failedSync() throws {
+    let bed = try Bed()
+    let answers = Monitor<[Int: Bool]>([:])
+    #expect(bed.post(0, answers))
+    #expect(bed.core.committer.commitWaiting())
+    #expect(answers.withLock { $0 } == [0: true])
+    let count = Committer.batchMax + 100
+    for number in 1...count { #expect(bed.post(number, from: .inside, answers)) }
+    bed.disk.fail(.sync, nth: 1)
+    #expect(bed.core.committer.commitWaiting())
+    #expect(bed.syncFailures.withLock { $0 } == 1)
+    #expect(answers.withLock { $0.count == count + 1 && $0.values.filter(\.self).count == 1 })
+    #expect(!bed.post(count + 1) && !bed.post(count + 2, from: .inside))
+    #expect(!bed.core.committer.commitWaiting() && bed.core.committer.refusal(for: "shop") == .stopping)
+    var random = SeededGenerator(seed: 3)
+    bed.disk.crash(random: &random)
+    #expect(try #require(bed.contexts()) >= 1)
+  }
+
+  @Test("A checkpoint that cannot be synced is found out, after the answers, which are true")
+  func failedCheckpoint() throws {
+    let disk = SimulatedDisk()
+    let writer = try StoreWriter(path: disk.path(), role: .owner, rules: [:], checkpointPages: 1)
+    let answered = Monitor(false)
+    let command = TakeContext(
+      app: "shop", userID: "u", blob: ContextBlob(text: "blob", priceID: nil), digest: [1], id: "ctx_1")
+    let submission = Submission(command) { result in
+      // The log is synced at the commit; the next sync belongs to the checkpoint.
+      disk.fail(.sync, nth: 1)
+      answered.withLock { $0 = (try? result.get()) != nil }
+    }
+    let result = writer.apply([submission], now: Timestamp(unixMilliseconds: 1))
+    #expect(answered.withLock { $0 } && result.fault?.kind == .syncFailed)
+    var random = SeededGenerator(seed: 1)
+    disk.crash(random: &random)
+    let connection = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
+    #expect(try connection.integer("SELECT count(*) FROM contexts") == 1)
+  }
+
+  @Test("On a full disk requests are refused, the relay's own commands go on, and space brings requests back")
+  func fullDisk() throws {
+    let bed = try Bed(reserveBytes: 1 << 20)
+    let answers = Monitor<[Int: Bool]>([:])
+    bed.disk.capacity = bed.disk.usedBytes + 500_000
+    var posted = 0
+    while bed.core.committer.refusal(for: "shop") == nil, posted < 1000 {
+      #expect(bed.post(posted, answers))
+      #expect(bed.core.committer.commitWaiting())
+      posted += 1
+    }
+    #expect(
+      posted > 10 && bed.core.committer.refusal(for: "shop") == .diskFull && bed.core.committer.isDiskFull)
+    #expect(!bed.post(posted, answers))
+    // Everything but the one that met the end is there.
+    #expect(answers.withLock { $0.values.filter(\.self).count } == posted - 1)
+    for number in 2000..<2020 { #expect(bed.post(number, from: .inside, answers)) }
+    #expect(bed.core.committer.commitWaiting())
+    #expect(answers.withLock { answers in (2000..<2020).allSatisfy { answers[$0] == true } })
+    bed.core.committer.lookForSpace()
+    #expect(bed.core.committer.isDiskFull, "the reserve itself is not the space that was waited for")
+    bed.disk.capacity = (bed.disk.capacity ?? 0) + (2 << 20)
+    bed.core.committer.lookForSpace()
+    #expect(!bed.core.committer.isDiskFull && bed.core.committer.fault == nil)
+    #expect(bed.post(3000, answers) && bed.core.committer.commitWaiting())
+    #expect(answers.withLock { $0[3000] } == true)
+    #expect(try bed.contexts() == Int64(answers.withLock { $0.values.filter(\.self).count }))
+    #expect(bed.syncFailures.withLock { $0 } == 0)
+  }
+}

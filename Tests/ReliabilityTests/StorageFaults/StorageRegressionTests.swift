@@ -1,0 +1,70 @@
+// What failing disks and lack of memory have brought to light, each by itself.
+
+import Domain
+import SQLite
+import SimulatedDisk
+import Store
+import Testing
+
+@Suite("Storage, where it once failed")
+struct StorageRegressionTests {
+  private static let rules = ["ios": AppRules(join: JoinPolicy(), compose: { _ in [] })]
+  private static let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
+
+  private static func writer(on disk: SimulatedDisk) throws -> StoreWriter {
+    try StoreWriter(path: disk.path(), role: .owner, rules: rules)
+  }
+
+  @Test(
+    "A database that could not be read while its log was switched on is not taken for one with a log (R1)")
+  func logThatIsNotThere() throws {
+    var opened = 0
+    for nth in 1...40 {
+      let disk = SimulatedDisk()
+      disk.fail(.read, nth: nth)
+      // Whether it opens is not the question.
+      guard let writer = try? Self.writer(on: disk) else { continue }
+      disk.heal()
+      _ = try writer.apply(SaveBreaker(app: "ios", breaker: Breaker(failures: 3)), now: Self.now)
+      let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      _ = try file.integer("SELECT count(*) FROM sqlite_schema")
+      #expect(try file.text("PRAGMA journal_mode") == "wal", "read \(nth)")
+      opened += 1
+    }
+    #expect(opened > 0)
+  }
+
+  @Test("A breaker that was undone is written when it comes again, though nothing could be read between (R9)")
+  func breakerThatWasUndone() throws {
+    let disk = SimulatedDisk()
+    let writer = try Self.writer(on: disk)
+    disk.detach(at: .write, nth: 1)
+    let command = SaveBreaker(app: "ios", breaker: Breaker(failures: 7))
+    #expect(throws: SQLiteError.self) { try writer.apply(command, now: Self.now) }
+    disk.heal()
+    try writer.apply(command, now: Self.now)
+    #expect(try StoreReader(path: disk.path()).breakers() == ["ios": Breaker(failures: 7)])
+  }
+
+  @Test("A transaction that could not be undone for lack of memory does not block those after it (R8)")
+  func transactionThatCouldNotBeUndone() async {
+    await #expect(processExitsWith: .success) {
+      try #require(FailingMemory.install())
+      let disk = SimulatedDisk()
+      let writer = try Self.writer(on: disk)
+      let command = SaveBreaker(app: "ios", breaker: Breaker(failures: 7))
+      var failed = 0
+      for nth in 1...200 {
+        FailingMemory.fail(nth: nth, forEver: true)
+        do throws(SQLiteError) {
+          try writer.apply(command, now: Self.now)
+        } catch {
+          failed += 1
+        }
+        FailingMemory.heal()
+        try writer.apply(SaveBreaker(app: "ios", breaker: Breaker(failures: nth)), now: Self.now)
+      }
+      #expect(failed > 3)
+    }
+  }
+}
