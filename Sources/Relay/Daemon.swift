@@ -80,8 +80,8 @@ public final class Daemon: Sendable {
     readiness.phase.withLock { $0 = .serving }
   }
 
-  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only a
-  /// run that ended well leaves no log behind, and then what Linux remembers is good.
+  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
+  /// a run that ended well leaves no log behind, and then what Linux remembers is good.
   private static func forgetUnsynced(_ databasePath: String) {
     guard FileCache.forget(databasePath + "-wal") else { return }
     FileCache.forget(databasePath)

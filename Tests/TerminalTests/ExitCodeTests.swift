@@ -4,6 +4,6 @@ import Testing
 
 @Suite struct ExitCodeTests {
   @Test func theNumbersAreThoseOfTheContract() {
-    #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 3, 64, 65, 66, 69, 75, 77, 78])
+    #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 3, 64, 65, 66, 69, 74, 75, 77, 78])
   }
 }

@@ -1,5 +1,5 @@
-// How hard the torture suites (those named …Torture) try. `make test` runs their short form; `make torture` the
-// long one, and prints the figures that they report. Any thread.
+// How hard the torture suites (those named …Torture) try. `make test` runs their short form; `make torture`
+// the long one, and prints the figures that they report. Any thread.
 
 import Glibc
 

@@ -1,5 +1,5 @@
-// The network between the relay and its destinations, and the destinations: what they do with a request is drawn
-// by lot from the weather of the day.
+// The network between the relay and its destinations, and the destinations: what they do with a request is
+// drawn by lot from the weather of the day.
 
 import HTTPClient
 import JSON

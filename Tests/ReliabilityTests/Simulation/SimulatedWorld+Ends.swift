@@ -10,8 +10,8 @@ import Store
 @testable import Relay
 
 extension SimulatedWorld {
-  /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever the
-  /// wall clock says.
+  /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever
+  /// the wall clock says.
   func lookAtEverything(_ connection: Connection) throws {
     try memory.lookAtEverything(connection, now: now)
     try lookAtCalmApp(connection)

@@ -1,5 +1,5 @@
-// One user's way through a web checkout, as the world outside of the relay lives it: what the app posts, what Stripe
-// sends, and what must come of it. Values.
+// One user's way through a web checkout, as the world outside of the relay lives it: what the app posts, what
+// Stripe sends, and what must come of it. Values.
 
 import Domain
 import FoundationEssentials

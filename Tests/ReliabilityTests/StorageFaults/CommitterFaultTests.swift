@@ -98,7 +98,7 @@ import Testing
     #expect(!bed.core.committer.commitWaiting() && bed.core.committer.refusal(for: "shop") == .stopping)
     var random = SeededGenerator(seed: 3)
     bed.disk.crash(random: &random)
-    #expect(try #require(bed.contexts()) >= 1)
+    #expect(try #require(try bed.contexts()) >= 1)
   }
 
   @Test("A checkpoint that cannot be synced is found out, after the answers, which are true")

@@ -1,5 +1,5 @@
-// The wall clock is set forward and back, the machine sleeps, a second is added: case by case, in the simulated world.
-// Waits are measured on the monotonic clock here.
+// The wall clock is set forward and back, the machine sleeps, a second is added: case by case, in the
+// simulated world. Waits are measured on the monotonic clock here.
 
 import Domain
 import JSON
