@@ -59,8 +59,9 @@ struct Program {
     do throws(DaemonError) {
       let daemon = try Daemon(loaded.configuration, log: log) { fault in
         log.error(
-          "a write could not be made durable: ending here, so that nothing is acknowledged that is not on disk; "
-            + "look at the disk, then start again: what was acknowledged before is there", ["error": fault])
+          "a write could not be made durable: ending here, so that nothing is acknowledged that is not on "
+            + "disk; look at the disk, then start again: what was acknowledged before is there",
+          ["error": fault])
         // No orderly stop, which would go on writing. The next start reads what the disk really has.
         _exit(ExitCode.diskFault.rawValue)
       }

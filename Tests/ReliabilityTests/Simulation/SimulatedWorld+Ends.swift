@@ -89,7 +89,10 @@ extension SimulatedWorld {
   func replayEverything() throws {
     let writer = try StoreWriter(path: disk.path(), role: .guest, rules: AppDirectory(configuration).rules)
     let stopped = try reader().prepare(
-      "SELECT receipt_id FROM purchases WHERE state IN ('failed', 'cancelled') AND reason IN ('gave_up', 'operator')"
+      """
+      SELECT receipt_id FROM purchases
+      WHERE state IN ('failed', 'cancelled') AND reason IN ('gave_up', 'operator')
+      """
     ).all { row throws(SQLiteError) in try row.text(0) }
     let moment = Timestamp(unixMilliseconds: wall)
     for id in stopped {
@@ -110,9 +113,8 @@ extension SimulatedWorld {
       guard !memory.touched.contains(key) else { continue }
       let isSure = !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
       if isSure, found?.state != story.end?.rawValue {
-        memory.faults.append(
-          "\(key), \(story.kind): \(found?.state ?? "none") at the end, not \(story.end.map { "\($0)" } ?? "none")"
-        )
+        let (state, due) = (found?.state ?? "none", story.end?.rawValue ?? "none")
+        memory.faults.append("\(key), \(story.kind): \(state) at the end, not \(due)")
       }
       if found?.state == "delivered" {
         compare(story, key, firstTakenAt: taken.compactMap(\.self).min() ?? 0)
