@@ -101,7 +101,7 @@ final class SimulatedWorld {
         purchasely: .init(url: SimulatedNetwork.url(of: app), apiKey: Secret(keys[app] ?? "")),
         delivery: DeliveryPolicy(
           concurrency: 4, ratePerSecond: app == Self.calmApp ? 50 : rate,
-          breaker: BreakerPolicy(openForMilliseconds: 10 * Self.minute)))
+          breaker: BreakerPolicy(openForMilliseconds: 30 * Self.minute)))
     }
     return Configuration(databasePath: disk.path(), retention: retention, apps: apps)
   }

@@ -25,24 +25,61 @@ import Testing
     ) { SimulatedWorld(seed: $0, hasWildClock: true) }
   }
 
+  /// What the threads that live through worlds have come to.
+  private struct Tally {
+    var next = 0
+    var steps = 0
+    var crashes = 0
+    var stories = 0
+    var failures: [String] = []
+  }
+
+  /// Lives through so many worlds, two at a time; a world is one thread's own.
   private func live(
-    _ name: String, worlds: Int, seed: UInt64, _ make: (UInt64) -> SimulatedWorld
+    _ name: String, worlds: Int, seed: UInt64, _ make: @escaping @Sendable (UInt64) -> SimulatedWorld
   ) throws {
-    var (steps, crashes, stories) = (0, 0, 0)
-    for number in 0..<worlds {
-      let world = make(seed &+ UInt64(number))
-      try world.live(days: Self.days)
-      let faults = world.memory.faults
-      try #require(
-        faults.isEmpty, "TORTURE_SEED=\(world.seed): \(faults.prefix(5).joined(separator: "; "))")
-      steps += world.steps
-      crashes += world.crashes
-      stories += world.stories.count
+    let tally = Monitor(Tally())
+    let began = MonotonicInstant.now()
+    let threads = try (0..<2).map { number in
+      try WorkerThread(name: "worlds-\(number)") {
+        while let world = tally.withLock({ Self.take(&$0, worlds) }) {
+          Self.live(make(seed &+ UInt64(world)), tally)
+        }
+      }
     }
-    Torture.report(name, "virtual days", worlds * Int(Self.days + SimulatedWorld.quietDays))
+    for thread in threads { thread.join() }
+    let (end, days) = (tally.withLock { $0 }, worlds * Int(Self.days + SimulatedWorld.quietDays))
+    #expect(end.failures.isEmpty, "\(end.failures.joined(separator: "\n"))")
+    Torture.report(name, "virtual days", days)
+    let minutes = MonotonicInstant.now().seconds(since: began) / 60
+    Torture.report(name, "virtual days a minute", Int(Double(days) / minutes))
     Torture.report(name, "seeds", "\(seed)…\(seed &+ UInt64(worlds) &- 1)")
-    Torture.report(name, "steps of the relay's parts", steps)
-    Torture.report(name, "checkouts", stories)
-    Torture.report(name, "crashes survived", crashes)
+    Torture.report(name, "steps of the relay's parts", end.steps)
+    Torture.report(name, "checkouts", end.stories)
+    Torture.report(name, "crashes survived", end.crashes)
+  }
+
+  /// The number of the next world; nil when there is none left, or one has failed.
+  private static func take(_ tally: inout Tally, _ worlds: Int) -> Int? {
+    guard tally.next < worlds, tally.failures.isEmpty else { return nil }
+    defer { tally.next += 1 }
+    return tally.next
+  }
+
+  private static func live(_ world: SimulatedWorld, _ tally: Monitor<Tally>) {
+    var faults: [String] = []
+    do {
+      try world.live(days: days)
+    } catch {
+      faults.append("\(error)")
+    }
+    faults += world.memory.faults
+    let failure = "TORTURE_SEED=\(world.seed): \(faults.prefix(5).joined(separator: "; "))"
+    tally.withLock { tally in
+      tally.steps += world.steps
+      tally.crashes += world.crashes
+      tally.stories += world.stories.count
+      if !faults.isEmpty { tally.failures.append(failure) }
+    }
   }
 }
