@@ -135,7 +135,12 @@ public enum Join {
       purchase.observations.contains(.checkoutUnpaid)
       ? window(before: purchase.createdAt, after: policy.waitForContextMilliseconds, policy)
       : window(before: now, after: 0, policy)
-    let eligible = candidates.filter { around.contains($0.receivedAt) || recent.contains($0.receivedAt) }
+    let eligible = candidates.map { candidate in
+      // What a clock that ran ahead has dated is as new as can be.
+      var candidate = candidate
+      candidate.receivedAt = min(candidate.receivedAt, now)
+      return candidate
+    }.filter { around.contains($0.receivedAt) || recent.contains($0.receivedAt) }
     return eligible.max { left, right in
       rank(left, purchase, around) < rank(right, purchase, around)
     }

@@ -3,11 +3,19 @@
 
 internal import Glibc
 
+/// Whether space is kept back.
+public enum SpaceTaken: Sendable {
+  case held
+  /// The disk has too little left.
+  case noSpace
+  /// For another reason than a lack of space.
+  case unavailable
+}
+
 /// Space that can be given up, and taken again later.
 public protocol SpaceReserve: Sendable {
   /// Takes the space, unless it is held already.
-  /// - Returns: whether it is held now.
-  func take() -> Bool
+  func take() -> SpaceTaken
   /// Gives the space up for others to use.
   func giveUp()
 }
@@ -28,21 +36,26 @@ public struct FileReserve: SpaceReserve {
 
   /// After it was given up it is taken again only when the disk has a quarter more than that: not the space
   /// that was just set free.
-  public func take() -> Bool {
+  public func take() -> SpaceTaken {
     let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { return errno == ENOSPC ? .noSpace : .unavailable }
     defer { close(file) }
     var disk = statvfs()
     var found = stat()
-    guard unsafe fstatvfs(file, &disk) == 0, unsafe fstat(file, &found) == 0 else { return false }
-    let block = Int(clamping: disk.f_frsize)
-    let goal = min(bytes, Int(clamping: disk.f_blocks) / 8 * block)
-    if Int(found.st_size) >= goal { return true }
-    guard Int(clamping: disk.f_bavail) * block >= goal + goal / 4 else { return false }
-    if posix_fallocate(file, 0, off_t(goal)) == 0 { return true }
+    guard unsafe fstatvfs(file, &disk) == 0, unsafe fstat(file, &found) == 0 else { return .unavailable }
+    func bytes(_ blocks: UInt) -> Int {
+      let (product, isTooMuch) = Int(clamping: blocks).multipliedReportingOverflow(
+        by: Int(clamping: disk.f_frsize))
+      return isTooMuch ? .max : product
+    }
+    let goal = min(self.bytes, bytes(disk.f_blocks) / 8)
+    if Int(found.st_size) >= goal { return .held }
+    guard bytes(disk.f_bavail) - Int(found.st_size) >= goal + goal / 4 else { return .noSpace }
+    let failure = posix_fallocate(file, 0, off_t(goal))
+    if failure == 0 { return .held }
     // Half a reserve is none.
     ftruncate(file, 0)
-    return false
+    return failure == ENOSPC ? .noSpace : .unavailable
   }
 
   public func giveUp() { unsafe truncate(path, 0) }

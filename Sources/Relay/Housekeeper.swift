@@ -26,6 +26,8 @@ final class Housekeeper: Sendable {
     /// When the next wait runs out, as far as is known.
     var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
     var retention: Configuration.Retention
+    /// Jumps of the clock that could not be followed yet.
+    var unfollowed: [FollowClock] = []
   }
 
   private let state: Monitor<State>
@@ -78,7 +80,7 @@ final class Housekeeper: Sendable {
 
   private func run() {
     var rounds = Rounds(surroundings.clock)
-    followClockBack()
+    followClock(FollowClock(jump: nil))
     while !state.withLock({ $0.isStopping }) {
       let (deadline, known) = goRound(&rounds)
       let _: Bool? = state.wait(until: deadline) { state in
@@ -94,6 +96,7 @@ final class Housekeeper: Sendable {
     fileprivate var watch: ClockWatch
     fileprivate var lookAt: MonotonicInstant
     fileprivate var retentionAt: MonotonicInstant
+    fileprivate var isRetentionResting = false
     fileprivate var retention: RetentionRun?
 
     init(_ clock: any Clock) {
@@ -109,14 +112,21 @@ final class Housekeeper: Sendable {
   func goRound(_ rounds: inout Rounds) -> (until: MonotonicInstant, waitUntil: Timestamp?) {
     let clock = surroundings.clock
     if let jump = rounds.watch.jump(clock) {
-      if jump < 0 { followClockBack() }
-      // What is old by a clock that has just been set forward may not be.
-      if jump > Self.retentionIntervalMilliseconds {
-        rounds.retentionAt = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
+      followClock(FollowClock(jump: jump))
+      // What is old by a clock that has just been set forward may not be. One rest is enough: a machine that
+      // sleeps every night would never be done with it.
+      let rested = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
+      if jump > Self.retentionIntervalMilliseconds, !rounds.isRetentionResting {
+        rounds.retentionAt = rested
+        rounds.isRetentionResting = true
       }
     }
     if clock.monotonic >= rounds.lookAt {
       noteEverythingChanged()
+      for command in state.update({ state in
+        defer { state.unfollowed = [] }
+        return state.unfollowed
+      }) { followClock(command) }
       committer.lookForSpace()
       rounds.lookAt = clock.monotonic.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
     }
@@ -128,6 +138,7 @@ final class Housekeeper: Sendable {
       var current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
       let isDone = current.step(committer, now: wall, log: surroundings.log)
       rounds.retention = isDone ? nil : current
+      rounds.isRetentionResting = false
       rounds.retentionAt = now.advanced(
         byMilliseconds: isDone ? Self.interval(of: current.retention) : Self.slicePauseMilliseconds)
     }
@@ -149,16 +160,16 @@ final class Housekeeper: Sendable {
     return min(retentionIntervalMilliseconds, max(retentionIntervalMillisecondsMin, shortest / 10))
   }
 
-  /// What was planned by a clock that ran ahead, in this run or before it, comes back to now.
-  func followClockBack() {
+  /// What is planned is moved along with the wall clock.
+  func followClock(_ command: FollowClock) {
     let log = surroundings.log
-    _ = committer.submit(FollowClockBack(), from: .inside) { result in
+    _ = committer.submit(command, from: .inside) { [self] result in
       switch result {
       case .success(0): break
-      case .success(let count):
-        log.warning("the wall clock went back: receipts keep their pauses", ["count": String(count)])
-      // What could not be brought back comes when the clock has caught up, or with the next start.
-      case .failure(let error): log.error("could not follow the wall clock", ["error": error.description])
+      case .success(let count): log.warning("followed the wall clock", ["receipts": String(count)])
+      case .failure(let error):
+        log.error("could not follow the wall clock; trying again", ["error": error.description])
+        state.withLock { $0.unfollowed.append(command) }
       }
     }
   }

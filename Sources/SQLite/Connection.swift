@@ -13,7 +13,7 @@ internal import CSQLite
   }
 
   let handle: OpaquePointer
-  /// Whether a transaction is still open that failed and could not be undone.
+  /// Whether a transaction that failed could not be undone yet.
   private var hasRemains = false
   /// How many pages the write-ahead log had after this connection's last commit; 0 unless it is watched.
   public private(set) var logPages = 0
@@ -94,7 +94,7 @@ internal import CSQLite
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
   public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     if hasRemains {
-      try execute("ROLLBACK")
+      if isInTransaction { try execute("ROLLBACK") }
       hasRemains = false
     }
     try execute("BEGIN IMMEDIATE")

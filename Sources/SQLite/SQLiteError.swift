@@ -52,6 +52,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   private static func kind(of code: Int32) -> Kind {
     // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: (4 << 8) and (5 << 8) of SQLITE_IOERR.
     if code == SQLITE_IOERR | (4 << 8) || code == SQLITE_IOERR | (5 << 8) { return .syncFailed }
+    // SQLITE_IOERR_SHMSIZE, (19 << 8): the index of the log could not grow.
+    if code == SQLITE_IOERR | (19 << 8) { return .full }
     return switch code & 0xFF {
     // PROTOCOL: another connection was in the way for too often while a transaction was to begin.
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy

@@ -54,7 +54,7 @@ public final class StoreWriter {
       // themselves.
       if connection.logPages >= checkpointPages { try moveLog() }
     } catch {
-      result.fault = result.fault ?? error
+      if error.kind == .syncFailed || result.fault == nil { result.fault = error }
     }
     return result
   }

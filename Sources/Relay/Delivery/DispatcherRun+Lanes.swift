@@ -33,6 +33,10 @@ extension DispatcherRun {
   mutating func followClock(by jump: Int64) {
     log.warning("the wall clock jumped", ["milliseconds": String(jump)])
     let now = now
+    for index in unstored.indices {
+      guard case .retry(let at, let spent) = unstored[index].attempt.decision else { continue }
+      unstored[index].attempt.decision = .retry(at: at.advanced(byMilliseconds: jump), spent: spent)
+    }
     for slug in lanes.keys {
       lanes[slug]?.clockJumped(byMilliseconds: jump, now: now)
       guard let breaker = lanes[slug]?.breaker else { continue }

@@ -29,7 +29,7 @@ struct DispatcherRun {
   private var tries: [UInt64: Try] = [:]
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
-  private var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
   private var watch: ClockWatch
   /// When to look for what nobody told.
   private var lookAt: MonotonicInstant
@@ -74,7 +74,10 @@ struct DispatcherRun {
 
   /// Takes what the destinations answered, and waits for it at most so long.
   mutating func takeAnswers(within milliseconds: Int64) {
-    for completion in carrier.run(timeoutMilliseconds: Int(milliseconds)) { finish(completion) }
+    let completions = carrier.run(timeoutMilliseconds: Int(milliseconds))
+    // What is decided now is planned by the clock as it is now.
+    if let jump = watch.jump(clock) { followClock(by: jump) }
+    for completion in completions { finish(completion) }
   }
 
   /// Whether nothing is under way any more and every outcome is on disk: what is not would be sent again
@@ -122,9 +125,11 @@ struct DispatcherRun {
       do throws(SQLiteError) {
         try startWhatIsDue(of: slug)
       } catch {
-        log.error("could not read what is due; trying again", ["error": error.description])
+        // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
+        if retryReadingAt == nil {
+          log.error("could not read what is due; trying again", ["app": slug, "error": error.description])
+        }
         retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
-        return
       }
     }
   }
@@ -242,7 +247,11 @@ struct DispatcherRun {
     let due = unstored.filter { $0.at <= monotonic }
     guard !due.isEmpty else { return }
     unstored.removeAll { $0.at <= monotonic }
-    for item in due { store(item.attempt) }
+    for var item in due {
+      // Others may have been judged since.
+      item.attempt.breaker = lanes[item.attempt.app]?.breaker ?? item.attempt.breaker
+      store(item.attempt)
+    }
   }
 
   /// While the destination is down its receipts get no turn; those whose time is up are given up here.

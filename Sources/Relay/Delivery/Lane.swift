@@ -54,6 +54,7 @@ struct Lane {
   /// The wall clock jumped. What is due by it now, the database knows.
   mutating func clockJumped(byMilliseconds jump: Int64, now: Timestamp) {
     breaker.clockJumped(byMilliseconds: jump)
+    breaker.adopt(policy: app.delivery.breaker, now: now)
     dueAt = now
   }
 

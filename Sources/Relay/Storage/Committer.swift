@@ -32,6 +32,10 @@ final class Committer: Sendable {
     var isStopping = false
     /// Whether the disk is full: what comes from outside is refused until there is space again.
     var isDiskFull = false
+    /// How often a write found no space.
+    var timesFull = 0
+    /// What the database file could take in without growing, as was last counted on a full disk.
+    var freeBytes: Int64 = 0
     /// When the batch that is being applied began.
     var busySince: MonotonicInstant?
     /// Whether the last batch could be stored.
@@ -118,8 +122,13 @@ final class Committer: Sendable {
   func stop() {
     queue.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
-    // The log is complete and synced; a checkpoint that fails costs the next start a moment, nothing else.
-    try? writer.withLock { writer throws(SQLiteError) in try writer.checkpoint() }
+    do throws(SQLiteError) {
+      try writer.withLock { writer throws(SQLiteError) in try writer.checkpoint() }
+    } catch {
+      // The log is complete and synced, so that any other failure costs the next start a moment and nothing
+      // else.
+      if error.kind == .syncFailed { surroundings.onSyncFailure(error) }
+    }
   }
 
   private func run() {
@@ -161,33 +170,63 @@ final class Committer: Sendable {
       }
       for item in waiting { item.submission.fail(fault) }
       surroundings.onSyncFailure(fault)
-    case .full:
-      let isNews = queue.withLock { queue in
-        defer { queue.isDiskFull = true }
-        return !queue.isDiskFull
-      }
-      if isNews {
-        surroundings.log.error("the disk is full: contexts and events are refused until there is space again")
-      }
-      // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
-      surroundings.reserve.giveUp()
-      // Then the log needs no more of it. If it cannot be moved now, the next batch that meets the end comes
-      // here.
-      writer.withLock { writer in try? writer.moveLog() }
+    case .full: copeWithFullDisk()
     default: break
     }
   }
 
-  /// Takes back the space that is kept for a full disk, and what comes from outside with it. May write to the
+  private func copeWithFullDisk() {
+    // What waits from outside would use up the space that is given up now.
+    let (isNews, refused) = queue.update { queue in
+      defer {
+        queue.isDiskFull = true
+        queue.timesFull += 1
+        queue.freeBytes = 0
+        queue.waiting.removeAll { $0.app != nil }
+        queue.requests = [:]
+      }
+      return (!queue.isDiskFull, queue.waiting.filter { $0.app != nil })
+    }
+    let full = SQLiteError(kind: .full, code: 13, operation: "queue")
+    for item in refused { item.submission.fail(full) }
+    if isNews {
+      surroundings.log.error("the disk is full: contexts and events are refused until there is space again")
+    }
+    // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
+    surroundings.reserve.giveUp()
+    do throws(SQLiteError) {
+      // Then the log needs no more of it.
+      try writer.withLock { writer throws(SQLiteError) in try writer.moveLog() }
+    } catch {
+      // If it cannot be moved now, the next batch that meets the end comes here.
+      if error.kind == .syncFailed { cope(with: error) }
+    }
+  }
+
+  /// Takes the space that is kept for a full disk, and with it what comes from outside. May write to the
   /// disk, so it is not for the committer's own thread.
   func lookForSpace() {
-    guard surroundings.reserve.take() else { return }
-    let wasFull = queue.update { queue in
-      defer { queue.isDiskFull = false }
-      if queue.isDiskFull { queue.fault = nil }
-      return queue.isDiskFull
+    let timesFull = queue.withLock { $0.timesFull }
+    let taken = surroundings.reserve.take()
+    let isFull = queue.update { queue -> Bool? in
+      // A write that found none meanwhile knows better.
+      guard queue.timesFull == timesFull else { return nil }
+      let isFull = taken == .noSpace && queue.freeBytes < Surroundings.reserveBytes
+      defer { queue.isDiskFull = isFull }
+      if queue.isDiskFull, !isFull, queue.fault?.kind == .full { queue.fault = nil }
+      return queue.isDiskFull == isFull ? nil : isFull
     }
-    if wasFull { surroundings.log.info("there is space on the disk again") }
+    switch isFull {
+    case true:
+      surroundings.log.error("the disk is nearly full: contexts and events are refused until it is not")
+    case false: surroundings.log.info("there is space on the disk again")
+    case nil: break
+    }
+    // Retention sets space free inside of the database, which does not shrink.
+    guard taken == .noSpace else { return }
+    _ = submit(CountFreeSpace(), from: .inside) { [queue] result in
+      if case .success(let bytes) = result { queue.withLock { $0.freeBytes = bytes } }
+    }
   }
 
   private func nextBatch() -> [Submission]? {

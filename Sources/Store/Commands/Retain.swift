@@ -30,7 +30,9 @@ public struct Retain: StoreCommand {
       try store.retention.delete(candidate.row, from: table)
       deleted += 1
     }
-    let isLast = candidates.count < RetentionRows.slice || candidates.allSatisfy { $0.at >= cutoff }
+    // Rows that a clock which ran ahead has dated say nothing about those behind them.
+    let isYoung = candidates.allSatisfy { $0.at >= cutoff && $0.at <= store.now }
+    let isLast = candidates.count < RetentionRows.slice || isYoung
     return Outcome(deleted: deleted, nextRow: isLast ? nil : candidates.last?.row)
   }
 }

@@ -30,8 +30,6 @@ final class ContextRows {
   private let claiming: Statement
   private let releasing: Statement
   private let moving: Statement
-  private let before: Statement
-  private let bringingBack: Statement
 
   private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
 
@@ -71,15 +69,6 @@ final class ContextRows {
       """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
-    before = try connection.prepare(
-      "SELECT row_id, received_at FROM contexts WHERE row_id < ?1 ORDER BY row_id DESC LIMIT 1")
-    // Without the plus SQLite would go through every unused one.
-    bringingBack = try connection.prepare(
-      """
-      UPDATE contexts SET received_at = min(received_at, ?1), expires_at = ?1 + expires_at - posted_at,
-        posted_at = ?1
-      WHERE row_id >= ?2 AND +purchase_row IS NULL AND posted_at > ?1
-      """)
   }
 
   private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
@@ -124,19 +113,6 @@ final class ContextRows {
   /// The same blob came again: it is as fresh as a new one.
   func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(SQLiteError) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
-  }
-
-  /// Brings what was posted in the future back to now; see `FollowClockBack`. The newest rows are asked for,
-  /// one after the other, until one is of a time that has been.
-  func bringBack(to now: Timestamp) throws(SQLiteError) {
-    var first = Int64.max
-    while let row = try before.first(
-      [.integer(first)],
-      { row throws(SQLiteError) in
-        (id: row.integer(0), receivedAt: Timestamp(unixMilliseconds: row.integer(1)))
-      }), row.receivedAt > now
-    { first = row.id }
-    if first < .max { try bringingBack.run([.time(now), .integer(first)]) }
   }
 
   func claim(id: String, for row: Int64) throws(SQLiteError) { try claiming.run([.text(id), .integer(row)]) }

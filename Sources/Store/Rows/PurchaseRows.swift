@@ -22,6 +22,7 @@ final class PurchaseRows {
   private let deleting: Statement
   private let expediting: Statement
   private let bringingBack: Statement
+  private let shifting: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
@@ -60,13 +61,23 @@ final class PurchaseRows {
       WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
       """)
     // The second condition on the state is the index's own.
+    let isOpen = "state IN ('pending', 'waiting') AND state <> 'delivered'"
     bringingBack = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at),
-        wait_until = min(wait_until, ?1), bought_at = min(bought_at, ?1),
-        first_seen_at = min(first_seen_at, ?1), ready_at = min(ready_at, ?1),
+        wait_until = wait_until - (updated_at - ?1), bought_at = bought_at - (updated_at - ?1),
+        first_seen_at = first_seen_at - (updated_at - ?1), ready_at = min(ready_at, ?1),
         retry_since = min(retry_since, ?1), updated_at = ?1
-      WHERE state IN ('pending', 'waiting') AND state <> 'delivered' AND updated_at > ?1 RETURNING app
+      WHERE \(isOpen) AND updated_at > ?1 RETURNING app
+      """)
+    shifting = try connection.prepare(
+      """
+      UPDATE purchases SET next_attempt_at = max(min(next_attempt_at, ?1), next_attempt_at + min(?2, 0)),
+        wait_until = wait_until + ?2, retry_since = min(retry_since, ?1), updated_at = ?1,
+        bought_at = bought_at + iif(state = 'waiting', ?2, 0),
+        first_seen_at = first_seen_at + iif(state = 'waiting', ?2, 0)
+      WHERE \(isOpen) AND (state = 'waiting' OR next_attempt_at > ?1) AND NOT updated_at BETWEEN ?3 AND ?1
+      RETURNING app
       """)
   }
 
@@ -130,10 +141,19 @@ final class PurchaseRows {
     try deleting.run([.integer(row)])
   }
 
-  /// Brings what was planned in the future back to now; see `FollowClockBack`.
+  /// Brings what was written in the future back to now; see `FollowClock`.
   /// - Returns: the app of each receipt.
   func bringBack(to now: Timestamp) throws(SQLiteError) -> [String] {
     try bringingBack.all([.time(now)]) { row throws(SQLiteError) in try row.text(0) }
+  }
+
+  /// Moves plans along with the clock; see `FollowClock`.
+  /// - Parameter exceptSince: what was written from then on is by the new clock.
+  /// - Returns: the app of each receipt.
+  func shift(by jump: Int64, now: Timestamp, exceptSince: Timestamp) throws(SQLiteError) -> [String] {
+    try shifting.all([.time(now), .integer(jump), .time(exceptSince)]) { row throws(SQLiteError) in
+      try row.text(0)
+    }
   }
 
   /// Makes an app's receipts that are due in a while due now.

@@ -5,6 +5,7 @@ import Domain
 import Platform
 import SQLite
 import SimulatedDisk
+import Store
 
 @testable import Relay
 
@@ -39,7 +40,7 @@ struct RelayLife {
 
   mutating func live(_ run: inout DispatcherRun, until end: Int64) throws {
     try world.lookAtEverything(reader)
-    core.housekeeper.followClockBack()
+    core.housekeeper.followClock(FollowClock(jump: nil))
     try settle(&run)
     while !isDead, world.now < end {
       let moments = [world.agenda.nextAt, world.network.nextAnswerAt, dispatcherAt, housekeeperAt, end]

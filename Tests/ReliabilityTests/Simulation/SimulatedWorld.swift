@@ -171,6 +171,6 @@ final class SimulatedWorld {
 
 /// A disk of this simulation is never full.
 struct EndlessSpace: SpaceReserve {
-  func take() -> Bool { true }
+  func take() -> SpaceTaken { .held }
   func giveUp() {}
 }

@@ -16,13 +16,15 @@ import Testing
     let syncFailures = Monitor(0)
     let clock = SimulatedClock()
     let core: RelayCore
+    private let reserve: PartOfDisk
 
     init(reserveBytes: Int = 0) throws {
       let syncFailures = syncFailures
+      reserve = PartOfDisk(disk: disk, bytes: reserveBytes)
       let surroundings = Surroundings(
         log: Log(level: .error, clock: clock) { _ in }, clock: clock,
         carrier: SimulatedNetwork(clock: clock, seed: 1),
-        reserve: PartOfDisk(disk: disk, bytes: reserveBytes),
+        reserve: reserve,
         onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
       let app = AppConfiguration(
         slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
@@ -46,6 +48,8 @@ import Testing
       }
     }
 
+    func giveUpReserve() { reserve.giveUp() }
+
     func contexts() throws -> Int64? {
       let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
       return try connection.integer("SELECT count(*) FROM contexts")
@@ -63,13 +67,13 @@ import Testing
       self.bytes = bytes
     }
 
-    func take() -> Bool {
+    func take() -> SpaceTaken {
       isHeld.withLock { isHeld in
-        guard !isHeld, let capacity = disk.capacity else { return isHeld }
-        guard capacity - disk.usedBytes >= bytes + bytes / 4 else { return false }
+        guard !isHeld, let capacity = disk.capacity else { return .held }
+        guard capacity - disk.usedBytes >= bytes + bytes / 4 else { return .noSpace }
         disk.capacity = capacity - bytes
         isHeld = true
-        return true
+        return .held
       }
     }
 
@@ -119,6 +123,61 @@ import Testing
     disk.crash(random: &random)
     let connection = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
     #expect(try connection.integer("SELECT count(*) FROM contexts") == 1)
+  }
+
+  @Test("What waited from outside is not put into the space that a full disk is given up for")
+  func reserveIsForTheRelay() throws {
+    let bed = try Bed(reserveBytes: 1 << 20)
+    let answers = Monitor<[Int: Bool]>([:])
+    // The first batch meets the end of the disk; what waits behind it is more than one batch takes.
+    let count = 3 * Committer.batchMax
+    for number in 0..<count {
+      #expect(bed.post(number, from: .outside(app: "shop"), answers))
+      if number % 2 == 0 { #expect(bed.post(count + number, from: .outside(app: "other"), answers)) }
+    }
+    bed.disk.capacity = bed.disk.usedBytes + 100_000
+    #expect(bed.core.committer.commitWaiting())
+    #expect(!bed.core.committer.commitWaiting() && bed.core.committer.depth == 0)
+    #expect(answers.withLock { $0.count } == count + count / 2)
+    #expect(bed.post(0, from: .inside, answers) && bed.core.committer.commitWaiting())
+    #expect(answers.withLock { $0[0] } == true)
+  }
+
+  @Test("A start on a disk that is nearly full takes no requests until there is space")
+  func startOnFullDisk() throws {
+    let bed = try Bed(reserveBytes: 1 << 20)
+    bed.giveUpReserve()
+    bed.disk.capacity = bed.disk.usedBytes + (1 << 19)
+    bed.core.committer.lookForSpace()
+    #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
+    bed.disk.capacity = bed.disk.usedBytes + (2 << 20)
+    bed.core.committer.lookForSpace()
+    #expect(bed.core.committer.refusal(for: "shop") == nil)
+  }
+
+  @Test("Space that retention set free inside of the database brings requests back on a disk that stays full")
+  func freePages() throws {
+    let bed = try Bed(reserveBytes: 1 << 20)
+    let answers = Monitor<[Int: Bool]>([:])
+    for number in 0..<4000 {
+      #expect(bed.post(number, from: .inside, answers))
+    }
+    while bed.core.committer.commitWaiting() {}
+    let guest = try StoreWriter(path: bed.disk.path(), role: .guest, rules: [:])
+    let cutoff = Timestamp(unixMilliseconds: .max)
+    var row: Int64? = 0
+    while let after = row {
+      let outcome = try guest.apply(
+        Retain(table: .contexts, cutoff: cutoff, afterRow: after), now: cutoff)
+      row = outcome.nextRow
+    }
+    bed.giveUpReserve()
+    bed.disk.capacity = bed.disk.usedBytes + (1 << 20)
+    bed.core.committer.lookForSpace()
+    #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
+    while bed.core.committer.commitWaiting() {}
+    bed.core.committer.lookForSpace()
+    #expect(bed.core.committer.refusal(for: "shop") == nil)
   }
 
   @Test("On a full disk requests are refused, the relay's own commands go on, and space brings requests back")

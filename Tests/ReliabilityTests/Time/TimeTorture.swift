@@ -107,6 +107,20 @@ import Testing
     #expect(try Self.states(world) == ["delivered"])
   }
 
+  @Test(
+    "A try that fails while the clock jumps stops its app for no longer than another one", arguments: jumps)
+  func failureAtTheJump(jump: Int64) throws {
+    let world = Self.world()
+    let start = world.now
+    // Ten tries, each of which takes ten seconds to fail, open the breaker; the last ones end after the jump.
+    world.network.change(Self.app) { $0.weather = .late }
+    Self.buy(world, count: 12)
+    world.agenda.add(.jump(jump), at: start + 2 * Self.minute + 5 * Self.second)
+    world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
+    try world.runRelay(until: start + 55 * Self.minute)
+    #expect(try Self.states(world) == ["delivered"])
+  }
+
   @Test("Time that the machine slept counts against no receipt")
   func suspend() throws {
     let world = Self.world()
