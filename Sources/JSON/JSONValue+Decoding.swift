@@ -51,11 +51,11 @@ extension JSONValue: Decodable {
   /// Reads a text. The decoder forgives a comma behind the last element of a list or an object in any case.
   /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are taken (json5.org).
   public init(parsing bytes: [UInt8], json5: Bool = false) throws(JSONSyntaxError) {
-    // RFC 8259 §8.1. The decoder takes a text with a NUL near its start for UTF-16 or UTF-32, and JSON5 that
-    // is not Unicode ends the process.
-    guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else {
+    // RFC 8259 §8.1. The decoder takes a text with a NUL near its start for UTF-16 or UTF-32.
+    guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
       throw JSONSyntaxError(description: "not UTF-8 text")
     }
+    if json5 { try Self.scan(text) }
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = json5
     do {
@@ -66,6 +66,16 @@ extension JSONValue: Decodable {
       throw JSONSyntaxError(description: reason ?? context.debugDescription)
     } catch {
       throw JSONSyntaxError(description: "not a JSON value")
+    }
+  }
+
+  private static func scan(_ text: String) throws(JSONSyntaxError) {
+    var scanner = JSON5Scanner(text)
+    do throws(JSON5Scanner.SyntaxFault) {
+      try scanner.scan()
+    } catch {
+      let place = "line \(error.place.line), column \(error.place.column)"
+      throw JSONSyntaxError(description: "\(place): \(error.message)")
     }
   }
 }

@@ -121,6 +121,18 @@ import Testing
     #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: true) }
   }
 
+  @Test(
+    "What is no number does not end the process, in JSON5",
+    arguments: [
+      "0x0xFF", "0x", "0xG", "3epo", "3e", "1e+", "1.2.3", ".", "+.", "1-2", "01", "1_000", "0x1p3", "+true",
+      "--1", "１", "0x１", "1\u{301}",
+    ])
+  func noNumber(text: String) {
+    for text in [text, "[\(text)]", "{a: \(text) }"] {
+      #expect(throws: JSONSyntaxError.self) { try Self.parse(text, json5: true) }
+    }
+  }
+
   @Test("A NUL does not make UTF-16 or UTF-32 of a text", arguments: [false, true])
   func onlyUTF8(json5: Bool) {
     for text in [[0x5B, 0, 0x5D, 0], [0, 0x5B, 0, 0x5D], [0, 0, 0, 0x33], [0x33, 0, 0, 0]] as [[UInt8]] {

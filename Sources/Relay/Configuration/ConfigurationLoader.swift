@@ -71,25 +71,22 @@ public enum ConfigurationLoader {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw refusal("\(path) is not UTF-8 text")
     }
+    let value: JSONValue
     var scanner = JSON5Scanner(text)
-    var located: JSON5Scanner.SyntaxFault?
     do {
       try scanner.scan()
+      value = try JSONValue(parsing: bytes, json5: true)
+    } catch let fault as JSON5Scanner.SyntaxFault {
+      throw refusal("\(path), line \(fault.place.line), column \(fault.place.column): \(fault.message)")
     } catch {
-      located = error
+      throw refusal("\(path) is not JSON5: \(error)")
     }
     for duplicate in scanner.duplicates {
       collector.fault(
         duplicate.path,
         "stands twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
     }
-    do {
-      return try JSONValue(parsing: bytes, json5: true)
-    } catch {
-      guard let located else { throw refusal("\(path) is not JSON5: \(error.description)") }
-      let place = "line \(located.place.line), column \(located.place.column)"
-      throw refusal("\(path), \(place): \(located.message)")
-    }
+    return value
   }
 
   private static func refusal(_ message: String) -> ConfigurationFaults {

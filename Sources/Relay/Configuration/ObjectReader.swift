@@ -41,15 +41,7 @@ final class ObjectReader {
   /// The names of the members, in the order of the decoder.
   var names: [String] { members.map(\.name) }
 
-  func path(of key: String) -> String { Self.path(path, key) }
-
-  /// Keys that would be hard to read in a dotted path stand in brackets, quoted.
-  static func path(_ parent: String, _ key: String) -> String {
-    let plain =
-      !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
-    guard plain else { return "\(parent)[\(JSONValue.string(key).text)]" }
-    return parent.isEmpty ? key : "\(parent).\(key)"
-  }
+  func path(of key: String) -> String { JSON5Scanner.path(path, key) }
 
   /// The value of a key, which is a known key from now on.
   func value(_ key: String) -> JSONValue? {

@@ -1,30 +1,30 @@
-// Walks a JSON5 text (https://spec.json5.org) without making values of it, for the two things that the
-// decoder does not tell: where the first syntax error is, and which keys stand twice in one object. The
-// decoder stays the judge of what a text means. Pure; any thread. Bounded by the text's length and by
-// `depthMax`.
+// Walks a JSON5 text (https://spec.json5.org) without making values of it. It tells what the decoder does not:
+// where the first syntax error is, and which keys stand twice in one object. And it stands before the decoder,
+// which takes some texts that are no JSON5, and traps on others. Pure; any thread. Bounded by the text's length
+// and by `depthMax`.
 
 /// Scans one text.
-struct JSON5Scanner {
+public struct JSON5Scanner {
   /// A place in the text, for people: both count from 1, columns in Unicode scalars.
-  struct Place: Equatable {
-    var line: Int
-    var column: Int
+  public struct Place: Sendable, Equatable {
+    public var line: Int
+    public var column: Int
   }
 
   /// The first thing that does not belong.
-  struct SyntaxFault: Error, Equatable {
-    let place: Place
-    let message: String
+  public struct SyntaxFault: Error, Sendable, Equatable {
+    public let place: Place
+    public let message: String
   }
 
   /// A key that one object has twice, by the path of the key.
-  struct Duplicate: Equatable {
-    let path: String
-    let firstLine: Int
-    let secondLine: Int
+  public struct Duplicate: Sendable, Equatable {
+    public let path: String
+    public let firstLine: Int
+    public let secondLine: Int
   }
 
-  /// The configuration nests six deep.
+  /// Configurations, which JSON5 is for here, nest six deep.
   static let depthMax = 32
 
   private let scalars: [Unicode.Scalar]
@@ -32,16 +32,17 @@ struct JSON5Scanner {
   private let lineStarts: [Int]
   private var position = 0
   private var depth = 0
-  private(set) var duplicates: [Duplicate] = []
+  /// Those found so far.
+  public private(set) var duplicates: [Duplicate] = []
 
-  init(_ text: String) {
+  public init(_ text: String) {
     let scalars = Array(text.unicodeScalars)
     self.scalars = scalars
     lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
   }
 
   /// Scans the whole text, which is one value.
-  mutating func scan() throws(SyntaxFault) {
+  public mutating func scan() throws(SyntaxFault) {
     try skipBlanks()
     try value(path: "")
     try skipBlanks()
@@ -113,7 +114,7 @@ struct JSON5Scanner {
       if take("}") { break }
       let keyPosition = position
       let key = try key(start: start)
-      let keyPath = ObjectReader.path(path, key)
+      let keyPath = Self.path(path, key)
       let line = place(of: keyPosition).line
       if let firstLine = lines[key] {
         duplicates.append(Duplicate(path: keyPath, firstLine: firstLine, secondLine: line))
@@ -197,6 +198,8 @@ struct JSON5Scanner {
         guard let escaped = current else { break }
         text.append(escaped)
         position += 1
+        // An escaped end of a line may be two scalars.
+        if escaped == "\r", current == "\n" { position += 1 }
       } else {
         text.append(scalar)
       }
@@ -204,7 +207,7 @@ struct JSON5Scanner {
     throw fault("the text that begins here is not closed with \(quote)", at: start)
   }
 
-  /// A number or one of the words; the decoder is the judge of what is left of a number's form.
+  /// A number or one of the words.
   private mutating func word() throws(SyntaxFault) {
     let start = position
     var word = String.UnicodeScalarView()
@@ -213,8 +216,10 @@ struct JSON5Scanner {
       position += 1
     }
     let text = String(word)
-    let unsigned = text.first == "-" || text.first == "+" ? String(text.dropFirst()) : text
-    if ["true", "false", "null", "Infinity", "NaN"].contains(unsigned) { return }
+    if ["true", "false", "null"].contains(text) { return }
+    let isSigned = text.first == "-" || text.first == "+"
+    let unsigned = isSigned ? String(text.dropFirst()) : text
+    if ["Infinity", "NaN"].contains(unsigned) { return }
     if let first = unsigned.unicodeScalars.first, ("0"..."9").contains(first) || first == "." {
       guard Self.isNumber(unsigned) else {
         throw fault("not a number; durations and sizes need quotes", at: start)
@@ -224,11 +229,43 @@ struct JSON5Scanner {
     throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)
   }
 
+  /// JSON5 §6 without the sign: hexadecimal digits behind `0x`, or decimal ones with a point anywhere among
+  /// them and an exponent behind them.
   private static func isNumber(_ text: String) -> Bool {
-    if text.hasPrefix("0x") || text.hasPrefix("0X") {
-      return text.count > 2 && text.dropFirst(2).allSatisfy(\.isHexDigit)
+    var rest = Array(text.utf8)[...]
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    func takeDigits() -> ArraySlice<UInt8> {
+      let digits = rest.prefix(while: isDigit)
+      rest = rest.dropFirst(digits.count)
+      return digits
     }
-    // JSON5 lets the digits before or behind the point be left out; Swift does not.
-    return Double(text) != nil || Double("0\(text)") != nil || Double("\(text)0") != nil
+    if rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8) {
+      let digits = rest.dropFirst(2)
+      return !digits.isEmpty
+        && digits.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20) }
+    }
+    let whole = takeDigits()
+    if whole.count > 1, whole.first == UInt8(ascii: "0") { return false }
+    var digitCount = whole.count
+    if rest.first == UInt8(ascii: ".") {
+      rest = rest.dropFirst()
+      digitCount += takeDigits().count
+    }
+    if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
+      rest = rest.dropFirst()
+      if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+      if takeDigits().isEmpty { return false }
+    }
+    return digitCount > 0 && rest.isEmpty
+  }
+}
+
+extension JSON5Scanner {
+  /// The path of a member. Keys that would be hard to read in a dotted path stand in brackets, quoted.
+  public static func path(_ parent: String, _ key: String) -> String {
+    let plain =
+      !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
+    guard plain else { return "\(parent)[\(JSONValue.string(key).text)]" }
+    return parent.isEmpty ? key : "\(parent).\(key)"
   }
 }
