@@ -1,7 +1,7 @@
-// Walks a JSON5 text (https://spec.json5.org) without making values of it. It tells what the decoder does not:
-// where the first syntax error is, and which keys stand twice in one object. And it stands before the decoder,
-// which takes some texts that are no JSON5, and traps on others. Pure; any thread. Bounded by the text's length
-// and by `depthMax`.
+// Walks a JSON5 text (https://spec.json5.org) without making values of it. It tells what the decoder does
+// not: where the first syntax error is, and which keys stand twice in one object. And it stands before the
+// decoder, which takes some texts that are no JSON5, and traps on others. Pure; any thread. Bounded by the
+// text's length and by `depthMax`.
 
 /// Scans one text.
 public struct JSON5Scanner {

@@ -106,8 +106,8 @@ extension FuzzTarget {
   private static func checkScanner(_ bytes: [UInt8]) throws {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
     var scanner = JSON5Scanner(text)
-    guard case .failure(let fault) = Result(catching: { try scanner.scan() }) else { return }
-    let place = (fault as? JSON5Scanner.SyntaxFault)?.place ?? .init(line: 0, column: 0)
+    let place: JSON5Scanner.Place
+    do throws(JSON5Scanner.SyntaxFault) { return try scanner.scan() } catch { place = error.place }
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     try hold((1...lines.count).contains(place.line), "a fault on line \(place.line) of \(lines.count)")
     try hold(

@@ -12,7 +12,7 @@ import Testing
   @Test("Whatever happens, everything that was promised is kept (R1–R5, R9, R11)")
   func simulate() throws {
     try live(
-      "simulation", worlds: Torture.size(short: 2, long: 150), seed: Torture.seed(20_261_121)
+      "simulation", worlds: Torture.size(short: 2, long: 90), seed: Torture.seed(20_261_121)
     ) { SimulatedWorld(seed: $0) }
   }
 
@@ -20,7 +20,7 @@ import Testing
     "The wall clock may jump by an hour or a year and back: nothing is lost, frozen or sent twice (R3, R9)")
   func wildClock() throws {
     try live(
-      "simulation, clock set at random", worlds: Torture.size(short: 1, long: 50),
+      "simulation, clock set at random", worlds: Torture.size(short: 1, long: 30),
       seed: Torture.seed(20_261_122)
     ) { SimulatedWorld(seed: $0, hasWildClock: true) }
   }
