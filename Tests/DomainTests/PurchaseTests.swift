@@ -137,6 +137,14 @@ struct PurchaseTests {
     #expect(said.referencedUser == "jdo-1")
   }
 
+  @Test("A context's id is no user, be it the reference or in the metadata")
+  func contextIDIsNoUser() {
+    let id = "ctx_01MC8E1R00ABCDEFGHJKMNPQRS"
+    #expect(report(reference: id).referencedUser == nil && report(metadataUser: id).namedUser == nil)
+    #expect(purchase([report(reference: id, metadataUser: id)])?.userID == nil)
+    #expect(purchase([report(reference: id, metadataUser: "jdo-1")])?.userID == "jdo-1")
+  }
+
   @Test("The checkout's own prices replace a sister event's, and never the other way round")
   func prices() throws {
     let sister = report(prices: ["price_S"])

@@ -11,6 +11,24 @@ import Testing
 @testable import Relay
 
 @Suite("A delivery") struct DeliveryTests {
+  @Test("One app's row that cannot be read stops the deliveries of no other app (R11)")
+  func unreadableRow() throws {
+    let destination = try ScriptedDestination()
+    // Whichever lane comes first, most of these come before the good one's.
+    let damaged = (1...6).map { "damaged-\($0)" }
+    let bench = try Bench(
+      (damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
+    defer { bench.stop() }
+    try bench.committer.start()
+    for app in damaged { try bench.sell(1, app: app) }
+    let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    try connection.execute("UPDATE purchases SET receipt_id = CAST(x'FF' || app AS TEXT)")
+    try bench.sell(2)
+    try bench.dispatcher.start()
+    try bench.waitFor(2, .delivered)
+    #expect(destination.received.count == 1)
+  }
+
   @Test("Every try has the app's headers and the same bytes, and none follows a 2xx (R3)")
   func delivered() throws {
     let destination = try ScriptedDestination { number in
