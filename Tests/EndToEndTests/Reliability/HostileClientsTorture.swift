@@ -17,7 +17,9 @@ import Testing
   private static let repeats = Torture.size(short: 1, long: 10)
   private static let cuts = Torture.size(short: 200, long: 20_000)
   private static let threads = 8
-  private static let requestTimeoutMilliseconds = Int64(Torture.size(short: 2000, long: 6000))
+  /// Long enough for four megabytes of the worst, also where a sanitizer looks at every access.
+  private static let requestTimeoutMilliseconds =
+    Int64(Torture.size(short: 3000, long: 6000)) * (Sanitizer.isOn ? 5 : 1)
   /// What the relay may ever have resident: itself with its caches, what large bodies hold together twice
   /// (once where they are collected, once where they are read or stored), and each connection.
   private static let peakKibibytesMax = 96 * 1024 + 2 * 64 * 1024 + idle * 24
