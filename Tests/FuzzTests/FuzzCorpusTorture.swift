@@ -48,7 +48,7 @@ extension FuzzTarget: CustomTestStringConvertible {
   @Test("Mutations of it hold")
   func mutationsHold() throws {
     let first = Torture.seed(1)
-    let count = Torture.size(short: 150, long: 10_000)
+    let count = Torture.size(short: 150, long: 3_000)
     var executions = 0
     for target in FuzzTarget.all {
       let inputs = try Corpus.inputs(target).map(\.bytes)
