@@ -102,4 +102,14 @@ import Testing
     #expect(fault?.path == "apps.shop.purchasely.api_key")
     #expect(fault?.message.contains("API_KEY, which is not set") == true)
   }
+
+  @Test func aKeyThatIsPastedInPlaceOfItsPathIsNotRepeated() {
+    let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ"
+    let faults = ConfigurationSamples.faults(
+      ConfigurationSamples.text(root: "listen: { tls: { certificate: '/nowhere/c.pem', key: '\(key)' } },"))
+    #expect(faults.map(\.path) == ["listen.tls.certificate", "listen.tls.key"])
+    #expect(faults.first?.message.hasPrefix("cannot read /nowhere/c.pem (") == true)
+    #expect(faults.last?.message.hasPrefix("cannot read the file of this name in /etc/receiptd (") == true)
+    #expect(!faults.contains { $0.description.contains(key) })
+  }
 }

@@ -79,15 +79,18 @@ struct ConfigurationReader {
     let advice = "TLS needs both certificate and key, as paths of PEM files"
     let paths = ["certificate", "key"].map { key in
       let path = reader.path(of: key)
-      let file = filePath(reader.required(key, advice), path: path, in: reader)
-      if let file { checkPEM(file, path: path) }
+      let value = reader.required(key, advice)
+      let file = filePath(value, path: path, in: reader)
+      if let file { checkPEM(file, path: path, isWhole: file == value?.stringValue) }
       return file
     }
     guard let certificate = paths[0], let key = paths[1] else { return nil }
     return Configuration.TLS(certificatePath: certificate, keyPath: key)
   }
 
-  private func checkPEM(_ file: String, path: String) {
+  /// - Parameter isWhole: whether the configuration has the whole path. What else stands there may be the key
+  ///   itself, pasted in place of its file, and is not repeated (R7).
+  private func checkPEM(_ file: String, path: String, isWhole: Bool) {
     // The key is for the daemon's eyes; whoever reads the configuration without the secrets need not see it.
     guard secrets.policy == .required else { return }
     do {
@@ -97,8 +100,9 @@ struct ConfigurationReader {
         collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")
       }
     } catch {
+      let named = isWhole ? file : "the file of this name in \(directory)"
       collector.fault(
-        path, "cannot read \(file) (\(error.reason)); create it, or let the service's user read it")
+        path, "cannot read \(named) (\(error.reason)); create it, or let the service's user read it")
     }
   }
 
