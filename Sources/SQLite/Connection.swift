@@ -108,6 +108,15 @@ internal import CSQLite
     }
   }
 
+  /// Runs `body`, which only reads, on the state of one moment.
+  public func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    // One that asks inside of another sees what that one sees.
+    if isInTransaction { return try body() }
+    try execute("BEGIN")
+    defer { rollBack() }
+    return try body()
+  }
+
   /// Undoes the open transaction, if any. Some errors have undone it already, and then there is nothing to do
   /// (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
   public func rollBack() {

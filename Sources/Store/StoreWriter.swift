@@ -87,25 +87,12 @@ public final class StoreWriter {
   public func apply<Command: StoreCommand>(
     _ command: Command, now: Timestamp
   ) throws(SQLiteError) -> Command.Outcome {
-    session.now = now
-    session.changes = StoreChanges()
-    do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in
-        try session.breakers.refresh(connection)
-        return try command.apply(to: session)
-      }
-    } catch {
-      session.breakers.distrust()
-      throw error
-    }
+    try session.transaction(now: now) { () throws(SQLiteError) in try command.apply(to: session) }
   }
 
   private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, SQLiteError> {
-    session.now = now
-    session.changes = StoreChanges()
     do throws(SQLiteError) {
-      let answers = try connection.transaction { () throws(SQLiteError) in
-        try session.breakers.refresh(connection)
+      let answers = try session.transaction(now: now) { () throws(SQLiteError) in
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
@@ -114,7 +101,6 @@ public final class StoreWriter {
       for answer in answers { answer() }
       return .success(session.changes)
     } catch {
-      session.breakers.distrust()
       return .failure(error)
     }
   }

@@ -42,7 +42,7 @@ public final class StoreReader {
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
       countsByState = try connection.prepare(
-        "SELECT app, state, count FROM receipt_counts ORDER BY app, state")
+        "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
       oldestPending = try connection.prepare(
         "SELECT min(ready_at) FROM purchases WHERE app = ?1 AND state = 'pending'")
     } catch {
