@@ -2,8 +2,8 @@
 
 internal import Destinations
 internal import Domain
-internal import FoundationEssentials
 internal import HTTPServer
+internal import JSON
 
 /// What a client posts before a web checkout.
 struct ContextPost: Equatable {
@@ -37,21 +37,9 @@ struct ContextPost: Equatable {
     return head.header("X-API-KEY").map { Array($0.utf8) }
   }
 
-  private struct Body: Decodable {
+  private struct Body {
     var blob: String?
     var user: String?
-    private enum Key: String, CodingKey { case ply_context, user_id }
-
-    init(blob: String?, user: String?) {
-      self.blob = blob
-      self.user = user
-    }
-
-    init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: Key.self)
-      blob = try fields.decodeIfPresent(String.self, forKey: .ply_context)
-      user = try fields.decodeIfPresent(String.self, forKey: .user_id)
-    }
   }
 
   /// Reads a request.
@@ -71,13 +59,12 @@ struct ContextPost: Equatable {
 
   private static func body(of request: Request) throws(Fault) -> Body {
     guard mediaType(request.head) == .form else {
-      do {
-        return try JSONDecoder().decode(Body.self, from: Data(request.body))
-      } catch DecodingError.typeMismatch(_, let context) {
-        throw .wrongType(context.codingPath.last?.stringValue ?? "")
-      } catch {
-        throw .notJSON
+      let body = try JSONDocument.read(request.body) { root throws(Fault) in
+        guard root.isObject else { throw root.isNull ? .notJSON : .wrongType("") }
+        return Body(blob: try text("ply_context", of: root), user: try text("user_id", of: root))
       }
+      guard let body else { throw .notJSON }
+      return body
     }
     do {
       let form = request.body[...]
@@ -89,6 +76,14 @@ struct ContextPost: Equatable {
     } catch {
       throw .notForm
     }
+  }
+
+  private static func text(_ name: StaticString, of object: JSONNode) throws(Fault) -> String? {
+    guard let value = object.member(name), !value.isNull else { return nil }
+    guard value.isString else { throw .wrongType("\(name)") }
+    // A string that is none, for half a character for instance, is not JSON.
+    guard let text = value.string else { throw .notJSON }
+    return text
   }
 
   /// Given in several places, they must agree, byte for byte: users are opaque, and texts that look alike may

@@ -1,0 +1,223 @@
+// Reading fields of a JSON text where they stand, for what must be fast: a view of the bytes, no values made
+// but those that are asked for. Every question has an answer: what is not there, or of another kind, is nil.
+// Pure; any thread.
+
+internal import Glibc
+
+/// A JSON text (RFC 8259) as it is read.
+public enum JSONDocument {
+  /// Hands over the value of a text.
+  ///
+  /// Only its structure has been checked by then: a number or a string that is none reads as nil, and does
+  /// not keep the others from being read.
+  /// - Parameter body: may use the node and those that it gives until it returns; none may escape it.
+  /// - Returns: what `body` returned; nil when `bytes` are no JSON text in UTF-8 or are longer than 2 GiB.
+  public static func read<Result, Failure: Error>(
+    _ bytes: [UInt8], _ body: (JSONNode) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try read(bytes.span, body)
+  }
+
+  /// The same, of bytes that stand anywhere.
+  public static func read<Result, Failure: Error>(
+    _ bytes: Span<UInt8>, _ body: (JSONNode) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try unsafe bytes.withUnsafeBufferPointer { (text) throws(Failure) -> Result? in
+      guard let base = text.baseAddress, text.count <= Int32.max else { return nil }
+      var tape = unsafe JSONTape(text, at: base)
+      defer { tape.deallocate() }
+      guard tape.scan() else { return nil }
+      return try unsafe body(JSONNode(text: base, places: tape.places, index: 0))
+    }
+  }
+}
+
+/// One value of a text that is being read. Borrows the text and its places: see `JSONDocument.read`.
+@safe public struct JSONNode {
+  fileprivate let text: UnsafePointer<UInt8>
+  fileprivate let places: UnsafePointer<JSONPlace>
+  fileprivate let index: Int
+
+  fileprivate init(text: UnsafePointer<UInt8>, places: UnsafePointer<JSONPlace>, index: Int) {
+    unsafe self.text = text
+    unsafe self.places = places
+    self.index = index
+  }
+
+  private var place: JSONPlace { unsafe places[index] }
+
+  private func node(at index: Int) -> JSONNode {
+    unsafe JSONNode(text: text, places: places, index: index)
+  }
+
+  private func bytes(_ place: JSONPlace) -> UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: text + Int(place.start), count: Int(place.count))
+  }
+
+  // MARK: What it is
+
+  /// Whether it is the word `null`.
+  public var isNull: Bool { place.kind == .null }
+  /// Whether it is a string, be its content valid or not.
+  public var isString: Bool { place.kind == .string }
+  /// Whether it is an object.
+  public var isObject: Bool { place.kind == .object }
+  /// Whether it is an array.
+  public var isArray: Bool { place.kind == .array }
+
+  /// The value of `true` and `false`.
+  public var bool: Bool? {
+    switch place.kind {
+    case .yes: true
+    case .no: false
+    default: nil
+    }
+  }
+
+  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control character
+  /// or bytes that are not UTF-8.
+  public var string: String? {
+    let place = place
+    guard place.kind == .string else { return nil }
+    return unsafe Self.string(bytes(place), isPlain: place.isPlain)
+  }
+
+  /// Whether it is a string of these characters.
+  public func isString(_ text: StaticString) -> Bool {
+    let place = place
+    return unsafe place.kind == .string && isString(place, text.utf8)
+  }
+
+  /// A number that is whole and fits, in whatever form it stands (`1`, `1.0`, `1e0`).
+  public var int64: Int64? {
+    let place = place
+    guard place.kind == .number else { return nil }
+    return unsafe JSONNumber(bytes(place))?.int64
+  }
+
+  /// A number, rounded to the nearest; nil when no `Double` is so large.
+  public var double: Double? {
+    let place = place
+    guard place.kind == .number else { return nil }
+    return unsafe JSONNumber(bytes(place))?.double
+  }
+
+  // MARK: What is in it
+
+  /// The value of the first member with this name; nil when this is no object or has none. Names are compared
+  /// by their scalars.
+  public func member(_ name: StaticString) -> JSONNode? {
+    unsafe member(name.utf8)
+  }
+
+  /// The same, for a name that is not known before.
+  public func member(named name: String) -> JSONNode? {
+    var name = name
+    return name.withUTF8 { unsafe member($0) }
+  }
+
+  private func member(_ name: UnsafeBufferPointer<UInt8>) -> JSONNode? {
+    let object = place
+    guard object.kind == .object else { return nil }
+    var key = index + 1
+    while key < object.next {
+      if unsafe isString(places[key], name) { return node(at: key + 1) }
+      key = unsafe Int(places[key + 1].next)
+    }
+    return nil
+  }
+
+  /// Calls `body` with each element of an array, in their order; with none when this is no array.
+  public func forEachElement(_ body: (JSONNode) -> Void) {
+    let array = place
+    guard array.kind == .array else { return }
+    var element = index + 1
+    while element < array.next {
+      body(node(at: element))
+      element = unsafe Int(places[element].next)
+    }
+  }
+
+  /// Calls `body` with each member of an object, in their order; with none when this is no object.
+  /// - name: itself a string.
+  public func forEachMember(_ body: (_ name: JSONNode, _ value: JSONNode) -> Void) {
+    let object = place
+    guard object.kind == .object else { return }
+    var key = index + 1
+    while key < object.next {
+      body(node(at: key), node(at: key + 1))
+      key = unsafe Int(places[key + 1].next)
+    }
+  }
+
+  // MARK: Strings
+
+  @inline(__always)
+  private func isString(_ place: JSONPlace, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard place.isPlain else {
+      return unsafe Self.string(bytes(place), isPlain: false)?.utf8.elementsEqual(wanted) ?? false
+    }
+    guard Int(place.count) == wanted.count else { return false }
+    return unsafe wanted.baseAddress.map { unsafe memcmp(text + Int(place.start), $0, wanted.count) == 0 }
+      ?? true
+  }
+
+  private static func string(_ bytes: UnsafeBufferPointer<UInt8>, isPlain: Bool) -> String? {
+    if isPlain { return unsafe String(validating: bytes, as: UTF8.self) }
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    var rest = unsafe bytes[...]
+    while let byte = unsafe rest.popFirst() {
+      guard byte >= 0x20 else { return nil }
+      guard byte == UInt8(ascii: "\\") else {
+        out.append(byte)
+        continue
+      }
+      guard let scalar = unsafe unescaped(&rest) else { return nil }
+      out.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+    }
+    return String(validating: out, as: UTF8.self)
+  }
+
+  /// RFC 8259 §7; `rest` stands behind the backslash.
+  private static func unescaped(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Unicode.Scalar? {
+    switch unsafe rest.popFirst() {
+    case UInt8(ascii: "\""): return "\""
+    case UInt8(ascii: "\\"): return "\\"
+    case UInt8(ascii: "/"): return "/"
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): break
+    default: return nil
+    }
+    guard let first = unsafe codeUnit(&rest) else { return nil }
+    guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+    guard unsafe rest.popFirst() == UInt8(ascii: "\\"), unsafe rest.popFirst() == UInt8(ascii: "u"),
+      let second = unsafe codeUnit(&rest), UTF16.isTrailSurrogate(second)
+    else { return nil }
+    return Unicode.Scalar(0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF)
+  }
+
+  private static func codeUnit(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      guard let digit = unsafe rest.popFirst() else { return nil }
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "a") + 10)
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "A") + 10)
+      default: return nil
+      }
+    }
+    return unit
+  }
+}
+
+extension StaticString {
+  fileprivate var utf8: UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+  }
+}
