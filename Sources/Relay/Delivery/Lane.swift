@@ -4,6 +4,7 @@
 
 internal import Destinations
 internal import Domain
+internal import HTTPClient
 internal import Platform
 internal import Store
 
@@ -21,13 +22,24 @@ struct Lane {
   /// When the database has something for this lane, as far as is known; nil when it has nothing.
   private var dueAt: Timestamp?
   private var isRetired = false
+  /// What every delivery of the lane has in common.
+  private(set) var request: TransferRequest
 
   init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
     self.breaker = breaker
     self.breaker.adopt(policy: app.delivery.breaker, now: now)
     bucket = Self.bucket(app, monotonic)
+    request = Self.request(app)
     dueAt = now
+  }
+
+  private static func request(_ app: App) -> TransferRequest {
+    TransferRequest(
+      method: .post, url: app.destination.url,
+      headers: app.destination.headers.map { TransferHeader($0.name, $0.value) },
+      timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
+      connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
   }
 
   private static func bucket(_ app: App, _ now: MonotonicInstant) -> TokenBucket {
@@ -39,6 +51,7 @@ struct Lane {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
     if app.speaksDifferently(from: self.app) { breaker.endRest() }
     self.app = app
+    request = Self.request(app)
     edition += 1
     isRetired = false
     breaker.probeNow(now: now)
