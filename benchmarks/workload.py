@@ -93,11 +93,12 @@ def random_users(count):
     return [str(uuid.UUID(bytes=text[at:at + 16], version=4)).encode() for at in range(0, len(text), 16)]
 
 
-def small_session(names_user=True):
-    """Only what is needed. Without a user its receipt waits for one."""
+def small_session(names_user=True, carries_context=True):
+    """Only what is needed. Without a user its receipt waits for one; without the blob it takes the user's context."""
     user = {"client_reference_id": "@user@"} if names_user else {}
+    metadata = {"ply_context": blob("pres_benchmark")} if carries_context else {}
     return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@", "customer": "cus_@cus@", **user,
-            "metadata": {"ply_context": blob("pres_benchmark")}, "mode": "subscription", "payment_status": "paid",
+            "metadata": metadata, "mode": "subscription", "payment_status": "paid",
             "subscription": "sub_1@second@" + ACCOUNT + "@sub@"}
 
 
@@ -116,13 +117,12 @@ def request(path, fields, body, kind):
     return kind.marked("\r\n".join(lines))
 
 
-def event_records(count, body, moment, apps):
+def event_records(count, body, moment, apps, users):
     """One record for each event, and what is signed: `body` with its values."""
     key = hmac.new(WEBHOOK_SECRET.encode(), digestmod=hashlib.sha256)
     parts = [part.encode() for part in re.split("@[a-z0-9_]+@", f"{moment}.{body}")]
     order = re.findall("@([a-z0-9_]+)@", body)
     first_second = moment - count // EVENTS_PER_SECOND
-    users = random_users(count)
     drawn = random_text(8 + 8 + 8 + 56 + 10, count)
     for number in range(count):
         created = first_second + number // EVENTS_PER_SECOND
@@ -138,14 +138,15 @@ def event_records(count, body, moment, apps):
         yield b"".join(value.values()) + signed.hexdigest().encode()
 
 
-def write_events(folder, name, count, path=f"/v1/{APP}/webhooks/stripe", apps=1, small=None):
-    """Requests for `apps` apps in turn, if the path has the mark `@app@`."""
+def write_events(folder, name, count, path=f"/v1/{APP}/webhooks/stripe", apps=1, small=None,
+                 users=None):
+    """Requests for `apps` apps in turn, if the path has the mark `@app@`, by new users unless some are given."""
     folder, moment = pathlib.Path(folder), int(time.time())
     body = event_body(small) if small else event_body(session(), EVENT_BYTES)
     head = ["User-Agent: Stripe/1.0", f"Stripe-Signature: t={moment},v1=@signature@"]
     (folder / f"{name}.template").write_text(request(path, head, body, EVENT))
     with open(folder / f"{name}.records", "wb") as records:
-        records.writelines(event_records(count, body, moment, apps))
+        records.writelines(event_records(count, body, moment, apps, users or random_users(count)))
 
 
 def subscriptions(folder, name, first, count):

@@ -92,7 +92,14 @@ def receiptd(apps, folder=None, row=None, **more):
     finally:
         process.terminate()
         if process.wait(60) != 0:
-            fail(f"receiptd ended with {process.returncode}; see {log}:\n{log.read_text()[-2000:]}")
+            fail(f"receiptd ended with {process.returncode}:\n{essence(log)}")
+
+
+def essence(log):
+    """Of a log, how a crash begins, or the end."""
+    text = log.read_text(errors="replace")
+    found = re.search(r"(?m)^.*(Fatal error|Crash|crashed)", text)
+    return text[found.start():][:3000] if found else text[-2000:]
 
 
 def ports_in(log, process):
@@ -102,7 +109,7 @@ def ports_in(log, process):
         if found:
             return int(found[1]), int(found[2])
         time.sleep(0.005)
-    fail(f"receiptd did not start; {log} has:\n{log.read_text()[-2000:]}")
+    fail(f"receiptd did not start:\n{essence(log)}")
 
 
 def memory(process, field):
