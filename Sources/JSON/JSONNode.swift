@@ -2,8 +2,6 @@
 // but those that are asked for. Every question has an answer: what is not there, or of another kind, is nil.
 // Pure; any thread.
 
-internal import Glibc
-
 /// A JSON text (RFC 8259) as it is read.
 public enum JSONDocument {
   /// Hands over the value of a text.
@@ -74,12 +72,17 @@ public enum JSONDocument {
     }
   }
 
-  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control character
-  /// or bytes that are not UTF-8.
+  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control
+  /// character or bytes that are not UTF-8.
   public var string: String? {
     let place = place
     guard place.kind == .string else { return nil }
-    return unsafe Self.string(bytes(place), isPlain: place.isPlain)
+    let bytes = unsafe bytes(place)
+    guard place.isPlain && place.isASCII else { return unsafe Self.string(bytes, isPlain: place.isPlain) }
+    // Nothing to check: this is the quickest way to a text.
+    return unsafe String(unsafeUninitializedCapacity: bytes.count) {
+      unsafe $0.initialize(fromContentsOf: bytes)
+    }
   }
 
   /// Whether it is a string of these characters.
@@ -158,8 +161,9 @@ public enum JSONDocument {
       return unsafe Self.string(bytes(place), isPlain: false)?.utf8.elementsEqual(wanted) ?? false
     }
     guard Int(place.count) == wanted.count else { return false }
-    return unsafe wanted.baseAddress.map { unsafe memcmp(text + Int(place.start), $0, wanted.count) == 0 }
-      ?? true
+    let start = Int(place.start)
+    for offset in 0..<wanted.count where unsafe text[start + offset] != wanted[offset] { return false }
+    return true
   }
 
   private static func string(_ bytes: UnsafeBufferPointer<UInt8>, isPlain: Bool) -> String? {

@@ -23,7 +23,11 @@ struct PublicListener: RequestHandler {
     case .failure(let refusal):
       return .answer(RequestScope(head, route: "none", listener: services).finish(refusal.problem))
     case .success(let route):
-      guard let problem = refusal(of: route, head) else { return .body(maximumBytes: bodyBytesMax(route)) }
+      guard let problem = refusal(of: route, head) else {
+        return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
+          handle(request, route, responder)
+        }
+      }
       return .answer(RequestScope(head, route: route.label, listener: services).finish(problem))
     }
   }
@@ -50,8 +54,11 @@ struct PublicListener: RequestHandler {
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
 
-  func handle(_ request: Request, _ responder: Responder) {
-    guard case .success(let route) = PublicRoute.find(request.head), let app = apps.current[route.app] else {
+  /// Nothing is admitted without its own.
+  func handle(_ request: Request, _ responder: Responder) {}
+
+  private func handle(_ request: Request, _ route: PublicRoute, _ responder: Responder) {
+    guard let app = apps.current[route.app] else {
       // The app was taken out of the configuration while the body came in.
       let scope = RequestScope(request.head, route: "none", listener: services)
       return responder.respond(scope.finish(.unknownApp))
