@@ -47,6 +47,9 @@ public struct RequestHead: Sendable {
     fields.first(name).flatMap(Self.text)
   }
 
+  /// The bytes of the first header field of that name, in any case, as they came.
+  public func headerBytes(_ name: String) -> ArraySlice<UInt8>? { fields.first(name) }
+
   /// All header fields of that name in their order; a field that is not valid UTF-8 is left out.
   public func headers(_ name: String) -> [String] {
     fields.values(name).compactMap(Self.text)
