@@ -45,11 +45,12 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
     // Wrappers and small foundations.
     library("JSON"),
-    library("Platform", ["JSON"]),
+    library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),

@@ -2,14 +2,42 @@
 // a request's body has been read. No signature, no JSON, no disk. Also the destination of the benchmark's
 // receipts, for nothing is cheaper.
 //
-// Listens on 127.0.0.1, prints the port that the system chose, and ends when its stdin does.
+// With a file as its argument it is a destination that keeps what arrives: it answers as Purchasely does, with an
+// import id, and at its end writes a line for each body: the moment (CLOCK_MONOTONIC, nanoseconds) and the body.
+//
+// Listens on 127.0.0.1 and prints the port that the system chose. A line on its stdin makes it print how many
+// bodies it has kept; it ends when its stdin does.
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <microhttpd.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
-enum { threads = 2, connections = 2000 };
+#include "http.h"
+
+enum { threads = 2, connections = 2000, body_max = 4096 };
+
+// Room for all that may arrive; only what is written to becomes memory.
+static const size_t kept_max = (size_t)4 << 30;
+static char *kept;
+static atomic_size_t kept_size;
+static atomic_long kept_count;
+
+struct body {
+  size_t size;
+  char text[body_max];
+};
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, const char *text) {
+  struct MHD_Response *response =
+      MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
+  enum MHD_Result result = MHD_queue_response(connection, 200, response);
+  MHD_destroy_response(response);
+  return result;
+}
 
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *target,
                               const char *method, const char *version, const char *data, size_t *size,
@@ -24,25 +52,84 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     *size = 0;
     return MHD_YES;
   }
-  struct MHD_Response *response = MHD_create_response_from_buffer(2, "ok", MHD_RESPMEM_MUST_COPY);
-  enum MHD_Result result = MHD_queue_response(connection, 200, response);
-  MHD_destroy_response(response);
-  return result;
+  return send_text(connection, "ok");
 }
 
-int main(void) {
+static void keep(const struct body *body) {
+  char line[body_max + 32];
+  int size = snprintf(line, sizeof line, "%lld %.*s\n", (long long)monotonic_ns(), (int)body->size, body->text);
+  size_t place = atomic_fetch_add(&kept_size, (size_t)size);
+  if (place + (size_t)size > kept_max) abort();
+  memcpy(kept + place, line, (size_t)size);
+  atomic_fetch_add(&kept_count, 1);
+}
+
+// The answer's import id: a UUID, as random as Purchasely's.
+static void make_import(char *text, size_t size) {
+  static _Thread_local uint64_t state;
+  if (state == 0 && getrandom(&state, sizeof state, 0) != sizeof state) abort();
+  uint64_t words[2];
+  for (int i = 0; i < 2; i += 1) {  // xorshift64*
+    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
+    words[i] = state * 2685821657736338717u;
+  }
+  snprintf(text, size, "{\"id\":\"%08x-%04x-4%03x-8%03x-%012llx\"}", (unsigned)(words[0] >> 32),
+           (unsigned)(words[0] >> 16) & 0xffff, (unsigned)words[0] & 0xfff, (unsigned)(words[1] >> 52),
+           (unsigned long long)(words[1] & 0xffffffffffff));
+}
+
+static enum MHD_Result keep_and_answer(void *context, struct MHD_Connection *connection, const char *target,
+                                       const char *method, const char *version, const char *data, size_t *size,
+                                       void **request) {
+  (void)context, (void)target, (void)method, (void)version;
+  struct body *body = *request;
+  if (body == NULL) {
+    if ((*request = body = malloc(sizeof *body)) == NULL) return MHD_NO;
+    body->size = 0;
+    return MHD_YES;
+  }
+  if (*size > 0) {
+    if (body->size + *size > body_max) return MHD_NO;
+    memcpy(body->text + body->size, data, *size);
+    body->size += *size;
+    *size = 0;
+    return MHD_YES;
+  }
+  keep(body);
+  char text[64];
+  make_import(text, sizeof text);
+  return send_text(connection, text);
+}
+
+static void forget(void *context, struct MHD_Connection *connection, void **request,
+                   enum MHD_RequestTerminationCode why) {
+  (void)context, (void)connection, (void)why;
+  if (kept != NULL) free(*request);
+}
+
+int main(int count, char **words) {
+  if (count > 1) {
+    kept = mmap(NULL, kept_max, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (kept == MAP_FAILED) return 1;
+  }
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct MHD_Daemon *daemon = MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-      answer, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE,
-      (unsigned)threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      (size_t)32 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+      kept == NULL ? answer : keep_and_answer, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+      MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads,
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32 * 1024,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (daemon == NULL) return 1;
   printf("%u\n", (unsigned)MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
   fflush(stdout);
   char unused[64];
-  while (read(STDIN_FILENO, unused, sizeof unused) > 0) {
+  while (fgets(unused, sizeof unused, stdin) != NULL) {
+    printf("%ld\n", atomic_load(&kept_count));
+    fflush(stdout);
   }
   MHD_stop_daemon(daemon);
-  return 0;
+  if (kept == NULL) return 0;
+  FILE *file = fopen(words[1], "w");
+  if (file == NULL || fwrite(kept, 1, kept_size, file) != kept_size) return 1;
+  return fclose(file) == 0 ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 -- What wrk sends: every request is new, put together from a template and a file of prepared records (workload.py
--- writes both). Arguments: the folder with the files, `events` or `contexts`.
+-- writes both, and says what they are). Arguments: the folder with the files, and their name.
 
 local records, size, position = "", 0, 1
-local make
+local texts, offsets, lengths = {}, {}, {}
 
 local function content(path)
   local file = assert(io.open(path, "rb"))
@@ -11,43 +11,33 @@ local function content(path)
   return text
 end
 
--- The parts of a text between its marks.
-local function split(text, mark)
-  local parts, from = {}, 1
-  while true do
-    local first, last = text:find(mark, from, true)
-    parts[#parts + 1] = text:sub(from, first and first - 1)
-    if not first then return parts end
-    from = last + 1
-  end
-end
-
 function init(arguments)
   local folder, kind = arguments[1], arguments[2]
   records = content(folder .. "/" .. kind .. ".records")
-  local head = content(folder .. "/" .. kind .. ".head")
-  local body = split(content(folder .. "/" .. kind .. ".body"), "@ID@")
-  if kind == "events" then
-    -- identifier (24), signature (64)
-    size = 88
-    make = function(record) return head .. record:sub(25) .. "\r\n\r\n" .. table.concat(body, record:sub(1, 24)) end
-  else
-    -- identifier (24), its base64 (32)
-    size = 56
-    local blob = split(body[2], "@BASE64@")
-    make = function(record)
-      return head .. body[1] .. record:sub(1, 24) .. blob[1] .. record:sub(25) .. blob[2]
-    end
+  local template, from = content(folder .. "/" .. kind .. ".template"), 1
+  for first, offset, length, behind in template:gmatch("()@(%d+):(%d+)@()") do
+    texts[#texts + 1] = template:sub(from, first - 1)
+    offsets[#offsets + 1], lengths[#lengths + 1] = tonumber(offset), tonumber(length)
+    size = math.max(size, offset + length)
+    from = behind
   end
+  texts[#texts + 1] = template:sub(from)
 end
+
+local parts = {}
 
 -- From the beginning again when there are no more: receiptd takes that for repeats, and the count of what is
 -- stored shows it.
 function request()
   if position + size - 1 > #records then position = 1 end
-  local record = records:sub(position, position + size - 1)
+  for i = 1, #offsets do
+    local at = position + offsets[i]
+    parts[2 * i - 1] = texts[i]
+    parts[2 * i] = records:sub(at, at + lengths[i] - 1)
+  end
+  parts[2 * #offsets + 1] = texts[#texts]
   position = position + size
-  return make(record)
+  return table.concat(parts)
 end
 
 function done(summary, latency)

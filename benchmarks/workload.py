@@ -1,15 +1,50 @@
 """What the benchmark sends, prepared before the clock runs: signed `checkout.session.completed` events of 3 KB in the
 form that Stripe's webhooks have, and contexts as the app posts them. Every one is new: its own ids, its own
-signature. Standard library only."""
+signature. Standard library only.
 
-import base64, hmac, json, pathlib, secrets, time
+A template is a whole request with marks `@OFFSET:LENGTH@`; there go those bytes of a record, all of one size."""
+
+import base64, hashlib, hmac, json, pathlib, re, secrets, time, uuid
 
 APP = "bench"
 CLIENT_KEY = "benchmark-client-key"
 WEBHOOK_SECRET = "whsec_benchmark_only"
 PRICE = "price_1MbKJHJaEiB9UwXBPt0fFq4O"
 EVENT_BYTES = 3072
-ID = "@ID@"
+EVENTS_PER_SECOND = 10000  # of the time in Stripe's ids
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+STRIPE_EPOCH = 1342389378  # what Stripe's ids count from (README.md)
+ACCOUNT = "Yb3Qm5ZpT1"  # ten characters of the account's id stand in most ids
+RANDOM_CHARACTERS = "".join(BASE62[byte % 62] for byte in range(256)).encode()
+
+
+def base62(number, width):
+    text = ""
+    for _ in range(width):
+        number, digit = divmod(number, 62)
+        text = BASE62[digit] + text
+    return text
+
+
+class Fields:
+    """What differs from record to record, one behind the other."""
+
+    def __init__(self, **widths):
+        self.places, self.bytes = {}, 0
+        for name, width in widths.items():
+            self.places[name] = (self.bytes, width)
+            self.bytes += width
+
+    def marked(self, template):
+        return re.sub("@([a-z0-9_]+)@", lambda found: "@%d:%d@" % self.places[found[1]], template)
+
+    def filled_bytes(self, template):
+        return len(re.sub("@([a-z0-9_]+)@", lambda found: "x" * self.places[found[1]][1], template))
+
+
+# The event's own random part, those of the others, and the times.
+EVENT = Fields(evt=8, sub=8, **{"in": 8}, cs=56, cus=14, user=36, second=5, created=10, app=3, signature=64)
+CONTEXT = Fields(user=36, base64=32)
 
 
 def blob(presentation):
@@ -28,69 +63,112 @@ def session():
              "payment_method_configuration_details", "phone_number_collection", "recovered_from", "setup_intent",
              "shipping_address_collection", "shipping_cost", "shipping_details", "submit_type", "url"]
     return {
-        "id": "cs_live_" + ID, "object": "checkout.session", **dict.fromkeys(unset), "amount_subtotal": 999,
+        "id": "cs_live_a1@cs@", "object": "checkout.session", **dict.fromkeys(unset), "amount_subtotal": 999,
         "amount_total": 999, "automatic_tax": {"enabled": False, "status": None}, "cancel_url": "https://example.com/no",
-        "client_reference_id": "user-" + ID, "created": 1750000000, "currency": "eur", "custom_fields": [],
+        "client_reference_id": "@user@", "created": "@created@", "currency": "eur", "custom_fields": [],
         "custom_text": {"shipping_address": None, "submit": None, "terms_of_service_acceptance": None},
-        "customer": "cus_" + ID, "customer_creation": "always",
+        "customer": "cus_@cus@", "customer_creation": "always",
         "customer_details": {"address": {"city": None, "country": "SE", "line1": None, "line2": None,
                                          "postal_code": None, "state": None},
                              "email": "someone@example.com", "name": "Someone Else", "phone": None,
                              "tax_exempt": "none", "tax_ids": []},
-        "expires_at": 1750086400, "invoice": "in_" + ID, "livemode": True,
+        "expires_at": 1750086400, "invoice": "in_1@second@" + ACCOUNT + "@in@", "livemode": True,
         # The blob itself: the event then has all that its receipt needs, and the whole join runs.
         "metadata": {"ply_context": blob("pres_benchmark")},
         "mode": "subscription", "payment_method_collection": "always",
         "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
         "payment_method_types": ["card"], "payment_status": "paid", "shipping_options": [], "status": "complete",
-        "subscription": "sub_" + ID, "success_url": "https://example.com/yes",
+        "subscription": "sub_1@second@" + ACCOUNT + "@sub@", "success_url": "https://example.com/yes",
         "total_details": {"amount_discount": 0, "amount_shipping": 0, "amount_tax": 0}, "ui_mode": "hosted"}
 
 
-def event_template(id_bytes):
-    event = {"id": "evt_" + ID, "object": "event", "api_version": "2023-10-16", "created": 1750000000,
-             "data": {"object": session()}, "livemode": True, "pending_webhooks": 1,
+def random_text(bytes_each, count):
+    """`count` random base62 texts."""
+    text = secrets.token_bytes(bytes_each * count).translate(RANDOM_CHARACTERS)
+    return [text[at:at + bytes_each] for at in range(0, len(text), bytes_each)]
+
+
+def random_users(count):
+    text = secrets.token_bytes(16 * count)
+    return [str(uuid.UUID(bytes=text[at:at + 16], version=4)).encode() for at in range(0, len(text), 16)]
+
+
+def small_session(names_user=True, carries_context=True):
+    """Only what is needed. Without a user its receipt waits for one; without the blob it takes the user's context."""
+    user = {"client_reference_id": "@user@"} if names_user else {}
+    metadata = {"ply_context": blob("pres_benchmark")} if carries_context else {}
+    return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@", "customer": "cus_@cus@", **user,
+            "metadata": metadata, "mode": "subscription", "payment_status": "paid",
+            "subscription": "sub_1@second@" + ACCOUNT + "@sub@"}
+
+
+def event_body(object_, bytes_min=0):
+    event = {"id": "evt_1@second@" + ACCOUNT + "@evt@", "object": "event", "api_version": "2023-10-16",
+             "created": "@created@", "data": {"object": object_}, "livemode": True, "pending_webhooks": 1,
              "request": {"id": None, "idempotency_key": None}, "type": "checkout.session.completed"}
-    text = json.dumps(event, indent=2)  # indented, as Stripe sends them
-    size = len(text) + text.count(ID) * (id_bytes - len(ID))
-    return text.replace("https://example.com/yes", "https://example.com/yes?" + "x" * (EVENT_BYTES - size - 1))
+    text = json.dumps(event, indent=2).replace('"@created@"', "@created@")  # indented, as Stripe sends them
+    missing = bytes_min - EVENT.filled_bytes(text)
+    return text if missing <= 0 else text.replace("https://example.com/yes", "https://example.com/yes?" + "x" * (missing - 1))
 
 
-def head(path, fields, body_bytes):
+def request(path, fields, body, kind):
     lines = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json; charset=utf-8",
-             f"Content-Length: {body_bytes}", *fields]
-    return "\r\n".join(lines)
+             f"Content-Length: {kind.filled_bytes(body)}", *fields, "", body]
+    return kind.marked("\r\n".join(lines))
 
 
-def write_events(folder, count):
-    template, moment = event_template(24), int(time.time())
-    parts = [part.encode() for part in template.split(ID)]
-    parts[0] = f"{moment}.".encode() + parts[0]
-    with open(folder / "events.records", "wb") as records:
+def event_records(count, body, moment, apps, users):
+    """One record for each event, and what is signed: `body` with its values."""
+    key = hmac.new(WEBHOOK_SECRET.encode(), digestmod=hashlib.sha256)
+    parts = [part.encode() for part in re.split("@[a-z0-9_]+@", f"{moment}.{body}")]
+    order = re.findall("@([a-z0-9_]+)@", body)
+    first_second = moment - count // EVENTS_PER_SECOND
+    drawn = random_text(8 + 8 + 8 + 56 + 10, count)
+    for number in range(count):
+        created = first_second + number // EVENTS_PER_SECOND
+        age, random = created - STRIPE_EPOCH, drawn[number]
+        value = {"evt": random[:8], "sub": random[8:16], "in": random[16:24], "cs": random[24:80],
+                 "cus": base62(age // 60, 4).encode() + random[80:], "user": users[number],
+                 "second": base62(age, 5).encode(), "created": str(created).encode(), "app": b"%03d" % (1 + number % apps)}
+        signed = key.copy()
+        pieces = [parts[0]]
+        for name, part in zip(order, parts[1:]):
+            pieces += value[name], part
+        signed.update(b"".join(pieces))
+        yield b"".join(value.values()) + signed.hexdigest().encode()
+
+
+def write_events(folder, name, count, path=f"/v1/{APP}/webhooks/stripe", apps=1, small=None,
+                 users=None):
+    """Requests for `apps` apps in turn, if the path has the mark `@app@`, by new users unless some are given."""
+    folder, moment = pathlib.Path(folder), int(time.time())
+    body = event_body(small) if small else event_body(session(), EVENT_BYTES)
+    head = ["User-Agent: Stripe/1.0", f"Stripe-Signature: t={moment},v1=@signature@"]
+    (folder / f"{name}.template").write_text(request(path, head, body, EVENT))
+    with open(folder / f"{name}.records", "wb") as records:
+        records.writelines(event_records(count, body, moment, apps, users or random_users(count)))
+
+
+def subscriptions(folder, name, first, count):
+    """The subscriptions that these records of events are about, in their order."""
+    places = EVENT.places
+    with open(pathlib.Path(folder) / f"{name}.records", "rb") as records:
+        records.seek(first * EVENT.bytes)
         for _ in range(count):
-            name = secrets.token_hex(12).encode()
-            signature = hmac.digest(WEBHOOK_SECRET.encode(), name.join(parts), "sha256").hex().encode()
-            records.write(name + signature)
-    (folder / "events.body").write_text(template)
-    (folder / "events.head").write_text(head(
-        f"/v1/{APP}/webhooks/stripe", ["User-Agent: Stripe/1.0", f"Stripe-Signature: t={moment},v1="], EVENT_BYTES))
+            record = records.read(EVENT.bytes).decode()
+            part = {field: record[at:at + width] for field, (at, width) in places.items()}
+            yield f"sub_1{part['second']}{ACCOUNT}{part['sub']}"
 
 
-def write_contexts(folder, count):
-    name = secrets.token_hex(12)
-    marked = blob(name).replace(base64.b64encode(name.encode()).decode(), "@BASE64@")
-    template = json.dumps({"user_id": "user-" + ID, "ply_context": marked})
-    size = len(template) + 24 - len(ID) + 32 - len("@BASE64@")
-    with open(folder / "contexts.records", "wb") as records:
-        for _ in range(count):
-            name = secrets.token_hex(12).encode()
-            records.write(name + base64.b64encode(name))
-    (folder / "contexts.body").write_text(template)
-    (folder / "contexts.head").write_text(head(
-        f"/v1/{APP}/contexts", [f"Authorization: Bearer {CLIENT_KEY}"], size) + "\r\n\r\n")
-
-
-def write(folder, count):
+def write_contexts(folder, name, count):
     folder = pathlib.Path(folder)
-    write_events(folder, count)
-    write_contexts(folder, count)
+    drawn = secrets.token_hex(12)
+    marked = blob(drawn).replace(base64.b64encode(drawn.encode()).decode(), "@base64@")
+    body = json.dumps({"user_id": "@user@", "ply_context": marked})
+    (folder / f"{name}.template").write_text(
+        request(f"/v1/{APP}/contexts", [f"Authorization: Bearer {CLIENT_KEY}"], body, CONTEXT))
+    with open(folder / f"{name}.records", "wb") as records:
+        for user, text in zip(random_users(count), random_text(24, count)):
+            records.write(user + base64.b64encode(text))
+
+

@@ -17,14 +17,15 @@ CREATE TABLE contexts (
   -- again, which serves in its place.
   purchase_row INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;
-CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE purchase_row IS NULL;
+-- Finds a repeat, and a user's newest. One index for both: users come in no order, so that each index on them
+-- costs a page of its own in nearly every transaction. That no two rows are the same repeat, the writer sees to.
+CREATE INDEX contexts_unused ON contexts (app, user_id, digest, posted_at) WHERE purchase_row IS NULL;
 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
 -- `state` is NULL as long as there is no receipt.
 CREATE TABLE purchases (
-  -- Never given out twice: contexts outlive what claimed them.
-  row_id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- Never given out twice (`sequences`): contexts outlive what claimed them.
+  row_id            INTEGER PRIMARY KEY,
   app               TEXT    NOT NULL,
   object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
   object_id         TEXT    NOT NULL,
@@ -43,7 +44,7 @@ CREATE TABLE purchases (
   bought_at         INTEGER,
   updated_at        INTEGER NOT NULL,
   -- the receipt
-  receipt_id        TEXT    UNIQUE,              -- rcp_…
+  receipt_id        TEXT,                        -- rcp_…; names its row, so that no index is needed to find it
   state             TEXT    CHECK (state IN ('waiting', 'pending', 'delivered', 'failed', 'cancelled')),
   reason            TEXT,
   wait_until        INTEGER,                     -- when to look at a waiting one again
@@ -73,8 +74,9 @@ CREATE INDEX purchases_by_user ON purchases (user_id, app) WHERE user_id IS NOT 
 CREATE INDEX purchases_by_import ON purchases (import_id) WHERE import_id IS NOT NULL;
 CREATE INDEX purchases_due ON purchases (app, next_attempt_at, ready_at) WHERE state = 'pending';
 CREATE INDEX purchases_waits ON purchases (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
-CREATE INDEX purchases_by_state ON purchases (state, receipt_id) WHERE state <> 'delivered';
-CREATE INDEX purchases_delivered ON purchases (app, delivered_at) WHERE delivered_at IS NOT NULL;
+-- Every receipt stands in one group, in the order of time: all lists are read from here, group by group, and
+-- `receipt_counts` says which groups there are.
+CREATE INDEX purchases_by_group ON purchases (app, state, reason, receipt_id) WHERE state IS NOT NULL;
 CREATE INDEX purchases_noted ON purchases (updated_at) WHERE state IS NULL;
 
 -- Webhook deliveries that carried a valid signature.
@@ -118,24 +120,28 @@ CREATE TABLE breakers (
   paused_ms   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- How many receipts each app has in each state, so that asking does not cost more the more there are.
--- Triggers keep it, so that no writer can forget to.
+-- How many receipts each group has, so that asking does not cost more the more there are. Kept by the writer,
+-- once in each transaction; `reason` is empty where there is none.
 CREATE TABLE receipt_counts (
-  app   TEXT    NOT NULL,
-  state TEXT    NOT NULL,
-  count INTEGER NOT NULL,
-  PRIMARY KEY (app, state)
+  app    TEXT    NOT NULL,
+  state  TEXT    NOT NULL,
+  reason TEXT    NOT NULL,
+  count  INTEGER NOT NULL,
+  PRIMARY KEY (app, state, reason)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER count_inserted AFTER INSERT ON purchases WHEN new.state IS NOT NULL BEGIN
-  INSERT INTO receipt_counts (app, state, count) VALUES (new.app, new.state, 1)
-    ON CONFLICT (app, state) DO UPDATE SET count = count + 1;
-END;
-CREATE TRIGGER count_moved AFTER UPDATE OF state ON purchases WHEN new.state IS NOT old.state BEGIN
-  UPDATE receipt_counts SET count = count - 1 WHERE app = old.app AND state = old.state;
-  INSERT INTO receipt_counts (app, state, count) SELECT new.app, new.state, 1 WHERE new.state IS NOT NULL
-    ON CONFLICT (app, state) DO UPDATE SET count = count + 1;
-END;
-CREATE TRIGGER count_deleted AFTER DELETE ON purchases WHEN old.state IS NOT NULL BEGIN
-  UPDATE receipt_counts SET count = count - 1 WHERE app = old.app AND state = old.state;
-END;
+-- How many receipts were delivered, and failed, in each minute of the last days.
+CREATE TABLE delivery_counts (
+  minute    INTEGER NOT NULL,                    -- Unix minutes
+  app       TEXT    NOT NULL,
+  delivered INTEGER NOT NULL,
+  failed    INTEGER NOT NULL,
+  PRIMARY KEY (minute, app)
+) STRICT, WITHOUT ROWID;
+
+-- The next number of what is numbered.
+CREATE TABLE sequences (
+  name TEXT    PRIMARY KEY,
+  next INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO sequences (name, next) VALUES ('purchases', 1);

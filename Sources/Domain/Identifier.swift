@@ -17,19 +17,51 @@ public enum Identifier {
   public static func make(
     prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
   ) -> String {
-    let time = min(UInt64(clamping: now.unixMilliseconds), 0xFFFF_FFFF_FFFF)
-    let high = UInt64.random(in: 0..<(1 << 40), using: &random)
-    let low = UInt64.random(in: 0..<(1 << 40), using: &random)
+    // 40 bits of each word: bits are as good as numbers here.
+    let (high, low) = (random.next(), random.next())
     var text = Array(prefix.utf8)
-    append(time, characters: 10, to: &text)
+    append(time(of: now), characters: 10, to: &text)
     append(high, characters: 8, to: &text)
     append(low, characters: 8, to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// A new identifier that carries a number, by which what it names is found; identifiers of one moment are
+  /// in the order of their numbers. Half of the random bits are left.
+  /// - Parameter number: clamped to what 40 bits hold.
+  public static func make(
+    prefix: String, now: Timestamp, number: Int64, random: inout some RandomNumberGenerator
+  ) -> String {
+    var text = Array(prefix.utf8)
+    append(time(of: now), characters: 10, to: &text)
+    append(min(UInt64(clamping: number), (1 << 40) - 1), characters: 8, to: &text)
+    append(random.next(), characters: 8, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The number that an identifier carries; nil when `text` is none with this prefix.
+  public static func number(in text: String, prefix: String) -> Int64? {
+    guard isWellFormed(text, prefix: prefix) else { return nil }
+    return text.utf8.dropFirst(prefix.utf8.count + 10).prefix(8).reduce(0) { number, character in
+      number << 5 | Int64(alphabet.firstIndex(of: character) ?? 0)
+    }
+  }
+
+  /// What stands, in the order of text, before every identifier of that moment or later and behind all
+  /// earlier ones.
+  public static func bound(prefix: String, at moment: Timestamp) -> String {
+    var text = Array(prefix.utf8)
+    append(time(of: moment), characters: 10, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func time(of moment: Timestamp) -> UInt64 {
+    min(UInt64(clamping: moment.unixMilliseconds), 0xFFFF_FFFF_FFFF)
+  }
+
   private static func append(_ bits: UInt64, characters: Int, to text: inout [UInt8]) {
     for position in stride(from: 5 * (characters - 1), through: 0, by: -5) {
-      text.append(alphabet[Int(bits >> UInt64(position)) & 31])
+      text.append(alphabet[Int(bits >> UInt64(position) & 31)])
     }
   }
 

@@ -22,7 +22,7 @@ extension StoreSession {
       record = found.record
     } else {
       record = PurchaseRecord(
-        rowID: try purchases.nextRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
+        rowID: counts.takePurchaseRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
         updatedAt: now)
     }
     let known = record.purchase
@@ -53,13 +53,19 @@ extension StoreSession {
       return known.map { ($0, $0) }
     }
     guard let survivor = known else { return (placeholder, placeholder) }
-    return (try merge(placeholder, into: survivor), survivor)
+    return try merge(placeholder, into: survivor)
   }
 
   private func merge(
     _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
-  ) throws(SQLiteError) -> PurchaseRecord {
+  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord) {
+    // A receipt names its row. Nothing of the placeholder's was ever sent, so it may go on as the
+    // subscription's.
+    let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil
+    let (kept, dropped) = isPlaceholderKept ? (placeholder, survivor) : (survivor, placeholder)
     var merged = survivor
+    merged.rowID = kept.rowID
+    merged.receipt = kept.receipt
     merged.purchase.absorb(placeholder.purchase)
     let isOpen = survivor.receipt?.isOpenToJoin ?? true
     if !isOpen {
@@ -76,17 +82,15 @@ extension StoreSession {
       let isLate =
         !isOpen && survivor.purchase.contextID == nil && placeholder.purchase.userID == merged.purchase.userID
       if contextID == merged.purchase.contextID || isLate {
-        try contexts.move(id: contextID, from: owner, to: survivor.rowID)
+        try contexts.move(id: contextID, from: owner, to: kept.rowID)
       } else {
         try contexts.release(id: contextID)
       }
     }
-    // Nothing of the placeholder was ever sent, so its receipt may go on under the subscription's row.
-    if merged.receipt == nil { merged.receipt = placeholder.receipt }
     try events.reassign(
-      from: placeholder.rowID, to: survivor.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
-    try purchases.delete(row: placeholder.rowID)
-    return merged
+      from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
+    try purchases.delete(row: dropped.rowID)
+    return (merged, kept)
   }
 
   /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one
@@ -155,7 +159,7 @@ extension StoreSession {
       try purchases.insert(record)
       return changes.note(record)
     }
-    try purchases.update(record)
+    try purchases.update(record, from: before)
     changes.note(record)
     if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
@@ -200,7 +204,7 @@ extension StoreSession {
       var receipt =
         record.receipt
         ?? Receipt(
-          id: identifier(prefix: Identifier.receiptPrefix), state: state, reason: reason, createdAt: now)
+          id: receiptIdentifier(row: record.rowID), state: state, reason: reason, createdAt: now)
       receipt.state = state
       receipt.reason = reason
       receipt.waitUntil = until

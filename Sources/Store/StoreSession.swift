@@ -42,6 +42,7 @@ public struct StoreChanges: Sendable, Equatable {
 /// The open transaction, as commands see it.
 public final class StoreSession {
   let connection: Connection
+  let counts: CountRows
   let purchases: PurchaseRows
   let contexts: ContextRows
   let events: EventRows
@@ -60,7 +61,8 @@ public final class StoreSession {
     self.rules = rules
     self.random = random
     now = Timestamp(unixMilliseconds: 0)
-    purchases = try PurchaseRows(connection)
+    counts = try CountRows(connection)
+    purchases = try PurchaseRows(connection, counts: counts)
     contexts = try ContextRows(connection)
     events = try EventRows(connection)
     attempts = try AttemptRows(connection)
@@ -68,8 +70,30 @@ public final class StoreSession {
     retention = try RetentionRows(connection)
   }
 
-  /// A new identifier of the relay's own.
-  func identifier(prefix: String) -> String { Identifier.make(prefix: prefix, now: now, random: &random) }
+  /// A new receipt's identifier. It names its row.
+  func receiptIdentifier(row: Int64) -> String {
+    Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
+  }
+
+  /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
+  func transaction<Result>(
+    now: Timestamp, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    self.now = now
+    changes = StoreChanges()
+    do throws(SQLiteError) {
+      return try connection.transaction { () throws(SQLiteError) in
+        try breakers.refresh(connection)
+        try counts.begin()
+        let result = try body()
+        try counts.end(now: now)
+        return result
+      }
+    } catch {
+      breakers.distrust()
+      throw error
+    }
+  }
 
   /// The rules of an app that is configured; the defaults, which deliver nowhere, for one that no longer is.
   func rules(of app: String) -> AppRules? { rules[app] }

@@ -181,19 +181,19 @@ struct QueryTests {
 private struct WriteRecord: StoreCommand {
   var record: PurchaseRecord
 
-  func apply(to store: StoreSession) throws(SQLiteError) { try store.purchases.update(record) }
+  func apply(to store: StoreSession) throws(SQLiteError) {
+    guard let old = try store.purchases.find(row: record.rowID) else { return }
+    try store.purchases.update(record, from: old)
+  }
 }
 
 extension ReceiptFilter {
-  /// Each of what identifies receipts, alone.
-  fileprivate static var all: [ReceiptFilter] {
+  /// Each of what names few receipts, alone. Other lists are read group by group.
+  fileprivate static var narrow: [ReceiptFilter] {
     let changes: [(inout ReceiptFilter) -> Void] = [
-      { $0.userID = "u" }, { $0.objectID = "sub" }, { $0.importID = "imp" }, { $0.after = "rcp" },
+      { $0.userID = "u" }, { $0.objectID = "sub" }, { $0.importID = "imp" },
     ]
-    let states = ReceiptState.allCases.filter { $0 != .delivered }.map { state in
-      { (filter: inout ReceiptFilter) in filter.state = state }
-    }
-    return (changes + states).map { change in
+    return changes.map { change in
       var filter = ReceiptFilter()
       change(&filter)
       return filter
@@ -250,13 +250,13 @@ struct QueryPlanTests {
     _ = session.now
   }
 
-  @Test("None of the reader's statements reads a whole table, nor does a list by what identifies a receipt")
+  @Test("None of the reader's statements reads a whole table, nor does any list of receipts")
   func reader() throws {
     let store = try TestStore()
     let held = try statements(store.reader.connection)
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
-    let receipts = ReceiptFilter.all.map(StoreReader.sql)
+    let receipts = [StoreReader.groupSQL] + ReceiptFilter.narrow.map(StoreReader.fewSQL)
     let events = EventFilter.all.map(StoreReader.sql)
     for sql in receipts + events { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
   }

@@ -13,11 +13,12 @@ private struct BreakReceipt: StoreCommand {
   var id: String
 
   func apply(to store: StoreSession) throws(SQLiteError) {
-    guard var record = try store.purchases.find(receipt: id) else { return }
+    guard let old = try store.purchases.find(receipt: id) else { return }
+    var record = old
     record.receipt?.state = .pending
     record.receipt?.body = nil
     record.receipt?.nextAttemptAt = nil
-    try store.purchases.update(record)
+    try store.purchases.update(record, from: old)
   }
 }
 

@@ -103,6 +103,7 @@ extension Rule {
 
   static let wrappers = [
     "CSQLite": "SQLite", "CCurl": "HTTPClient", "CMicroHTTPD": "HTTPServer", "CCrypto": "Cryptography",
+    "CMalloc": "Platform",
   ]
   private static let mayTouchC = Set(wrappers.values).union(["Platform"])
   /// JSON gives views of borrowed bytes: it wraps memory instead of a library.

@@ -24,6 +24,6 @@ public struct EndWaits: StoreCommand {
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(SQLiteError) {
     var postponed = record
     postponed.receipt?.waitUntil = store.now.advanced(byMilliseconds: StoreSession.reconsiderMilliseconds)
-    try store.purchases.update(postponed)
+    try store.purchases.update(postponed, from: record)
   }
 }

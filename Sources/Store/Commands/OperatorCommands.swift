@@ -33,9 +33,8 @@ public struct ReplayReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
-      return .notFound
-    }
+    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    var record = old
     if receipt.state == .delivered && !force { return .delivered }
     if receipt.body == nil {
       // It never became ready; if nothing is lacking any more, an operator may send it as it is.
@@ -50,7 +49,7 @@ public struct ReplayReceipt: StoreCommand {
     receipt.deliveredAt = nil
     receipt.readyAt = receipt.readyAt ?? store.now
     store.restartBudget(of: &receipt, app: record.app, at: max(dueAt, store.now))
-    try store.write(receipt, to: &record)
+    try store.write(receipt, to: &record, from: old)
     return .done
   }
 }
@@ -67,16 +66,15 @@ public struct CancelReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
-      return .notFound
-    }
+    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    var record = old
     guard receipt.state != .delivered, receipt.state != .cancelled else { return .notAllowed(receipt.state) }
     receipt.state = .cancelled
     receipt.reason = .byOperator
     receipt.note = note
     receipt.waitUntil = nil
     receipt.nextAttemptAt = nil
-    try store.write(receipt, to: &record)
+    try store.write(receipt, to: &record, from: old)
     return .done
   }
 }
@@ -96,9 +94,8 @@ public struct CompleteReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard var record = try store.purchases.find(receipt: id), var receipt = record.receipt else {
-      return .notFound
-    }
+    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    var record = old
     // The bytes of a pending one may be on their way; those of a delivered one have been.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
     let oldContextID = record.purchase.contextID
@@ -119,7 +116,7 @@ public struct CompleteReceipt: StoreCommand {
     receipt.waitUntil = nil
     receipt.readyAt = store.now
     store.restartBudget(of: &receipt, app: record.app, at: store.now)
-    try store.write(receipt, to: &record)
+    try store.write(receipt, to: &record, from: old)
     return .done
   }
 
@@ -168,10 +165,12 @@ extension StoreSession {
     }
   }
 
-  func write(_ receipt: Receipt, to record: inout PurchaseRecord) throws(SQLiteError) {
+  func write(
+    _ receipt: Receipt, to record: inout PurchaseRecord, from old: PurchaseRecord
+  ) throws(SQLiteError) {
     record.receipt = receipt
     record.updatedAt = now
-    try purchases.update(record)
+    try purchases.update(record, from: old)
     changes.note(record)
   }
 }

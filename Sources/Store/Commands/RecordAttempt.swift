@@ -77,7 +77,7 @@ public struct RecordAttempt: StoreCommand {
     var updated = record
     updated.receipt = receipt
     updated.updatedAt = store.now
-    try store.purchases.update(updated)
+    try store.purchases.update(updated, from: record)
     store.changes.note(updated)
     return receipt.state
   }
@@ -100,14 +100,13 @@ public struct GiveUp: StoreCommand {
   public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
     var count = 0
     for row in rows {
-      guard var record = try store.purchases.find(row: row), record.receipt?.state == .pending else {
-        continue
-      }
+      guard let old = try store.purchases.find(row: row), old.receipt?.state == .pending else { continue }
+      var record = old
       record.receipt?.state = .failed
       record.receipt?.reason = .gaveUp
       record.receipt?.nextAttemptAt = nil
       record.updatedAt = store.now
-      try store.purchases.update(record)
+      try store.purchases.update(record, from: old)
       store.changes.note(record)
       count += 1
     }

@@ -27,7 +27,11 @@ public struct Retain: StoreCommand {
     let candidates = try store.retention.scan(table, after: afterRow)
     var deleted = 0
     for candidate in candidates where candidate.mayGo && candidate.at < cutoff {
-      try store.retention.delete(candidate.row, from: table)
+      if table == .receipts {
+        try store.purchases.delete(row: candidate.row)
+      } else {
+        try store.retention.delete(candidate.row, from: table)
+      }
       deleted += 1
     }
     // Rows that a clock which ran ahead has dated say nothing about those behind them.
@@ -45,5 +49,6 @@ public struct RetainNoted: StoreCommand {
 
   public func apply(to store: StoreSession) throws(SQLiteError) {
     try store.retention.deleteNoted(before: cutoff)
+    try store.counts.forgetDeliveries(now: store.now)
   }
 }

@@ -21,31 +21,33 @@ public struct ReceiptOutline: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// The most ids that one question may name; SQLite takes 32 766 values
-  /// (https://www.sqlite.org/limits.html).
+  /// The most ids that one question may name.
   public static let idsMax = 500
 
   /// - Returns: at most `limit` receipts, newest first.
   public func outlines(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [ReceiptOutline] {
-    let conditions = filter.conditions
-    let sql = """
-      SELECT p.receipt_id, p.app, p.state, p.reason, p.created_at FROM purchases p
-      WHERE p.receipt_id IS NOT NULL\(conditions.map { " AND \($0.sql)" }.joined())
-      ORDER BY p.receipt_id DESC LIMIT ?
-      """
-    return try connection.prepare(sql)
-      .all(conditions.map(\.value) + [.integer(Int64(limit))], Self.outline)
+    try connection.snapshot { () throws(SQLiteError) in
+      try outlines(rows: try places(filter, limit: limit).map(\.row))
+    }
   }
 
   /// The receipts with these ids, in no order; unknown ids are left out.
   /// - Parameter ids: at most `idsMax`; what comes after them is not looked at.
   public func outlines(ids: [String]) throws(SQLiteError) -> [ReceiptOutline] {
-    let ids = ids.prefix(Self.idsMax)
-    guard !ids.isEmpty else { return [] }
-    let places = Array(repeating: "?", count: ids.count).joined(separator: ", ")
-    let sql =
-      "SELECT receipt_id, app, state, reason, created_at FROM purchases WHERE receipt_id IN (\(places))"
-    return try connection.prepare(sql).all(ids.map(Value.text), Self.outline)
+    let ids = Set(ids.prefix(Self.idsMax))
+    return try outlines(rows: ids.compactMap { Identifier.number(in: $0, prefix: Identifier.receiptPrefix) })
+      .filter { ids.contains($0.id) }
+  }
+
+  private func outlines(rows: [Int64]) throws(SQLiteError) -> [ReceiptOutline] {
+    let reading = try connection.prepare(
+      "SELECT receipt_id, app, state, reason, created_at FROM purchases WHERE row_id = ?1 AND state IS NOT NULL"
+    )
+    var outlines: [ReceiptOutline] = []
+    for row in rows {
+      if let outline = try reading.first([.integer(row)], Self.outline) { outlines.append(outline) }
+    }
+    return outlines
   }
 
   private static func outline(_ row: Row) throws(SQLiteError) -> ReceiptOutline {
@@ -55,10 +57,12 @@ extension StoreReader {
     )
   }
 
-  /// How many of an app's receipts were delivered at that moment or later.
+  /// How many receipts of an app were delivered since then, to the minute. Counted for eight days.
   public func delivered(app: String, since: Timestamp) throws(SQLiteError) -> Int64 {
-    try connection.prepare("SELECT count(*) FROM purchases WHERE app = ?1 AND delivered_at >= ?2")
-      .first([.text(app), .time(since)]) { row throws(SQLiteError) in row.integer(0) } ?? 0
+    try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
+      .first([.text(app), .integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
+        row throws(SQLiteError) in row.integer(0)
+      } ?? 0
   }
 
   /// How many rows each table has that grows. Reads all of their keys.

@@ -20,24 +20,6 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var after: String?
 
   public init() {}
-
-  var conditions: [(sql: String, value: Value)] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("p.app = ?", app.map(Value.text))
-    // The second half is what the partial index needs to be used.
-    add(
-      "p.state = ?\(state == .delivered ? "" : " AND p.state <> 'delivered'")",
-      state.map { .text($0.rawValue) })
-    add("p.user_id = ?", userID.map(Value.text))
-    add("p.reason = ?", reason.map(Value.text))
-    add("p.object_id = ?", objectID.map(Value.text))
-    add("p.import_id = ?", importID.map(Value.text))
-    add("p.created_at >= ?", since.map { .time($0) })
-    add("p.created_at < ?", until.map { .time($0) })
-    add("p.receipt_id < ?", after.map(Value.text))
-    return conditions
-  }
 }
 
 /// A try, as the log has it.
@@ -71,39 +53,24 @@ public struct ReceiptDetail: Sendable, Equatable {
 extension StoreReader {
   /// - Returns: at most `limit` receipts, newest first.
   public func receipts(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [PurchaseRecord] {
-    try connection.prepare(Self.sql(filter))
-      .all(filter.conditions.map(\.value) + [.integer(Int64(limit))], PurchaseRow.record)
-  }
-
-  static func sql(_ filter: ReceiptFilter) -> String {
-    let columns = PurchaseRow.columns.map { "p.\($0)" }.joined(separator: ", ")
-    return """
-      SELECT \(columns) FROM purchases p
-      WHERE p.receipt_id IS NOT NULL\(filter.conditions.map { " AND \($0.sql)" }.joined())
-      ORDER BY p.receipt_id DESC LIMIT ?
-      """
-  }
-
-  /// How many receipts a filter names, by reason, with the oldest and the newest.
-  public func summary(of filter: ReceiptFilter) throws(SQLiteError) -> [ReceiptGroup] {
-    let conditions = filter.conditions
-    let sql = """
-      SELECT p.state, coalesce(p.reason, ''), count(*), min(p.created_at), max(p.created_at) FROM purchases p
-      WHERE p.receipt_id IS NOT NULL\(conditions.map { " AND \($0.sql)" }.joined())
-      GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
-      """
-    return try connection.prepare(sql).all(conditions.map(\.value)) { row throws(SQLiteError) in
-      ReceiptGroup(
-        state: try row.text(0), reason: try row.text(1), count: row.integer(2),
-        oldest: Timestamp(unixMilliseconds: row.integer(3)),
-        newest: Timestamp(unixMilliseconds: row.integer(4)))
+    let reading = try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1")
+    return try connection.snapshot { () throws(SQLiteError) in
+      var records: [PurchaseRecord] = []
+      for place in try places(filter, limit: limit) {
+        if let record = try reading.first([.integer(place.row)], PurchaseRow.record) {
+          records.append(record)
+        }
+      }
+      return records
     }
   }
 
   /// A receipt by its id.
   public func receipt(id: String) throws(SQLiteError) -> PurchaseRecord? {
-    try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE receipt_id = ?1")
-      .first([.text(id)], PurchaseRow.record)
+    guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix) else { return nil }
+    return try connection.prepare(
+      "SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1 AND receipt_id = ?2"
+    ).first([.integer(row), .text(id)], PurchaseRow.record)
   }
 
   /// Everything about a receipt; nil when there is none with this id.
@@ -129,14 +96,4 @@ extension StoreReader {
     if let id = record.purchase.contextID { context = try self.context(id: id) }
     return ReceiptDetail(record: record, attempts: attempts, events: events.reversed(), context: context)
   }
-}
-
-/// Receipts of one state and reason.
-public struct ReceiptGroup: Sendable, Equatable {
-  public var state: String
-  /// Empty where there is none.
-  public var reason: String
-  public var count: Int64
-  public var oldest: Timestamp
-  public var newest: Timestamp
 }

@@ -40,9 +40,11 @@ final class ContextRows {
       "\(select) WHERE app = ?1 AND user_id = ?2 AND digest = ?3 AND purchase_row IS NULL")
     candidates = try connection.prepare(
       """
-      SELECT id, ply_context, price_id, posted_at FROM contexts
-      WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
-      ORDER BY posted_at DESC LIMIT ?4
+      SELECT id, ply_context, price_id, posted_at FROM contexts WHERE row_id IN (
+        SELECT row_id FROM contexts
+        WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
+        ORDER BY posted_at DESC LIMIT ?4)
+      ORDER BY posted_at DESC
       """)
     sameBlob = try connection.prepare(
       """

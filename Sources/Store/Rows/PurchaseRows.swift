@@ -8,7 +8,6 @@ final class PurchaseRows {
   static let relatedMax: Int64 = 200
 
   private let byRow: Statement
-  private let byReceipt: Statement
   private let byObject: Statement
   private let bySession: Statement
   private let ofUser: Statement
@@ -16,18 +15,20 @@ final class PurchaseRows {
   private let userOfCustomer: Statement
   private let overdue: Statement
   private let earliestWait: Statement
-  private let lastRow: Statement
   private let inserting: Statement
   private let updating: Statement
+  private let updatingDelivery: Statement
   private let deleting: Statement
   private let expediting: Statement
   private let bringingBack: Statement
   private let shifting: Statement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  private let counts: CountRows
+
+  init(_ connection: Connection, counts: CountRows) throws(SQLiteError) {
+    self.counts = counts
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
-    byReceipt = try connection.prepare("\(select) WHERE receipt_id = ?1")
     byObject = try connection.prepare("\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3")
     bySession = try connection.prepare(
       "\(select) WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription' LIMIT 1")
@@ -50,18 +51,17 @@ final class PurchaseRows {
       "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
     earliestWait = try connection.prepare(
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
-    // AUTOINCREMENT's own memory (https://www.sqlite.org/autoinc.html): an id is never given out twice.
-    lastRow = try connection.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'purchases'")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
-    deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1")
+    updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
+    deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 RETURNING app, state, reason")
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
       WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
       """)
-    // The second condition on the state is the index's own.
-    let isOpen = "state IN ('pending', 'waiting') AND state <> 'delivered'"
+    // The index of the groups begins with the app.
+    let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
     bringingBack = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at),
@@ -86,7 +86,11 @@ final class PurchaseRows {
   }
 
   func find(receipt id: String) throws(SQLiteError) -> PurchaseRecord? {
-    try byReceipt.first([.text(id)], PurchaseRow.record)
+    guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix),
+      let record = try find(row: row),
+      record.receipt?.id == id
+    else { return nil }
+    return record
   }
 
   func find(app: String, key: PurchaseKey) throws(SQLiteError) -> PurchaseRecord? {
@@ -124,21 +128,29 @@ final class PurchaseRows {
     try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }
 
-  /// The id of the next new row. There is one writer of purchases, and it asks inside its transaction.
-  func nextRow() throws(SQLiteError) -> Int64 {
-    try lastRow.first { row throws(SQLiteError) in row.integer(0) + 1 } ?? 1
-  }
-
   func insert(_ record: PurchaseRecord) throws(SQLiteError) {
     try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
+    counts.move(from: nil, to: .init(record.receipt, app: record.app))
   }
 
-  func update(_ record: PurchaseRecord) throws(SQLiteError) {
-    try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+  /// - Parameter old: the row as it stands in the database.
+  func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
+    // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes none
+    // of those by which purchases are found.
+    if let values = PurchaseRow.deliveryValues(of: record, from: old) {
+      try updatingDelivery.run(values)
+    } else {
+      try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+    }
+    counts.move(from: .init(old.receipt, app: old.app), to: .init(record.receipt, app: record.app))
   }
 
   func delete(row: Int64) throws(SQLiteError) {
-    try deleting.run([.integer(row)])
+    try deleting.forEach([.integer(row)]) { row throws(SQLiteError) in
+      guard let state = try row.optionalText(1) else { return }
+      counts.move(
+        from: .init(app: try row.text(0), state: state, reason: try row.optionalText(2) ?? ""), to: nil)
+    }
   }
 
   /// Brings what was written in the future back to now; see `FollowClock`.

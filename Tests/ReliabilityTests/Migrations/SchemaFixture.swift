@@ -132,6 +132,7 @@ struct SchemaFixtureTests {
     let kinds = [
       "purchases WHERE state IS NULL", "contexts WHERE purchase_row IS NULL",
       "contexts WHERE purchase_row IS NOT NULL", "events", "attempts", "breakers", "receipt_counts",
+      "delivery_counts", "sequences",
     ]
     for kind in kinds { #expect(try file.integer("SELECT count(*) FROM \(kind)") ?? 0 > 0, "\(kind)") }
   }

@@ -1,0 +1,102 @@
+// What is counted and numbered: receipts by group, deliveries by minute, the next row of a purchase. Changes
+// are gathered while a transaction is open and written once at its end, for a batch of commands counts the
+// same few rows over and over. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class CountRows {
+  /// Where a receipt stands in the lists.
+  struct Group: Hashable {
+    var app: String
+    var state: String
+    /// Empty where there is none.
+    var reason: String
+  }
+
+  /// For how long deliveries are counted by minute: a week, and a day to look at it.
+  static let deliveryCountsKeptMilliseconds: Int64 = 8 * 86_400_000
+  static let minuteMilliseconds: Int64 = 60_000
+
+  private var changes: [Group: Int64] = [:]
+  private var ends: [String: (delivered: Int64, failed: Int64)] = [:]
+  private var nextPurchase: Int64 = 1
+  private var isNumberTaken = false
+
+  private let readingNext: Statement
+  private let writingNext: Statement
+  private let counting: Statement
+  private let countingEnds: Statement
+  private let forgettingEnds: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    readingNext = try connection.prepare("SELECT next FROM sequences WHERE name = 'purchases'")
+    writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
+    counting = try connection.prepare(
+      """
+      INSERT INTO receipt_counts (app, state, reason, count) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (app, state, reason) DO UPDATE SET count = count + ?4
+      """)
+    countingEnds = try connection.prepare(
+      """
+      INSERT INTO delivery_counts (minute, app, delivered, failed) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (minute, app) DO UPDATE SET delivered = delivered + ?3, failed = failed + ?4
+      """)
+    forgettingEnds = try connection.prepare("DELETE FROM delivery_counts WHERE minute < ?1")
+  }
+
+  /// A transaction begins. What an earlier one gathered and did not write was undone with it; another process
+  /// may have written since.
+  func begin() throws(SQLiteError) {
+    changes.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    isNumberTaken = false
+    nextPurchase = try readingNext.first { row throws(SQLiteError) in row.integer(0) } ?? 1
+  }
+
+  /// The row of a new purchase: no other ever had it.
+  func takePurchaseRow() -> Int64 {
+    isNumberTaken = true
+    nextPurchase += 1
+    return nextPurchase - 1
+  }
+
+  /// A receipt came into being, moved, or went: its group before and after.
+  func move(from old: Group?, to new: Group?) {
+    guard old != new else { return }
+    if let old { changes[old, default: 0] -= 1 }
+    guard let new else { return }
+    changes[new, default: 0] += 1
+    guard new.state != old?.state else { return }
+    if new.state == ReceiptState.delivered.rawValue { ends[new.app, default: (0, 0)].delivered += 1 }
+    if new.state == ReceiptState.failed.rawValue { ends[new.app, default: (0, 0)].failed += 1 }
+  }
+
+  /// The transaction is about to be committed.
+  func end(now: Timestamp) throws(SQLiteError) {
+    if isNumberTaken { try writingNext.run([.integer(nextPurchase)]) }
+    for (group, change) in changes where change != 0 {
+      try counting.run([.text(group.app), .text(group.state), .text(group.reason), .integer(change)])
+    }
+    let minute = now.unixMilliseconds / Self.minuteMilliseconds
+    for (app, count) in ends {
+      try countingEnds.run([
+        .integer(minute), .text(app), .integer(count.delivered), .integer(count.failed),
+      ])
+    }
+  }
+
+  /// Forgets the deliveries of minutes that nobody asks for any more.
+  func forgetDeliveries(now: Timestamp) throws(SQLiteError) {
+    let since = now.advanced(byMilliseconds: -Self.deliveryCountsKeptMilliseconds)
+    try forgettingEnds.run([.integer(since.unixMilliseconds / Self.minuteMilliseconds)])
+  }
+}
+
+extension CountRows.Group {
+  /// - Returns: nil without a receipt.
+  init?(_ receipt: Receipt?, app: String) {
+    guard let receipt else { return nil }
+    self.init(app: app, state: receipt.state.rawValue, reason: receipt.reason?.text ?? "")
+  }
+}

@@ -1,0 +1,174 @@
+"""Makes large databases out of small true ones: receiptd makes a database with one purchase, and its rows are
+multiplied. What is known of the schema is here, and it is little: which values look like identifiers and moments, so
+that a new column or table needs nothing. Standard library only.
+
+A seed is a database with one purchase of the kind that is wanted; the target is an empty one that receiptd made."""
+
+import contextlib, re, sqlite3
+
+import workload
+
+MILLION = 1_000_000
+BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+# Tables that hold no rows of one purchase; what they count is counted anew.
+COUNTED = {"receipt_counts", "delivery_counts", "sequences", "breakers", "sqlite_sequence"}
+OURS = re.compile(r"^(rcp|ctx)_[0-9A-HJKMNP-TV-Z]{26}$")
+STRIPE = re.compile(rf"^((?:evt|sub|in)_1)[0-9A-Za-z]{{5}}{workload.ACCOUNT}[0-9A-Za-z]{{8}}$")
+CUSTOMER = re.compile(r"^cus_[0-9A-Za-z]{14}$")
+SESSION = re.compile(r"^cs_live_a1[0-9A-Za-z]{56}$")
+UUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
+
+def scrambled(salt, bits=32):
+    """An expression that gives each `n` another number, in no order: n times an odd number, of which the low bits
+    are kept (one to one)."""
+    return f"((n * 2654435761 + {salt * 7919}) & {(1 << bits) - 1})"
+
+
+def digits(value, alphabet, width):
+    """An expression that writes a number in the digits of an alphabet, most significant first."""
+    base = len(alphabet)
+    return "||".join(f"substr('{alphabet}', 1 + {value} / {base ** place} % {base}, 1)" for place in range(width - 1, -1, -1))
+
+
+class Multiplier:
+    """Writes the expressions that make row `n` of a seed's row. `moment` is an expression: Unix milliseconds."""
+
+    def __init__(self, seed, replaced):
+        self.seed, self.replaced = seed, replaced
+        self.columns = {name: seed.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in seed.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") if name not in COUNTED}
+        self.rows = {name: seed.execute(f"SELECT * FROM {name}").fetchall() for name in self.columns}
+        self.known, self.stride, self.now = {}, 1, 0
+        for name, rows in self.rows.items():
+            for row in rows:
+                for column, value in zip(self.columns[name], row):
+                    self.learn(column[1], value)
+
+    def learn(self, name, value):
+        if isinstance(value, str) and (made := self.identifier(value, len(self.known))):
+            self.known.setdefault(value, made)
+        if isinstance(value, int) and self.is_row(name):
+            self.stride = max(self.stride, value)
+        if isinstance(value, int) and name == "first_seen_at":
+            self.now = value
+
+    @staticmethod
+    def is_row(name):
+        return name == "row_id" or name.endswith("_row")
+
+    @staticmethod
+    def is_moment(value):
+        return isinstance(value, int) and 1_500_000_000_000 < value < 2_500_000_000_000
+
+    def identifier(self, value, salt):
+        """The expression in the place of an identifier of a seed; None when the value is none. Ours carry their
+        moment, and the number of their row."""
+        second, random = f"(moment / 1000 - {workload.STRIPE_EPOCH})", scrambled(salt)
+        tail = f"printf('%08x', {random})"
+        if found := OURS.match(value):
+            return (f"'{found[1]}_'||{digits('moment', BASE32, 10)}||{digits('row', BASE32, 8)}||{tail.replace('x', 'X')}")
+        if found := STRIPE.match(value):
+            return f"'{found[1]}'||{digits(second, workload.BASE62, 5)}||'{workload.ACCOUNT}'||{tail}"
+        if CUSTOMER.match(value):
+            return f"'cus_'||{digits(f'({second} / 60)', workload.BASE62, 4)}||printf('%010x', {random})"
+        if SESSION.match(value):
+            return f"'cs_live_a1'||{tail}||printf('%048x', {scrambled(salt + 1)})"
+        if UUID.match(value):
+            return f"{tail}||'{value[8:24]}'||printf('%012x', {scrambled(salt + 1)})"
+        return None
+
+    def text(self, value):
+        """Text with identifiers in it."""
+        if value in self.known:
+            return self.known[value]
+        found = re.split("(" + "|".join(re.escape(name) for name in self.known) + ")", value) if self.known else [value]
+        return "||".join(self.known.get(part) or quoted(part) for part in found if part or len(found) == 1)
+
+    def expression(self, name, value):
+        if name in self.replaced and value is not None:
+            return self.replaced[name]
+        if isinstance(value, int) and self.is_row(name):
+            return str(value) if value == 0 else f"(row + {value - 1})"
+        if self.is_moment(value):
+            # What lies ahead, such as a wait's end, stays where it is.
+            return f"(moment + {value - self.now})" if value <= self.now + 10_000 else str(value)
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, bytes):
+            with contextlib.suppress(UnicodeDecodeError):
+                return f"CAST({self.text(value.decode())} AS BLOB)"
+            return f"x'{value.hex()}'"
+        return "NULL" if value is None else repr(value)
+
+    def multiply(self, target, first, count, row, moment):
+        """Rows `first` to `first + count - 1`; `row` and `moment` are expressions of `n`."""
+        for name, rows in self.rows.items():
+            places = ", ".join(column[1] for column in self.columns[name])
+            for values in rows:
+                made = ", ".join(self.expression(column[1], value) for column, value in zip(self.columns[name], values))
+                target.execute(f"""
+                  INSERT INTO {name} ({places})
+                  WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {first + count - 1}),
+                    rows AS (SELECT n, {row} AS row, {moment} AS moment FROM numbers)
+                  SELECT {made} FROM rows""")
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def without_indexes(target):
+    """Filling goes without indexes and triggers; they are made again from their own text."""
+    kept = target.execute("SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL").fetchall()
+    for kind, name, _ in kept:
+        target.execute(f"DROP {kind} {name}")
+    yield
+    for kind, _, sql in sorted(kept):
+        target.execute(sql)
+
+
+def count_anew(target):
+    """Fills the tables that only count, as far as this schema has them."""
+    tables = {name for (name,) in target.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "receipt_counts" in tables:
+        group = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)") if row[1] != "count"]
+        values = ", ".join("coalesce(reason, '')" if name == "reason" else name for name in group)
+        target.execute("DELETE FROM receipt_counts")
+        target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) SELECT {values}, count(*) FROM purchases "
+                       f"WHERE state IS NOT NULL GROUP BY {values}")
+    if "delivery_counts" in tables:
+        target.execute("INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed) "
+                       "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
+    if "sequences" in tables:
+        target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) WHERE name = 'purchases'")
+
+
+def fill(database, parts, progress=lambda text: None):
+    """Multiplies seeds into an empty database. A part is: a seed's path, how many, expressions that replace those of
+    columns, and the moments (Unix milliseconds) between which its rows lie."""
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as target:
+        for setting in ("synchronous = OFF", "cache_size = -262144", "threads = 2", "temp_store = MEMORY", "foreign_keys = OFF",
+                        "journal_mode = OFF"):
+            target.execute(f"PRAGMA {setting}")
+        free = 1 + (target.execute("SELECT max(row_id) FROM purchases").fetchone()[0] or 0)
+        with without_indexes(target):
+            for path, count, replaced, (since, until) in parts:
+                with contextlib.closing(sqlite3.connect(path)) as seed:
+                    maker = Multiplier(seed, replaced)
+                for first in range(0, count, MILLION):
+                    size = min(MILLION, count - first)
+                    target.execute("BEGIN")
+                    # Parts with the same times must not share identifiers: n goes on from part to part.
+                    maker.multiply(target, free + first, size, f"n * {maker.stride}",
+                                   f"({since} + (n - {free}) * {until - since} / {count})")
+                    target.execute("COMMIT")
+                    progress(f"{first + size:,} of {count:,} rows")
+                free += count
+            progress("counting")
+            count_anew(target)
+            progress("making the indexes")
+        # The size of the log, and that there is one, are written in the file; all else is the connection's own.
+        target.execute("PRAGMA journal_mode = WAL")
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")

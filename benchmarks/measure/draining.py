@@ -1,0 +1,65 @@
+"""Deliveries a second while many due receipts drain into a local destination, next to a libcurl multi loop that posts
+the same bytes."""
+
+import contextlib, shutil, sqlite3, subprocess, time
+
+import workload
+from measure import seeds, table
+from measure.programs import FAST, app, arrivals, bare, memory, object_of, receiptd, wait_for_arrivals
+from measure.settings import CONNECTIONS, FOLDER, RECEIPTS, ROUNDS, fail, say
+
+KEPT = FOLDER / "drain.kept"
+resting = []  # receiptd's memory in KiB some seconds after a drain
+
+
+def speed(found):
+    """Arrivals a second between the first and the last, after it is sure that each came once."""
+    objects = {object_of(body) for _, body in found}
+    if len(found) != RECEIPTS or len(objects) != RECEIPTS:
+        fail(f"{len(found)} arrivals of {len(objects)} receipts, where {RECEIPTS} were to arrive once each")
+    return (len(found) - 1) * 1e9 / (found[-1][0] - found[0][0])
+
+
+def check(database):
+    with contextlib.closing(sqlite3.connect(database)) as store:
+        states = dict(store.execute("SELECT state, count(*) FROM purchases GROUP BY state"))
+    if states != {"delivered": RECEIPTS}:
+        fail(f"all {RECEIPTS} receipts arrived, but the database has {states}")
+
+
+def drain(template, is_last):
+    folder = FOLDER / "receiptd"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(template, folder / template.name)
+    with bare(KEPT) as destination:
+        with receiptd({workload.APP: app(destination.port, **FAST)}, folder, row="drain") as relay:
+            wait_for_arrivals(destination, RECEIPTS, 60)
+            if is_last:
+                time.sleep(5)
+                resting.append(memory(relay, "VmRSS"))
+    check(relay.database)
+    return arrivals(KEPT)
+
+
+def bare_drain(bodies):
+    with bare(KEPT) as destination:
+        if subprocess.run([FOLDER / "bare_client", str(destination.port), bodies, str(CONNECTIONS)]).returncode:
+            fail("bare_client failed")
+    return arrivals(KEPT)
+
+
+def deliveries(notes):
+    say(f"preparing {RECEIPTS:,} due receipts")
+    template, bodies = seeds.due(FOLDER / "due", RECEIPTS), FOLDER / "bodies"
+    ours, limit = [], []
+    for number in range(1, ROUNDS + 1):
+        found = drain(template, is_last=number == ROUNDS)
+        ours.append(speed(found))
+        if number == 1:
+            bodies.write_bytes(b"".join(body + b"\n" for _, body in found))
+        limit.append(speed(bare_drain(bodies)))
+        say(f"drain, round {number}: receiptd {ours[-1]:,.0f}/s, each arrived once; libcurl {limit[-1]:,.0f}/s")
+    shutil.rmtree(FOLDER / "due")
+    notes.append(f"drain: {RECEIPTS:,} receipts, {CONNECTIONS} at a time in both")
+    return [table.at_least("deliveries, draining", table.middle(ours), table.middle(limit), 0.7)]

@@ -1,0 +1,72 @@
+"""Sizes and places, and what is said of the machine."""
+
+import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SOURCES = ROOT / "benchmarks"
+BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var/bench"))
+
+
+def number(name, default):
+    return int(os.environ.get(name, default))
+
+
+ROUNDS = number("ROUNDS", 5)
+SECONDS = number("SECONDS_EACH", 10)
+RATE_MAX = number("RATE_MAX", 40000)  # new requests prepared for each second
+RECEIPTS = number("RECEIPTS", 100_000)
+ROWS = number("ROWS", 5_000_000)
+POLLS = number("POLLS", 20_000)
+APPS = number("APPS", 100)
+CONNECTIONS = 64
+LIBRARIES = {"bare": ["-lmicrohttpd"], "pace": [], "polls": [], "bare_client": ["-lcurl"]}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def fail(text):
+    sys.exit(f"benchmark: {text}")
+
+
+def compile_programs():
+    for name, libraries in LIBRARIES.items():
+        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", FOLDER / name, SOURCES / f"{name}.c", *libraries],
+                       check=True)
+
+
+def sync_milliseconds():
+    """How long this disk takes to sync 4 KiB more of a file: median of 200."""
+    path, times = FOLDER / "sync", []
+    with open(path, "wb", buffering=0) as file:
+        for _ in range(200):
+            file.write(bytes(4096))
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            times.append((time.perf_counter() - began) * 1000)
+    path.unlink()
+    return statistics.median(times)
+
+
+def stolen():
+    """CPU time so far, in ticks: what the host of a virtual machine gave to others, and all of it (proc(5))."""
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    return ticks[7], sum(ticks)
+
+
+def machine():
+    """The machine and what the programs stand on, one line each."""
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"(?:model name|CPU part)\s*:\s*(.*)", info)
+    memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) >> 20
+    versions = [f"{name} {version(package)}" for name, package in
+                (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"))]
+    return [f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}",
+            ", ".join(versions)]
+
+
+def version(package):
+    found = subprocess.run(["pkg-config", "--modversion", package], capture_output=True, text=True)
+    return found.stdout.strip() or (sqlite3.sqlite_version if package == "sqlite3" else "?")
