@@ -95,7 +95,7 @@ let package = Package(
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
-    tests("CryptographyTests", ["Cryptography"]),
+    tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),

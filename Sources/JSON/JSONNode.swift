@@ -2,8 +2,6 @@
 // but those that are asked for. Every question has an answer: what is not there, or of another kind, is nil.
 // Pure; any thread.
 
-internal import Glibc
-
 /// A JSON text (RFC 8259) as it is read.
 public enum JSONDocument {
   /// Hands over the value of a text.
@@ -74,12 +72,17 @@ public enum JSONDocument {
     }
   }
 
-  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control character
-  /// or bytes that are not UTF-8.
+  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control
+  /// character or bytes that are not UTF-8.
   public var string: String? {
     let place = place
     guard place.kind == .string else { return nil }
-    return unsafe Self.string(bytes(place), isPlain: place.isPlain)
+    let bytes = unsafe bytes(place)
+    guard place.isPlain && place.isASCII else { return unsafe Self.string(bytes, isPlain: place.isPlain) }
+    // Nothing to check: this is the quickest way to a text.
+    return unsafe String(unsafeUninitializedCapacity: bytes.count) {
+      unsafe $0.initialize(fromContentsOf: bytes)
+    }
   }
 
   /// Whether it is a string of these characters.
@@ -158,58 +161,74 @@ public enum JSONDocument {
       return unsafe Self.string(bytes(place), isPlain: false)?.utf8.elementsEqual(wanted) ?? false
     }
     guard Int(place.count) == wanted.count else { return false }
-    return unsafe wanted.baseAddress.map { unsafe memcmp(text + Int(place.start), $0, wanted.count) == 0 }
-      ?? true
+    let start = Int(place.start)
+    for offset in 0..<wanted.count where unsafe text[start + offset] != wanted[offset] { return false }
+    return true
   }
 
   private static func string(_ bytes: UnsafeBufferPointer<UInt8>, isPlain: Bool) -> String? {
     if isPlain { return unsafe String(validating: bytes, as: UTF8.self) }
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
-    var rest = unsafe bytes[...]
-    while let byte = unsafe rest.popFirst() {
-      guard byte >= 0x20 else { return nil }
-      guard byte == UInt8(ascii: "\\") else {
+    // By index: such a text may have millions of bytes, and a slice costs more for each.
+    var position = 0
+    while position < bytes.count {
+      let byte = unsafe bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "\\") {
+        guard let scalar = unsafe unescaped(bytes, &position) else { return nil }
+        if scalar.isASCII {
+          out.append(UInt8(truncatingIfNeeded: scalar.value))
+        } else {
+          out.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
+      } else {
+        if byte < 0x20 { return nil }
         out.append(byte)
-        continue
       }
-      guard let scalar = unsafe unescaped(&rest) else { return nil }
-      out.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     }
     return String(validating: out, as: UTF8.self)
   }
 
-  /// RFC 8259 §7; `rest` stands behind the backslash.
-  private static func unescaped(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Unicode.Scalar? {
-    switch unsafe rest.popFirst() {
-    case UInt8(ascii: "\""): return "\""
-    case UInt8(ascii: "\\"): return "\\"
-    case UInt8(ascii: "/"): return "/"
+  /// RFC 8259 §7; `position` stands behind the backslash, where the scanner has seen at least one byte.
+  private static func unescaped(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int
+  ) -> Unicode.Scalar? {
+    let letter = unsafe bytes[position]
+    position += 1
+    switch letter {
+    case UInt8(ascii: "u"): break
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
     case UInt8(ascii: "b"): return "\u{8}"
     case UInt8(ascii: "f"): return "\u{C}"
     case UInt8(ascii: "n"): return "\n"
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
-    case UInt8(ascii: "u"): break
     default: return nil
     }
-    guard let first = unsafe codeUnit(&rest) else { return nil }
-    guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
-    guard unsafe rest.popFirst() == UInt8(ascii: "\\"), unsafe rest.popFirst() == UInt8(ascii: "u"),
-      let second = unsafe codeUnit(&rest), UTF16.isTrailSurrogate(second)
-    else { return nil }
-    return Unicode.Scalar(0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF)
+    guard let first = unsafe codeUnit(bytes, &position) else { return nil }
+    guard first & 0xFC00 == 0xD800 else { return Unicode.Scalar(first) }
+    guard position + 2 <= bytes.count, unsafe bytes[position] == UInt8(ascii: "\\") else { return nil }
+    guard unsafe bytes[position + 1] == UInt8(ascii: "u") else { return nil }
+    position += 2
+    guard let second = unsafe codeUnit(bytes, &position), second & 0xFC00 == 0xDC00 else { return nil }
+    return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF)
   }
 
-  private static func codeUnit(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
-    var unit: UInt16 = 0
-    for _ in 0..<4 {
-      guard let digit = unsafe rest.popFirst() else { return nil }
-      switch digit {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "a") + 10)
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt16(digit - UInt8(ascii: "A") + 10)
-      default: return nil
+  private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> UInt32? {
+    guard position + 4 <= bytes.count else { return nil }
+    var unit: UInt32 = 0
+    let end = position + 4
+    while position < end {
+      let digit = unsafe UInt32(bytes[position])
+      position += 1
+      let letter = (digit | 0x20) &- 0x61
+      if digit &- 0x30 < 10 {
+        unit = unit << 4 | (digit &- 0x30)
+      } else if letter < 6 {
+        unit = unit << 4 | (letter + 10)
+      } else {
+        return nil
       }
     }
     return unit

@@ -3,24 +3,6 @@
 // when someone asks for them (JSONNode); a field that nobody reads cannot make the others unreadable. Pure;
 // any thread. Bounded by the text's length; nothing here calls itself.
 
-/// One value or key.
-struct JSONPlace {
-  enum Kind: UInt8 {
-    case null, no, yes, number, string, array, object
-  }
-
-  /// The first byte; of a string, the one behind its quote.
-  var start: UInt32
-  /// Bytes, without the quotes.
-  var count: UInt32
-  /// The index of the place behind this value and all that is in it. While the value is open: the container
-  /// that it stands in.
-  var next: UInt32
-  var kind: Kind
-  /// Of a string: whether it has neither escapes nor control characters, so that it means what stands there.
-  var isPlain = true
-}
-
 /// The places of one text, in its order: a container before its content, a key before its value.
 ///
 /// Owns the list, freed with `deallocate`; the text is borrowed.
@@ -55,6 +37,14 @@ struct JSONPlace {
   /// - Returns: false when it is no JSON text (RFC 8259 §2). A comma behind the last value of an array or an
   ///   object is forgiven, as the toolchain's decoder does.
   mutating func scan() -> Bool {
+    // A copy, which the compiler keeps in registers.
+    var scanner = self
+    defer { self = scanner }
+    return scanner.scanAll()
+  }
+
+  @inline(__always)
+  private mutating func scanAll() -> Bool {
     // A byte order mark may be ignored (RFC 8259 §8.1).
     if end >= 3, unsafe text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF { position = 3 }
     while true {
@@ -79,6 +69,7 @@ struct JSONPlace {
   }
 
   /// Reads what a value begins with: the whole of it unless it is a container with something in it.
+  @inline(__always)
   private mutating func beginValue() -> Step {
     guard let byte = skipBlanks() else { return .failed }
     switch byte {
@@ -96,6 +87,7 @@ struct JSONPlace {
   }
 
   /// Goes on behind a value: closes what ends here.
+  @inline(__always)
   private mutating func endValue() -> Step {
     while open != Self.none {
       guard let byte = skipBlanks() else { return .failed }
@@ -114,6 +106,7 @@ struct JSONPlace {
     return skipBlanks() == nil ? .ended : .failed
   }
 
+  @inline(__always)
   private mutating func container(_ kind: JSONPlace.Kind, closing: UInt8) -> Step {
     guard depth < Self.depthMax else { return .failed }
     depth += 1
@@ -130,6 +123,7 @@ struct JSONPlace {
     return kind == .array || key() ? .opened : .failed
   }
 
+  @inline(__always)
   private mutating func close() {
     let index = Int(open)
     open = unsafe places[index].next
@@ -139,6 +133,7 @@ struct JSONPlace {
   }
 
   /// A key and its colon.
+  @inline(__always)
   private mutating func key() -> Bool {
     guard unsafe text[position] == UInt8(ascii: "\""), string(), skipBlanks() == UInt8(ascii: ":") else {
       return false
@@ -147,16 +142,21 @@ struct JSONPlace {
     return true
   }
 
+  @inline(__always)
   private mutating func string() -> Bool {
     position += 1
     let start = position
     var isPlain = true
+    // The bits of all bytes together: the highest tells ASCII from the rest.
+    var seen: UInt64 = 0
     while true {
-      skipPlain()
+      skipPlain(&seen)
       guard position < end else { return false }
       switch unsafe text[position] {
       case UInt8(ascii: "\""):
-        append(.string, start: start, count: position - start, isPlain: isPlain)
+        append(
+          .string, start: start, count: position - start, isPlain: isPlain,
+          isASCII: seen & 0x8080_8080_8080_8080 == 0)
         position += 1
         return true
       case UInt8(ascii: "\\"):
@@ -164,6 +164,7 @@ struct JSONPlace {
         guard skipEscape() else { return false }
       case let byte:
         if byte < 0x20 { isPlain = false }
+        seen |= UInt64(byte)
         position += 1
       }
     }
@@ -173,7 +174,7 @@ struct JSONPlace {
   /// word, `x - 0x01…01 & ~x & 0x80…80` is not zero if and only if one of its bytes is zero; with 0x20 in
   /// place of 1, less than 0x20.)
   @inline(__always)
-  private mutating func skipPlain() {
+  private mutating func skipPlain(_ seen: inout UInt64) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     while position + 8 <= end {
       let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
@@ -184,14 +185,18 @@ struct JSONPlace {
       let marks = found & (ones &* 0x80)
       guard marks == 0 else {
         // Borrows run towards the later bytes alone, so the first mark is right.
-        position += marks.trailingZeroBitCount / 8
+        let count = marks.trailingZeroBitCount & ~7
+        seen |= word & ((1 << UInt64(count)) - 1)
+        position += count / 8
         return
       }
+      seen |= word
       position += 8
     }
   }
 
   /// Only so far that the string's end is known; whether the escape means anything is asked when the text is.
+  @inline(__always)
   private mutating func skipEscape() -> Bool {
     guard position + 1 < end else { return false }
     let isUnicode = unsafe text[position + 1] == UInt8(ascii: "u")
@@ -206,6 +211,7 @@ struct JSONPlace {
   }
 
   /// What may stand in a number, in any order; whether it is one is asked when its value is.
+  @inline(__always)
   private mutating func number() {
     let start = position
     scanning: while position < end {
@@ -219,6 +225,7 @@ struct JSONPlace {
     append(.number, start: start, count: position - start)
   }
 
+  @inline(__always)
   private mutating func word(_ word: StaticString, _ kind: JSONPlace.Kind) -> Step {
     let length = word.utf8CodeUnitCount
     guard position + length <= end else { return .failed }
@@ -236,17 +243,17 @@ struct JSONPlace {
     while position < end {
       let byte = unsafe text[position]
       if byte > 0x20 { return byte }
-      switch byte {
-      case 0x20:
-        // Indentation.
-        while position + 8 <= end,
-          unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self) == 0x2020_2020_2020_2020
-        {
-          position += 8
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+      position += 1
+      // Indentation: spaces up to the first other byte of eight.
+      while position + 8 <= end {
+        let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
+        let other = word ^ 0x2020_2020_2020_2020
+        guard other == 0 else {
+          position += other.trailingZeroBitCount / 8
+          break
         }
-        while position < end, unsafe text[position] == 0x20 { position += 1 }
-      case 0x0A, 0x0D, 0x09: position += 1
-      default: return byte
+        position += 8
       }
     }
     return nil
@@ -254,21 +261,29 @@ struct JSONPlace {
 
   @inline(__always)
   private mutating func append(
-    _ kind: JSONPlace.Kind, start: Int, count length: Int, next: UInt32? = nil, isPlain: Bool = true
+    _ kind: JSONPlace.Kind, start: Int, count length: Int, next: UInt32? = nil, isPlain: Bool = true,
+    isASCII: Bool = true
   ) {
-    if count == capacity { grow() }
+    if count == capacity {
+      unsafe places = unsafe Self.grown(places, count: count)
+      capacity *= 2
+    }
     let place = JSONPlace(
       start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: length),
-      next: next ?? UInt32(truncatingIfNeeded: count + 1), kind: kind, isPlain: isPlain)
+      next: next ?? UInt32(truncatingIfNeeded: count + 1), kind: kind, isPlain: isPlain,
+      isASCII: isASCII)
     unsafe (places + count).initialize(to: place)
     count += 1
   }
 
-  private mutating func grow() {
-    let larger = UnsafeMutablePointer<JSONPlace>.allocate(capacity: capacity * 2)
+  /// Twice as much room. It takes and gives values so that the scanner itself can stay in registers.
+  @inline(never)
+  private static func grown(
+    _ places: UnsafeMutablePointer<JSONPlace>, count: Int
+  ) -> UnsafeMutablePointer<JSONPlace> {
+    let larger = UnsafeMutablePointer<JSONPlace>.allocate(capacity: count * 2)
     unsafe larger.moveInitialize(from: places, count: count)
     unsafe places.deallocate()
-    unsafe places = unsafe larger
-    capacity *= 2
+    return unsafe larger
   }
 }

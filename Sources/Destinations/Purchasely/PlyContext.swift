@@ -36,26 +36,31 @@ public enum PlyContext {
   /// - Returns: nil when it is no base64 of either alphabet. What a last character says beyond the last byte
   ///   is not looked at.
   private static func decoded(_ text: String) -> [UInt8]? {
-    let paddingCount = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-    let count = text.utf8.count - paddingCount
+    let characters = text.utf8.span
+    var count = characters.count
+    while count > 0, characters[count - 1] == UInt8(ascii: "=") { count -= 1 }
+    let paddingCount = characters.count - count
     // Padding completes the last group or is left out; one character alone cannot carry a byte.
     let missing = (4 - count % 4) % 4
     guard missing < 3, paddingCount == 0 || paddingCount == missing else { return nil }
-    let values = sextets
+    let values = sextets.span
+    // What is of no alphabet has a bit that no value has.
+    var seen: UInt8 = 0
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(count * 3 / 4)
-    // The bits read and not yet written, and how many they are.
-    var (bits, bitCount): (UInt32, Int) = (0, 0)
-    for character in text.utf8.prefix(count) {
-      let value = values[Int(character)]
-      guard value < 64 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      bitCount += 6
-      guard bitCount >= 8 else { continue }
-      bitCount -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+    bytes.reserveCapacity(count * 3 / 4 + 3)
+    for start in stride(from: 0, to: count, by: 4) {
+      var group: UInt32 = 0
+      for index in start..<start + 4 {
+        let value = index < count ? values[Int(characters[index])] : 0
+        seen |= value
+        group = group << 6 | UInt32(value & 63)
+      }
+      bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+      bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: group))
     }
-    return bytes
+    bytes.removeLast(bytes.count - count * 3 / 4)
+    return seen < 64 ? bytes : nil
   }
 
   /// What each character stands for in either alphabet; 64 where it is of none.

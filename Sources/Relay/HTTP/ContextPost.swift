@@ -16,25 +16,28 @@ struct ContextPost: Equatable {
 
   /// The media type of the body; parameters such as a charset do not matter (RFC 9110 §8.3).
   static func mediaType(_ head: RequestHead) -> MediaType? {
-    let type = head.header("Content-Type")?.prefix { $0 != ";" }.lowercased().filter {
-      $0 != " " && $0 != "\t"
+    guard let field = head.headerBytes("Content-Type") else { return nil }
+    var type: [UInt8] = []
+    type.reserveCapacity(field.count)
+    for byte in field {
+      if byte == UInt8(ascii: ";") { break }
+      if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { continue }
+      type.append(byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
     }
-    return switch type {
-    case "application/json": .json
-    case "application/x-www-form-urlencoded": .form
-    default: nil
-    }
+    if type.elementsEqual("application/json".utf8) { return .json }
+    return type.elementsEqual("application/x-www-form-urlencoded".utf8) ? .form : nil
   }
 
   /// The key that the client shows, in either of the two places.
   static func clientKey(_ head: RequestHead) -> [UInt8]? {
-    if let authorization = head.header("Authorization") {
-      // The scheme's name is case-insensitive (RFC 9110 §11.1).
-      let parts = authorization.split(separator: " ", maxSplits: 1)
-      guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-      return Array(parts[1].utf8.drop { $0 == UInt8(ascii: " ") })
+    guard let authorization = head.header("Authorization") else {
+      return head.header("X-API-KEY").map { Array($0.utf8) }
     }
-    return head.header("X-API-KEY").map { Array($0.utf8) }
+    let blank = UInt8(ascii: " ")
+    let parts = Array(authorization.utf8).split(separator: blank, maxSplits: 1)
+    // The scheme's name is case-insensitive (RFC 9110 §11.1).
+    guard parts.count == 2, parts[0].map({ $0 | 0x20 }).elementsEqual("bearer".utf8) else { return nil }
+    return Array(parts[1].drop { $0 == blank })
   }
 
   private struct Body {
