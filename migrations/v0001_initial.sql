@@ -17,8 +17,8 @@ CREATE TABLE contexts (
   -- again, which serves in its place.
   purchase_row INTEGER
 ) STRICT;
--- Finds a repeat, and a user's newest. One index for both: users come in no order, so that each index on them
--- costs a page of its own in nearly every transaction. That no two rows are the same repeat, the writer sees to.
+-- Finds a repeat, and what a user has. One index for both: users come in no order, so that each index on
+-- them costs a page of its own for nearly every row. The writer sees to it that no repeat makes a row.
 CREATE INDEX contexts_unused ON contexts (app, user_id, digest, posted_at) WHERE purchase_row IS NULL;
 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
@@ -44,7 +44,7 @@ CREATE TABLE purchases (
   bought_at         INTEGER,
   updated_at        INTEGER NOT NULL,
   -- the receipt
-  receipt_id        TEXT,                        -- rcp_…; names its row, so that no index is needed to find it
+  receipt_id        TEXT,                        -- rcp_…; names its row: no index is needed
   -- Not IN (…): for a list of more than two SQLite sets up a table at each insertion.
   state             TEXT    CHECK (state = 'waiting' OR state = 'pending' OR state = 'delivered'
                                    OR state = 'failed' OR state = 'cancelled'),

@@ -1,5 +1,5 @@
-// The bytes that are bound to a statement, in one piece of memory that is used again and again: SQLite would take
-// memory for each text of each call.
+// The bytes that are bound to a statement, in one piece of memory that is used again and again: SQLite would
+// take memory for each text of each call.
 
 /// A statement's own copies of the texts and blobs that are bound to it.
 ///

@@ -4,8 +4,8 @@ internal import CSQLite
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
-/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset after
-/// each use, so that no read transaction outlives a call.
+/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset
+/// after each use, so that no read transaction outlives a call.
 @safe public final class Statement {
   private let connection: Connection
   let handle: OpaquePointer
