@@ -13,7 +13,7 @@ deps: ## Install the Debian packages that are missing (apt-get, as root or throu
 	@deploy/dev/deps libraries tools
 
 build: deps ## Build receiptd and receiptctl for release, into .build/release
-	swift build -c release
+	swift build -c release --static-swift-stdlib
 
 demo: build ## Play a whole checkout against a stand-in destination, then one that fails and is replayed
 	@deploy/dev/demo
