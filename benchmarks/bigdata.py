@@ -4,7 +4,7 @@ that a new column or table needs nothing. Standard library only.
 
 A seed is a database with one purchase of the kind that is wanted; the target is an empty one that receiptd made."""
 
-import contextlib, re, sqlite3
+import contextlib, os, re, sqlite3
 
 import workload
 
@@ -191,3 +191,10 @@ def fill(database, parts, progress=lambda text: None):
             progress("making the indexes")
         # The size of the log, and that there is one, are written in the file; all else is the connection's own.
         target.execute("PRAGMA journal_mode = WAL").fetchall()
+    sync(database)
+
+
+def sync(path):
+    """What was written must not be on its way to the disk while something is measured."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

@@ -42,15 +42,11 @@ def latencies(template, dead_port, first):
     """Milliseconds from the 200 to the arrival, for each receipt of the others."""
     count = RATE * LOAD_SECONDS
     folder = FOLDER / "receiptd"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
+    seeds.copy(template, folder)
     with bare(KEPT) as destination:
         apps = {slug(number): app(destination.port) for number in range(1, APPS)}
-        if dead_port:
-            shutil.copyfile(template, folder / template.name)
+        if dead_port:  # else it is not configured, and its receipts lie still
             apps[slug(0)] = app(dead_port, **STUBBORN)
-        else:
-            apps[slug(0)] = app(destination.port)
         with receiptd(apps, folder) as relay:
             pace("apps", relay, RATE, count, first, connections=16, times=TIMES)
             wait_for_arrivals(destination, count, 30)
@@ -79,8 +75,8 @@ def apart(notes):
     for name in DEAD:
         for part in (0.5, 0.99):
             rows.append(compared(name, part, [share(run, part) for run in found[name]], [share(run, part) for run in found["all well"]]))
-    notes.append(f"apps: {APPS - 1} apps get {RATE} events a second together; the other one has {RECEIPTS:,} due; the limit is that "
-                 "without it, and what its rounds differ by is noise")
+    notes.append(f"apps: {APPS - 1} apps get {RATE} events a second together; the other one has {RECEIPTS:,} due; the limit is "
+                 "the same without that one, and what its rounds differ by is noise")
     return rows
 
 
