@@ -50,14 +50,18 @@ def hold(relay, ids, paid):
     before, files = memory(relay, "VmRSS"), sockets(relay)
     process = subprocess.Popen([FOLDER / "polls", str(relay.port), f"/v1/{workload.APP}/contexts/", FOLDER / "ids", str(WAIT),
                                 str(ADDRESSES)], stdout=subprocess.PIPE, text=True)
-    if process.stdout.readline() != "held\n":
-        fail("not all polls could be opened")
-    time.sleep(2)
-    if sockets(relay) - files < len(ids):
-        fail(f"receiptd holds {sockets(relay) - files} connections of {len(ids)}")
-    taken = (memory(relay, "VmRSS") - before) * 1024 / len(ids)
-    pay(relay, paid)
-    output, _ = process.communicate(timeout=WAIT + 60)
+    try:
+        if process.stdout.readline() != "held\n":
+            fail("not all polls could be opened")
+        time.sleep(2)
+        if sockets(relay) - files < len(ids):
+            fail(f"receiptd holds {sockets(relay) - files} connections of {len(ids)}")
+        taken = (memory(relay, "VmRSS") - before) * 1024 / len(ids)
+        pay(relay, paid)
+        output, _ = process.communicate(timeout=WAIT + 60)
+    finally:
+        process.kill()
+        process.wait()
     if process.returncode:
         fail("not all polls were answered")
     return taken, json.loads(output)

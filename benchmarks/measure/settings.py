@@ -5,7 +5,7 @@ import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "benchmarks"
 BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
-FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var/bench"))
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"  # emptied at the start, removed at the end
 
 
 def number(name, default):
