@@ -30,7 +30,8 @@ def digits(value, base, width):
     """An expression that writes a number in base 62 or 32, most significant digit first, by two looked up at a time."""
     pairs = [f"(SELECT text FROM pairs{base} WHERE value = {value} / {base ** place} % {base * base})"
              for place in range(width - 2, -1, -2)]
-    first = [f"substr((SELECT text FROM pairs{base} WHERE value = {value} / {base ** (width - 1)} % {base}), 2)"] * (width % 2)
+    top = f"{value} / {base ** (width - 1)} % {base}"
+    first = [f"substr((SELECT text FROM pairs{base} WHERE value = {top}), 2)"] * (width % 2)
     return "||".join(first + pairs)
 
 
@@ -116,7 +117,8 @@ class Multiplier:
         """Rows `first` to `first + count - 1`; `moment` is an expression of `n`: Unix milliseconds."""
         target.execute(f"""
           CREATE TEMP TABLE parts AS
-          WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {first + count - 1}),
+          WITH RECURSIVE
+            numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {first + count - 1}),
             rows AS MATERIALIZED (SELECT n, n * {self.stride} AS row, {moment} AS moment FROM numbers)
           SELECT n, row, moment, {digits(f"(moment / 1000 - {workload.STRIPE_EPOCH})", 62, 5)} AS second,
             {digits(f"(moment / 60000 - {workload.STRIPE_EPOCH // 60})", 62, 4)} AS minute,
@@ -126,7 +128,8 @@ class Multiplier:
         for name, rows in self.rows.items():
             places = ", ".join(column[1] for column in self.columns[name])
             for values in rows:
-                made = ", ".join(self.expression(column[1], value) for column, value in zip(self.columns[name], values))
+                made = ", ".join(self.expression(column[1], value)
+                                 for column, value in zip(self.columns[name], values))
                 target.execute(f"INSERT INTO {name} ({places}) SELECT {made} FROM ids")
         target.execute("DROP TABLE ids")
         target.execute("DROP TABLE parts")
@@ -139,7 +142,8 @@ def quoted(text):
 @contextlib.contextmanager
 def without_indexes(target):
     """Filling goes without indexes and triggers; they are made again from their own text."""
-    kept = target.execute("SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL").fetchall()
+    kept = target.execute("SELECT type, name, sql FROM sqlite_schema "
+                          "WHERE type IN ('index', 'trigger') AND sql IS NOT NULL").fetchall()
     for kind, name, _ in kept:
         target.execute(f"DROP {kind} {name}")
     yield
@@ -154,21 +158,23 @@ def count_anew(target):
         group = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)") if row[1] != "count"]
         values = ", ".join("coalesce(reason, '')" if name == "reason" else name for name in group)
         target.execute("DELETE FROM receipt_counts")
-        target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) SELECT {values}, count(*) FROM purchases "
-                       f"WHERE state IS NOT NULL GROUP BY {values}")
+        target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) "
+                       f"SELECT {values}, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY {values}")
     if "delivery_counts" in tables:
         target.execute("INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed) "
-                       "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
+                       "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases "
+                       "WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
     if "sequences" in tables:
-        target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) WHERE name = 'purchases'")
+        target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) "
+                       "WHERE name = 'purchases'")
 
 
 def fill(database, parts, progress=lambda text: None):
     """Multiplies seeds into an empty database. A part is: a seed's path, how many, expressions that replace those of
     columns, and the moments (Unix milliseconds) between which its rows lie."""
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as target:
-        for setting in ("synchronous = OFF", "cache_size = -262144", "threads = 2", "temp_store = MEMORY", "foreign_keys = OFF",
-                        "journal_mode = OFF"):
+        for setting in ("synchronous = OFF", "cache_size = -262144", "threads = 2", "temp_store = MEMORY",
+                        "foreign_keys = OFF", "journal_mode = OFF"):
             target.execute(f"PRAGMA {setting}").fetchall()
         write_pairs(target)
         free = 1 + (target.execute("SELECT max(row_id) FROM purchases").fetchone()[0] or 0)
@@ -186,9 +192,9 @@ def fill(database, parts, progress=lambda text: None):
                     if (first + size) % MILLION == 0:
                         progress(f"{first + size:,} of {count:,} rows")
                 free += count
-            progress("counting")
-            count_anew(target)
             progress("making the indexes")
+        progress("counting")
+        count_anew(target)
         # The size of the log, and that there is one, are written in the file; all else is the connection's own.
         target.execute("PRAGMA journal_mode = WAL").fetchall()
     sync(database)

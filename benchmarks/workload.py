@@ -101,8 +101,8 @@ def small_session(names_user=True, carries_context=True):
     """Only what is needed. Without a user its receipt waits for one; without the blob it takes the user's context."""
     user = {"client_reference_id": "@user@"} if names_user else {}
     metadata = {"ply_context": small_blob()} if carries_context else {}
-    return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@", "customer": "cus_@cus@", **user,
-            "metadata": metadata, "mode": "subscription", "payment_status": "paid",
+    return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@",
+            "customer": "cus_@cus@", **user, "metadata": metadata, "mode": "subscription", "payment_status": "paid",
             "subscription": "sub_1@second@" + ACCOUNT + "@sub@"}
 
 
@@ -129,7 +129,7 @@ def request(path, fields, body, kind):
 
 
 def event_records(count, body, moment, apps, users):
-    """One record for each event, and what is signed: `body` with its values."""
+    """One record for each event, signed: the signature is over `body` with the record's values."""
     key = hmac.new(WEBHOOK_SECRET.encode(), digestmod=hashlib.sha256)
     parts = [part.encode() for part in re.split("@[a-z0-9_]+@", f"{moment}.{body}")]
     order = re.findall("@([a-z0-9_]+)@", body)
@@ -140,7 +140,8 @@ def event_records(count, body, moment, apps, users):
         age, random = created - STRIPE_EPOCH, drawn[number]
         value = {"evt": random[:8], "sub": random[8:16], "in": random[16:24], "cs": random[24:80],
                  "cus": base62(age // 60, 4).encode() + random[80:], "user": users[number],
-                 "second": base62(age, 5).encode(), "created": str(created).encode(), "app": b"%03d" % (1 + number % apps)}
+                 "second": base62(age, 5).encode(), "created": str(created).encode(),
+                 "app": b"%03d" % (1 + number % apps)}
         signed = key.copy()
         pieces = [parts[0]]
         for name, part in zip(order, parts[1:]):

@@ -19,7 +19,8 @@ def parts(count):
     """Of `count` receipts a thousandth each is waiting, pending and cancelled, a hundredth failed (of 5 reasons), but a
     page of each in a small database; the rest is delivered. Three apps, of which the first has most."""
     rare, failed = max(60, count // 1000), max(600, count // 100)
-    sizes = {"waiting": rare, "pending": rare, "cancelled": rare, "failed": failed, "delivered": count - 3 * rare - failed}
+    sizes = {"waiting": rare, "pending": rare, "cancelled": rare, "failed": failed,
+             "delivered": count - 3 * rare - failed}
     apps = f"CASE n % 10 WHEN 3 THEN '{APPS[1]}' WHEN 7 THEN '{APPS[2]}' ELSE '{APPS[0]}' END"
     reasons = "CASE n / 10 % 5 " + " ".join(f"WHEN {at} THEN '{reason}'" for at, reason in enumerate(REASONS)) + " END"
     made = []
@@ -27,7 +28,8 @@ def parts(count):
         path = seeds.seed(state)
         until = seeds.moment_of(path)
         # What is pending is not due before tomorrow, so that it stays so.
-        replaced = {"app": apps} | {"failed": {"reason": reasons}, "pending": {"next_attempt_at": str(until + 86_400_000)}}.get(state, {})
+        more = {"failed": {"reason": reasons}, "pending": {"next_attempt_at": str(until + 86_400_000)}}
+        replaced = {"app": apps} | more.get(state, {})
         made.append((path, size, replaced, (until - DAYS * 86_400_000, until)))
     return made
 
@@ -64,7 +66,8 @@ class Timer:
 
 def lists(newest):
     """The filters of `receipts list`; a list is a page full unless one receipt alone can be meant."""
-    states = {f"--state {state}": ["--state", state] for state in ("delivered", "failed", "waiting", "cancelled", "pending")}
+    states = {f"--state {state}": ["--state", state]
+              for state in ("delivered", "failed", "waiting", "cancelled", "pending")}
     return {"": [], **states, "--app": ["--app", APPS[1]], "--reason": ["--reason", REASONS[0]],
             "--app --state": ["--app", APPS[1], "--state", "failed"],
             "--state --reason": ["--state", "failed", "--reason", REASONS[3]], "--since": ["--since", "3d"],
@@ -78,7 +81,8 @@ def read(timer, size, config, newest):
     for what, words in lists(newest).items():
         found = timer.ask(f"receipts list {what}".rstrip(), size,
                           lambda: receiptctl(config, "receipts", "list", *words, "--json")).count("\n")
-        wanted = 1 if set(words) & {newest["user_id"], newest["object_id"], newest["import_id"]} else 50
+        is_one = set(words) & {newest["user_id"], newest["object_id"], newest["import_id"]}
+        wanted = 1 if is_one else 50
         if found != wanted:
             fail(f"`receipts list {' '.join(words)}` gave {found} receipts of {wanted}")
     shown = timer.ask("receipts show", size, lambda: receiptctl(config, "receipts", "show", newest["id"], "--json"))
@@ -133,7 +137,8 @@ def writes(made):
         result = ingestion(*made["big"][:2], sent)
         rates["big"].append(result["rate"])
         sent += result["answers"] + CONNECTIONS
-        say(f"big, round {number}: events into {ROWS:,} rows {rates['big'][-1]:,.0f}/s, into {SMALL:,} {rates['small'][-1]:,.0f}/s")
+        say(f"big, round {number}: events into {ROWS:,} rows {rates['big'][-1]:,.0f}/s, "
+            f"into {SMALL:,} {rates['small'][-1]:,.0f}/s")
     return rates
 
 
@@ -144,7 +149,8 @@ def big(notes):
         timer = reads(made)
         rates = writes(made)
     shutil.rmtree(FOLDER / "big")
-    rows = [table.at_least(f"events into {ROWS:,} receipts", table.middle(rates["big"]), table.middle(rates["small"]), 0.9)]
+    rows = [table.at_least(f"events into {ROWS:,} receipts", table.middle(rates["big"]),
+                           table.middle(rates["small"]), 0.9)]
     notes.append(f"big: {ROWS:,} receipts with an event and its attempts each; the limit is the same with {SMALL:,}")
     lists = [row for row in timer.rows() if "list" in row.what]
     notes += [f"  {row.what}: {row.ours}, {row.limit}" for row in lists]

@@ -60,7 +60,8 @@ def share(values, part):
 def apart(notes):
     say(f"preparing {RECEIPTS:,} due receipts of one app")
     template = seeds.due(FOLDER / "due", RECEIPTS, slug(0))
-    workload.write_events(FOLDER, "apps", 3 * ROUNDS * RATE * LOAD_SECONDS, "/v1/app-@app@/webhooks/stripe", apps=APPS - 1)
+    workload.write_events(FOLDER, "apps", 3 * ROUNDS * RATE * LOAD_SECONDS, "/v1/app-@app@/webhooks/stripe",
+                          apps=APPS - 1)
     found = {"all well": [], **{name: [] for name in DEAD}}
     first = 0
     for number in range(1, ROUNDS + 1):
@@ -68,15 +69,17 @@ def apart(notes):
             with DEAD[name]() if name in DEAD else contextlib.nullcontext() as port:
                 found[name].append(latencies(template, port, first))
             first += RATE * LOAD_SECONDS
-        say(f"apps, round {number}: " + "; ".join(f"{name} p50 {share(runs[-1], 0.5):.2f} ms, p99 {share(runs[-1], 0.99):.2f} ms"
-                                                  for name, runs in found.items()))
+        say(f"apps, round {number}: " + "; ".join(
+            f"{name} p50 {share(runs[-1], 0.5):.2f} ms, p99 {share(runs[-1], 0.99):.2f} ms"
+            for name, runs in found.items()))
     shutil.rmtree(FOLDER / "due")
     rows = []
     for name in DEAD:
         for part in (0.5, 0.99):
-            rows.append(compared(name, part, [share(run, part) for run in found[name]], [share(run, part) for run in found["all well"]]))
-    notes.append(f"apps: {APPS - 1} apps get {RATE} events a second together; the other one has {RECEIPTS:,} due; the limit is "
-                 "the same without that one, and what its rounds differ by is noise")
+            ours, well = ([share(run, part) for run in found[which]] for which in (name, "all well"))
+            rows.append(compared(name, part, ours, well))
+    notes.append(f"apps: {APPS - 1} apps get {RATE} events a second together; the other one has {RECEIPTS:,} due; "
+                 "the limit is the same without that one, and what its rounds differ by is noise")
     return rows
 
 

@@ -48,8 +48,9 @@ def hold(relay, ids, paid):
     (FOLDER / "ids").write_text("\n".join(ids) + "\n")
     time.sleep(1)
     before, files = memory(relay, "VmRSS"), sockets(relay)
-    process = subprocess.Popen([FOLDER / "polls", str(relay.port), f"/v1/{workload.APP}/contexts/", FOLDER / "ids", str(WAIT),
-                                str(ADDRESSES)], stdout=subprocess.PIPE, text=True)
+    path = f"/v1/{workload.APP}/contexts/"
+    process = subprocess.Popen([FOLDER / "polls", str(relay.port), path, FOLDER / "ids", str(WAIT), str(ADDRESSES)],
+                               stdout=subprocess.PIPE, text=True)
     try:
         if process.stdout.readline() != "held\n":
             fail("not all polls could be opened")
@@ -71,7 +72,8 @@ def polls(notes):
     files = open_files(POLLS + SPARE_FILES)
     count = min(POLLS, files - SPARE_FILES)
     if count < POLLS:
-        notes.append(f"polls: {count:,} instead of {POLLS:,}, for a process may have no more than {files:,} files open here")
+        notes.append(f"polls: {count:,} instead of {POLLS:,}, "
+                     f"for a process may have no more than {files:,} files open here")
     workload.write_contexts(FOLDER, "polled", count)
     limits = {"connections": count + 200, "connections_per_address": count + 200}
     with bare() as destination, receiptd({workload.APP: app(destination.port, **FAST)}, limits=limits) as relay:
@@ -84,6 +86,7 @@ def polls(notes):
         fail(f"{len(paid)} of {count} polls were to say delivered, all others open: {result}")
     if result["open_first_s"] < WAIT - 10 or result["delivered_last_s"] > WAIT - 2:
         fail(f"polls were answered too early or too late: {result}")
-    notes.append(f"polls: {len(paid):,} were paid while they waited and answered within {result['delivered_last_s']:.1f} s, "
-                 f"the last of the others {result['open_last_s']:.1f} s after the last was sent (wait={WAIT})")
+    notes.append(f"polls: {len(paid):,} were paid while they waited, and the last of these was answered "
+                 f"{result['delivered_last_s']:.1f} s after all were sent; the last of the others after "
+                 f"{result['open_last_s']:.1f} s (wait={WAIT})")
     return [table.bounded(f"memory of a poll, {count:,} at once", taken / 1024, 12, "{:.1f} KiB")]

@@ -65,7 +65,8 @@ def configure(folder, apps, **more):
         apps = {workload.APP: app(apps)}
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / "receiptd.json5"
-    path.write_text(json.dumps({"listen": {"port": 0}, "admin": {"port": 0}, "database": "receiptd.db", "apps": apps, **more}))
+    path.write_text(json.dumps({"listen": {"port": 0}, "admin": {"port": 0}, "database": "receiptd.db",
+                                "apps": apps, **more}))
     path.chmod(0o600)
     return path
 
@@ -134,7 +135,8 @@ def wrk(records, server, seconds=SECONDS, first=0):
     began = cpu_seconds(server)
     done = subprocess.run(
         ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", SOURCES / "load.lua",
-         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first)], capture_output=True, text=True, timeout=seconds + 60)
+         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first)],
+        capture_output=True, text=True, timeout=seconds + 60)
     found = re.search("@RESULT@(.*)", done.stdout)
     if done.returncode or not found:
         fail(f"wrk failed: {done.stdout}{done.stderr}")
@@ -148,7 +150,8 @@ def wrk(records, server, seconds=SECONDS, first=0):
 
 def pace(records, server, rate, count, first=0, connections=CONNECTIONS, times=None):
     """Sends requests by a schedule, whatever the answers do."""
-    words = [FOLDER / "pace", server.port, FOLDER, records, rate, count, connections, first] + ([times] if times else [])
+    words = [FOLDER / "pace", server.port, FOLDER, records, rate, count, connections, first]
+    words += [times] if times else []
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=count / rate + 120)
     if done.returncode:
         fail(f"pace failed: {done.stderr}")
@@ -159,7 +162,8 @@ def pace(records, server, rate, count, first=0, connections=CONNECTIONS, times=N
 
 
 def receiptctl(config, *words):
-    done = subprocess.run([BIN / "receiptctl", "--config", config, *words], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([BIN / "receiptctl", "--config", config, *words], capture_output=True, text=True,
+                          timeout=600)
     if done.returncode:
         fail(f"receiptctl {' '.join(words)} ended with {done.returncode}: {done.stderr}")
     return done.stdout

@@ -5,7 +5,8 @@ import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "benchmarks"
 BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
-FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"  # emptied at the start, removed at the end
+# Emptied at the start, removed at the end.
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"
 
 
 def number(name, default):
@@ -33,8 +34,8 @@ def fail(text):
 
 def compile_programs():
     for name, libraries in LIBRARIES.items():
-        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", FOLDER / name, SOURCES / f"{name}.c", *libraries],
-                       check=True)
+        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", FOLDER / name, SOURCES / f"{name}.c",
+                        *libraries], check=True)
 
 
 def sync_milliseconds():
@@ -63,8 +64,8 @@ def machine():
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) >> 20
     versions = [f"{name} {version(package)}" for name, package in
                 (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"))]
-    return [f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}",
-            ", ".join(versions)]
+    name = model[1] if model else platform.machine()
+    return [f"{name}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}", ", ".join(versions)]
 
 
 def version(package):
