@@ -9,6 +9,8 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
+  // Small functions of one target are compiled into another, as if they stood in it.
+  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -45,11 +47,12 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
     // Wrappers and small foundations.
     library("JSON"),
-    library("Platform", ["JSON"]),
+    library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),
@@ -92,7 +95,7 @@ let package = Package(
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
-    tests("CryptographyTests", ["Cryptography"]),
+    tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),

@@ -35,6 +35,17 @@ public enum Hex {
     return high == nil ? bytes : nil
   }
 
+  /// Writes the bytes that `digits` stand for, by the same rule.
+  /// - Returns: false when they are not exactly as many bytes as there is room for.
+  static func decodeLowercase(_ digits: Span<UInt8>, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+    guard digits.count == 2 * bytes.count else { return false }
+    for index in 0..<bytes.count {
+      guard let high = value(digits[2 * index]), let low = value(digits[2 * index + 1]) else { return false }
+      unsafe bytes[index] = high << 4 | low
+    }
+    return true
+  }
+
   private static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }

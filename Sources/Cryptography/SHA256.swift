@@ -12,10 +12,15 @@ public enum SHA256 {
   ///
   /// Ends the process when libcrypto gets no memory, as Swift does when it gets none.
   /// - Returns: 32 bytes.
-  public static func digest(_ bytes: [UInt8]) -> [UInt8] {
+  public static func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
+
+  /// The digest of bytes that stand anywhere.
+  public static func digest(_ bytes: Span<UInt8>) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: digestSize)
     var written: UInt32 = 0
-    let succeeded = unsafe EVP_Digest(bytes, bytes.count, &digest, &written, EVP_sha256(), nil) == 1
+    let succeeded = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, &written, EVP_sha256(), nil) == 1
+    }
     guard succeeded, written == digestSize else { fatalError("libcrypto failed to hash") }
     return digest
   }

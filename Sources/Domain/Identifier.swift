@@ -17,8 +17,8 @@ public enum Identifier {
   public static func make(
     prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
   ) -> String {
-    let high = UInt64.random(in: 0..<(1 << 40), using: &random)
-    let low = UInt64.random(in: 0..<(1 << 40), using: &random)
+    // 40 bits of each word: bits are as good as numbers here.
+    let (high, low) = (random.next(), random.next())
     var text = Array(prefix.utf8)
     append(time(of: now), characters: 10, to: &text)
     append(high, characters: 8, to: &text)
@@ -35,7 +35,7 @@ public enum Identifier {
     var text = Array(prefix.utf8)
     append(time(of: now), characters: 10, to: &text)
     append(min(UInt64(clamping: number), (1 << 40) - 1), characters: 8, to: &text)
-    append(UInt64.random(in: 0..<(1 << 40), using: &random), characters: 8, to: &text)
+    append(random.next(), characters: 8, to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
@@ -61,7 +61,7 @@ public enum Identifier {
 
   private static func append(_ bits: UInt64, characters: Int, to text: inout [UInt8]) {
     for position in stride(from: 5 * (characters - 1), through: 0, by: -5) {
-      text.append(alphabet[Int(bits >> UInt64(position)) & 31])
+      text.append(alphabet[Int(bits >> UInt64(position) & 31)])
     }
   }
 

@@ -10,8 +10,18 @@ public enum OutsideText {
   /// (U+0000–U+001F, U+007F–U+009F); nil otherwise.
   public static func identifier(_ text: String?) -> String? {
     guard let text, !text.isEmpty, text.utf8.count <= identifierBytesMax else { return nil }
-    let hasControl = text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-    return hasControl ? nil : text
+    return hasControl(text.utf8.span) ? nil : text
+  }
+
+  /// In bytes, for it is asked several times for each request: U+0080–U+009F are `C2 80`–`C2 9F`.
+  private static func hasControl(_ bytes: Span<UInt8>) -> Bool {
+    var before: UInt8 = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte < 0x20 || byte == 0x7F || (before == 0xC2 && byte < 0xA0) { return true }
+      before = byte
+    }
+    return false
   }
 
   /// `text` unless it is absent or empty.

@@ -7,15 +7,18 @@ internal import Platform
 
 /// A slot for transfers, used again and again.
 ///
-/// Owns the easy handle, freed with it, and per transfer the URL, the header list and a copy of the body,
-/// which libcurl reads without copying (CURLOPT_CURLU(3), CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)):
-/// they are freed by `release`, after the handle has left the multi handle and forgotten them. libcurl's
-/// callbacks hold the transfer unretained; the pool keeps it alive until then.
+/// Owns the easy handle, freed with it, and what libcurl reads without copying (CURLOPT_CURLU(3),
+/// CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)): a copy of the body, freed by `release` after the handle has left
+/// the multi handle, and the URL and the header list. Those stay, with all options, as long as the next request
+/// differs in nothing but its body, which is the usual case. libcurl's callbacks hold the transfer unretained;
+/// the pool keeps it alive until then.
 @safe final class Transfer {
   let easy: UnsafeMutableRawPointer
   /// The easy handle's address, as a key that is not followed.
   let key: UInt
   private(set) var tag: UInt64 = 0
+  /// For what the options are set, without its body; nil when they are not.
+  private var configured: TransferRequest?
   private var url: TransferURL?
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var body: UnsafeMutableRawBufferPointer?
@@ -31,18 +34,29 @@ internal import Platform
 
   deinit {
     release()
+    forget()
     unsafe curl_easy_cleanup(easy)
   }
 
-  /// Sets every option for `request`. After a failure `release` makes the slot usable again.
+  /// Makes the handle ready for `request`. After a failure `release` makes the slot usable again.
   func prepare(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     self.tag = tag
     started = .now()
+    if configured?.differsOnlyInBody(from: request) != true {
+      forget()
+      try configure(request)
+      configured = request.withoutBody
+    }
+    if request.method == .post { try setBody(request.body) }
+  }
+
+  /// Sets every option but the body.
+  private func configure(_ request: TransferRequest) throws(TransferFailure) {
     let url = try TransferURL(request.url)
     self.url = url
     try setDestination(url, certificateAuthorityFile: request.certificateAuthorityFile)
     try setHeaders(request)
-    if request.method == .post { try setBody(request.body) }
+    if request.method == .post { try set(CURLOPT_POST, 1) }
     try set(CURLOPT_TIMEOUT_MS, Transfer.time(request.timeoutMilliseconds))
     try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.time(request.connectTimeoutMilliseconds))
     try setConduct()
@@ -66,17 +80,25 @@ internal import Platform
       durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
   }
 
-  /// Forgets the transfer; the handle must not be in a multi handle. The reset comes first, so that libcurl
-  /// drops its pointers before they lead nowhere.
+  /// Forgets what came of the transfer, and its body; the handle must not be in a multi handle. libcurl drops
+  /// the pointer to the body before it leads nowhere.
   func release() {
+    if unsafe body != nil {
+      unsafe ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, nil)
+      unsafe body?.deallocate()
+      unsafe body = nil
+    }
+    collector = AnswerCollector()
+    requestWasSent = false
+  }
+
+  /// Forgets all options; libcurl drops its pointers before they lead nowhere.
+  private func forget() {
+    configured = nil
     unsafe curl_easy_reset(easy)
     url = nil
     unsafe curl_slist_free_all(headerList)
     unsafe headerList = nil
-    unsafe body?.deallocate()
-    unsafe body = nil
-    collector = AnswerCollector()
-    requestWasSent = false
   }
 
   private static func time(_ milliseconds: Int) -> Int {
@@ -131,7 +153,6 @@ extension Transfer {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
     unsafe copy.copyBytes(from: bytes)
     unsafe body = copy
-    try set(CURLOPT_POST, 1)
     try unsafe check(ccurl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, copy.baseAddress))
   }

@@ -48,6 +48,23 @@ public struct TransferRequest: Sendable, Equatable {
   }
 }
 
+extension TransferRequest {
+  /// Whether two requests are the same but for their bodies.
+  func differsOnlyInBody(from other: TransferRequest) -> Bool {
+    method == other.method && url == other.url && headers == other.headers
+      && timeoutMilliseconds == other.timeoutMilliseconds
+      && connectTimeoutMilliseconds == other.connectTimeoutMilliseconds
+      && certificateAuthorityFile == other.certificateAuthorityFile
+  }
+
+  /// The same with an empty body.
+  var withoutBody: TransferRequest {
+    var copy = self
+    copy.body = []
+    return copy
+  }
+}
+
 extension TransferHeader {
   /// What frames the message is libcurl's to say; two voices there are request smuggling (RFC 9112 §11.2).
   private static let framingNames: Set<String> = ["content-length", "transfer-encoding", "expect"]

@@ -59,7 +59,7 @@ final class BodyGrant {
     self.address = address
   }
 
-  deinit { budget.giveBack(held, from: address) }
+  deinit { if held > 0 { budget.giveBack(held, from: address) } }
 
   /// Holds so many bytes from now on.
   /// - Returns: false when they are not there; it holds what it held before then.

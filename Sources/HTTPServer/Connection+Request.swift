@@ -3,6 +3,7 @@
 // the connection.
 
 internal import CMicroHTTPD
+internal import Glibc
 internal import Platform
 
 extension Connection {
@@ -36,7 +37,7 @@ extension Connection {
   private func admit(method: UnsafePointer<CChar>?) -> Step {
     let fields = unsafe HeaderFields(of: handle)
     let target = state.withLock { $0.target }
-    guard let target, let method = unsafe method.flatMap({ unsafe String(validatingCString: $0) }) else {
+    guard let target, let method = unsafe method.flatMap({ unsafe Self.text($0) }) else {
       return answerEarly(core.handler.response(to: .malformed, head: nil).closing())
     }
     let head = RequestHead(method: method, target: target, remoteAddress: remoteAddress, fields: fields)
@@ -46,7 +47,7 @@ extension Connection {
     }
     switch core.handler.admit(head) {
     case .answer(let response): return answerUnread(response, head)
-    case .body(let maximumBytes):
+    case .body(let maximumBytes, let handler):
       guard (head.contentLength ?? 0) <= Int64(maximumBytes) else {
         let response = core.handler.response(to: .bodyTooLarge(maximumBytes: maximumBytes), head: head)
         return answerEarly(response.closing())
@@ -58,10 +59,16 @@ extension Connection {
       else { return answerUnread(core.handler.response(to: .noRoom, head: head), head) }
       let grant = BodyGrant(core.bodies, address: remoteAddress)
       return enter(.body) {
+        $0.handler = handler
         $0.body = BodyCollection(
           maximumBytes: maximumBytes, announcedBytes: head.contentLength, grant: grant)
       }
     }
+  }
+
+  /// A method; the most frequent one without looking at it closely.
+  private static func text(_ method: UnsafePointer<CChar>) -> String? {
+    unsafe strcmp(method, "POST") == 0 ? "POST" : String(validatingCString: method)
   }
 
   /// Answers a request whose body nobody wants. A short body is read all the same, and the connection goes
@@ -124,20 +131,28 @@ extension Connection {
 
   // MARK: The application
 
+  private typealias Handler = @Sendable (Request, Responder) -> Void
+
   private func complete() -> Step {
-    let request = state.withLock { state -> (request: Request, serial: UInt64)? in
+    let taken = state.withLock { state -> (request: Request, handler: Handler?, serial: UInt64)? in
       guard state.phase == .body, let head = state.head else { return nil }
       state.phase = .handling
       state.deadline = nil
-      return (Request(head: head, body: state.body?.takeBytes() ?? []), state.serial)
+      defer { state.handler = nil }
+      return (Request(head: head, body: state.body?.takeBytes() ?? []), state.handler, state.serial)
     }
-    guard let request else { return .close }
-    core.handler.handle(request.request, Responder(connection: self, serial: request.serial))
+    guard let taken else { return .close }
+    let responder = Responder(connection: self, serial: taken.serial)
+    if let handler = taken.handler {
+      handler(taken.request, responder)
+    } else {
+      core.handler.handle(taken.request, responder)
+    }
     switch settle() {
     case .answered(let response): return .send(response)
     case .suspended: return .proceed
     case .draining:
-      answer(request.serial, core.handler.response(to: .stopping, head: request.request.head))
+      answer(taken.serial, core.handler.response(to: .stopping, head: taken.request.head))
       return fetchAnswer()
     }
   }
@@ -152,9 +167,8 @@ extension Connection {
   /// drains. Both under the lock, so that an answer from another thread comes either before the look or after
   /// the suspension.
   private func settle() -> Settlement {
-    let deadline = core.idleDeadline()
-    return state.withLock { state in
-      if let answer = state.takeAnswer(deadline: deadline) { return .answered(answer) }
+    state.withLock { state in
+      if let answer = state.takeAnswer(deadline: core.idleDeadline()) { return .answered(answer) }
       guard !core.isDraining else { return .draining }
       state.phase = .suspended
       unsafe MHD_suspend_connection(handle)
@@ -163,7 +177,6 @@ extension Connection {
   }
 
   private func fetchAnswer() -> Step {
-    let deadline = core.idleDeadline()
-    return state.withLock { $0.takeAnswer(deadline: deadline) }.map { .send($0) } ?? .close
+    state.withLock { $0.takeAnswer(deadline: core.idleDeadline()) }.map { .send($0) } ?? .close
   }
 }

@@ -77,9 +77,10 @@ internal import Platform
   /// Cuts the connection if its time is up.
   /// - Returns: its deadline, if it has one still to come.
   func expire(_ now: MonotonicInstant) -> MonotonicInstant? {
-    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.isReading) }
-    guard let deadline = seen.0 else { return nil }
+    // Most have none, or time left, and are looked at often: no more is read of them.
+    guard let deadline = state.withLock({ $0.deadline }) else { return nil }
     guard deadline <= now else { return deadline }
+    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.isReading) }
     let answer = seen.3 ? core.handler.response(to: .tooSlow, head: seen.2) : nil
     state.withLock { state in
       // The request may have gone on while the application made up its answer.

@@ -35,6 +35,8 @@ struct ConnectionState {
   /// Of the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
+  /// What takes the complete request, if the application named something.
+  var handler: (@Sendable (Request, Responder) -> Void)?
   /// From the first byte of the body until the request is answered.
   var body: BodyCollection?
   /// What will be sent, once it is known.
@@ -68,17 +70,18 @@ struct ConnectionState {
     }
     target = nil
     head = nil
+    handler = nil
     body = nil
     answer = nil
   }
 
   /// Gives the answer to libmicrohttpd.
-  mutating func takeAnswer(deadline: MonotonicInstant) -> Response? {
+  mutating func takeAnswer(deadline: @autoclosure () -> MonotonicInstant) -> Response? {
     guard let taken = answer else { return nil }
     answer = nil
     body = nil
     phase = .answering
-    self.deadline = deadline
+    self.deadline = deadline()
     return taken
   }
 

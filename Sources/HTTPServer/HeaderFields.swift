@@ -5,12 +5,18 @@
 struct HeaderFields: Sendable {
   /// A field's name begins where the field before it ends.
   private struct Field {
-    var nameEnd: Int
-    var valueEnd: Int
+    var nameEnd: UInt32
+    var valueEnd: UInt32
   }
 
   private var bytes: [UInt8] = []
   private var fields: [Field] = []
+
+  /// Whether every name is a token and no value holds a NUL or a line break, all of which libmicrohttpd lets
+  /// through. A name with a space before its colon is one that another reader may take for the name without
+  /// it (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC
+  /// 9110 §5.5).
+  private(set) var areWellFormed = true
 
   init() {
     // What a usual request needs, so that there is one allocation for each array.
@@ -19,82 +25,76 @@ struct HeaderFields: Sendable {
   }
 
   mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    if unsafe name.isEmpty || !Self.isToken(name) || Self.breaksLine(value) { areWellFormed = false }
     unsafe bytes.append(contentsOf: name)
-    let nameEnd = bytes.count
+    let nameEnd = UInt32(truncatingIfNeeded: bytes.count)
     unsafe bytes.append(contentsOf: value)
-    fields.append(Field(nameEnd: nameEnd, valueEnd: bytes.count))
+    fields.append(Field(nameEnd: nameEnd, valueEnd: UInt32(truncatingIfNeeded: bytes.count)))
+  }
+
+  private static func isToken(_ name: UnsafeRawBufferPointer) -> Bool {
+    for index in 0..<name.count where unsafe !Token.isByte(name[index]) { return false }
+    return true
+  }
+
+  private static func breaksLine(_ value: UnsafeRawBufferPointer) -> Bool {
+    for index in 0..<value.count {
+      let byte = unsafe value[index]
+      if byte < 0x10 && (byte == 0 || byte == 0x0A || byte == 0x0D) { return true }
+    }
+    return false
   }
 
   /// The values of the fields with this name (RFC 9110 §5.1: case does not matter), as they came.
   func values(_ name: String) -> [ArraySlice<UInt8>] {
     var found: [ArraySlice<UInt8>] = []
-    forEachValue(name) { value in
-      found.append(value)
-      return true
-    }
+    var index = 0
+    while let field = next(name, from: &index) { found.append(bytes[field]) }
     return found
   }
 
   func first(_ name: String) -> ArraySlice<UInt8>? {
-    var found: ArraySlice<UInt8>?
-    forEachValue(name) { value in
-      found = value
-      return false
-    }
-    return found
+    var index = 0
+    return next(name, from: &index).map { bytes[$0] }
   }
 
   func count(_ name: String) -> Int {
-    var count = 0
-    forEachValue(name) { _ in
-      count += 1
-      return true
-    }
+    var (index, count) = (0, 0)
+    while next(name, from: &index) != nil { count += 1 }
     return count
-  }
-
-  /// Whether every name is a token and no value holds a NUL or a line break, all of which libmicrohttpd lets
-  /// through. A name with a space before its colon is one that another reader may take for the name without
-  /// it (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC
-  /// 9110 §5.5).
-  var areWellFormed: Bool {
-    var start = 0
-    for field in fields {
-      guard field.nameEnd > start, bytes[start..<field.nameEnd].allSatisfy(Token.isByte),
-        !bytes[field.nameEnd..<field.valueEnd].contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D })
-      else { return false }
-      start = field.valueEnd
-    }
-    return true
   }
 
   /// Whether there is a name that begins with this one and is longer, in any case.
   func hasLongerName(than prefix: String) -> Bool {
-    let wanted = prefix.utf8
+    let wanted = prefix.utf8.span
     var start = 0
     for field in fields {
-      let name = bytes[start..<field.nameEnd]
-      start = field.valueEnd
-      if name.count > wanted.count && zip(name, wanted).allSatisfy({ Self.lowered($0) == Self.lowered($1) }) {
-        return true
-      }
+      if Int(field.nameEnd) - start > wanted.count, matches(wanted, at: start) { return true }
+      start = Int(field.valueEnd)
     }
     return false
   }
 
-  /// Stops when `body` returns false.
-  private func forEachValue(_ name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
-    let wanted = name.utf8
-    var start = 0
-    for field in fields {
-      defer { start = field.valueEnd }
-      guard field.nameEnd - start == wanted.count else { continue }
-      guard zip(bytes[start..<field.nameEnd], wanted).allSatisfy({ Self.lowered($0) == Self.lowered($1) })
-      else {
-        continue
+  /// Where the value of the next field with this name stands.
+  /// - Parameter index: of the field to begin with; then of the one behind what was found.
+  private func next(_ name: String, from index: inout Int) -> Range<Int>? {
+    let wanted = name.utf8.span
+    while index < fields.count {
+      let start = index == 0 ? 0 : Int(fields[index - 1].valueEnd)
+      let field = fields[index]
+      index += 1
+      if Int(field.nameEnd) - start == wanted.count, matches(wanted, at: start) {
+        return Int(field.nameEnd)..<Int(field.valueEnd)
       }
-      guard body(bytes[field.nameEnd..<field.valueEnd]) else { return }
     }
+    return nil
+  }
+
+  private func matches(_ wanted: Span<UInt8>, at start: Int) -> Bool {
+    for offset in wanted.indices where Self.lowered(bytes[start + offset]) != Self.lowered(wanted[offset]) {
+      return false
+    }
+    return true
   }
 
   private static func lowered(_ byte: UInt8) -> UInt8 {

@@ -25,7 +25,7 @@ public struct RequestHead: Sendable {
     self.fields = fields
     contentLength = fields.first("Content-Length").flatMap(Self.length)
     isChunked = fields.first("Transfer-Encoding") != nil
-    if let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
+    if let mark = Self.queryMark(target) {
       path = Self.originForm(target[..<mark])
       query = String(target[target.utf8.index(after: mark)...])
     } else {
@@ -34,19 +34,37 @@ public struct RequestHead: Sendable {
     }
   }
 
+  private static func queryMark(_ target: String) -> String.Index? {
+    let bytes = target.utf8.span
+    for offset in bytes.indices where bytes[offset] == UInt8(ascii: "?") {
+      return target.utf8.index(target.startIndex, offsetBy: offset)
+    }
+    return nil
+  }
+
   /// The first header field of that name, in any case. Nil when there is none, or when it is not valid UTF-8.
   public func header(_ name: String) -> String? {
-    fields.first(name).flatMap { String(validating: $0, as: UTF8.self) }
+    fields.first(name).flatMap(Self.text)
   }
+
+  /// The bytes of the first header field of that name, in any case, as they came.
+  public func headerBytes(_ name: String) -> ArraySlice<UInt8>? { fields.first(name) }
 
   /// All header fields of that name in their order; a field that is not valid UTF-8 is left out.
   public func headers(_ name: String) -> [String] {
-    fields.values(name).compactMap { String(validating: $0, as: UTF8.self) }
+    fields.values(name).compactMap(Self.text)
   }
 
   /// Whether a field of that name came that is not valid UTF-8, for those who must not take it for absent.
   public func isUndecodable(_ name: String) -> Bool {
     fields.values(name).contains { String(validating: $0, as: UTF8.self) == nil }
+  }
+
+  /// ASCII, which nearly all values are, needs no closer look.
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+    var seen: UInt8 = 0
+    for byte in bytes { seen |= byte }
+    return seen < 0x80 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
   }
 
   /// Whether a body follows.

@@ -3,7 +3,9 @@
 /// What the application says to a request whose header fields have come.
 public enum Admission: Sendable {
   /// Go on, and hand over the body if it is not longer than this.
-  case body(maximumBytes: Int)
+  /// - handler: takes the complete request in place of the application's `handle`, so that what was found out
+  ///   for the admission need not be found out twice. The same holds for it.
+  case body(maximumBytes: Int, handler: (@Sendable (Request, Responder) -> Void)? = nil)
   /// The answer is clear without the body.
   case answer(Response)
 }

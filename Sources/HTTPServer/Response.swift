@@ -40,14 +40,20 @@ public struct Response: Sendable {
 
   /// Why a header field may not be sent, or nil.
   static func fault(name: String, value: String) -> String? {
-    guard !name.isEmpty, name.utf8.allSatisfy(Token.isByte) else {
+    guard !name.isEmpty, all(name, Token.isByte) else {
       return "a response header without a valid name"
     }
-    guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+    guard !value.isEmpty, all(value, { $0 >= 0x20 && $0 != 0x7F }) else {
       return "the response header \(name): empty, or with a control character"
     }
     guard !isReserved(name) else { return "the response header \(name): it is the server's own" }
     return nil
+  }
+
+  private static func all(_ text: String, _ condition: (UInt8) -> Bool) -> Bool {
+    let bytes = text.utf8.span
+    for index in bytes.indices where !condition(bytes[index]) { return false }
+    return true
   }
 
   /// The fields that describe the connection or the message itself. Lengths first: they tell nearly all

@@ -2,16 +2,16 @@
 
 /// Tokens: methods, names of header fields.
 enum Token {
-  /// RFC 9110 §5.6.2, tchar.
+  /// RFC 9110 §5.6.2, tchar. One bit for each ASCII character that is one, from the lowest on.
+  private static let low = bits("!#$%&'*+-.0123456789")
+  private static let high = bits("ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~")
+
+  private static func bits(_ characters: String) -> UInt64 {
+    characters.utf8.reduce(0) { $0 | 1 << UInt64($1 & 63) }
+  }
+
   static func isByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-      UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "`"),
-      UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
+    guard byte < 0x80 else { return false }
+    return (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
   }
 }

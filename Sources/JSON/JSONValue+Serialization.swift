@@ -4,7 +4,7 @@ extension JSONValue {
   /// The value as compact JSON text in UTF-8.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
-    out.reserveCapacity(256)
+    out.reserveCapacity(512)
     write(to: &out)
     return out
   }
@@ -59,20 +59,38 @@ extension JSONValue {
 
   /// RFC 8259 §7: quotation mark, reverse solidus and U+0000–U+001F must be escaped; nothing else has to be.
   private static func write(_ text: String, to out: inout [UInt8]) {
-    let hexDigits = Array("0123456789abcdef".utf8)
     out.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case UInt8(ascii: "\n"): out.append(contentsOf: "\\n".utf8)
-      case UInt8(ascii: "\r"): out.append(contentsOf: "\\r".utf8)
-      case UInt8(ascii: "\t"): out.append(contentsOf: "\\t".utf8)
-      case 0..<0x20:
-        out.append(contentsOf: "\\u00".utf8)
-        out.append(contentsOf: [hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]])
-      default: out.append(byte)
-      }
+    let bytes = text.utf8.span
+    if isPlain(bytes) {
+      out.append(contentsOf: text.utf8)
+    } else {
+      for index in bytes.indices { write(bytes[index], to: &out) }
     }
     out.append(UInt8(ascii: "\""))
+  }
+
+  private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+    }
+    return true
+  }
+
+  private static func write(_ byte: UInt8, to out: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      out.append(UInt8(ascii: "\\"))
+      out.append(byte)
+    case UInt8(ascii: "\n"): out.append(contentsOf: "\\n".utf8)
+    case UInt8(ascii: "\r"): out.append(contentsOf: "\\r".utf8)
+    case UInt8(ascii: "\t"): out.append(contentsOf: "\\t".utf8)
+    case 0..<0x20:
+      out.append(contentsOf: "\\u00".utf8)
+      for half in [byte >> 4, byte & 15] {
+        out.append(half < 10 ? UInt8(ascii: "0") + half : UInt8(ascii: "a") + half - 10)
+      }
+    default: out.append(byte)
+    }
   }
 }

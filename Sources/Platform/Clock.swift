@@ -1,7 +1,7 @@
 // Time as a value that is handed in: the wall clock for what is written down, the monotonic clock for waits.
 // Any thread. Nothing else in the project asks the operating system for the time.
 
-internal import Glibc
+public import Glibc
 
 /// A point on the monotonic clock, in nanoseconds since an arbitrary start (clock_gettime(2),
 /// CLOCK_MONOTONIC).
@@ -41,7 +41,7 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
   }
 
   /// What lies before the clock's start is its start: the system takes nothing that is negative.
-  var timespec: Glibc.timespec {
+  @usableFromInline var timespec: Glibc.timespec {
     let nanoseconds = max(0, nanoseconds)
     return Glibc.timespec(
       tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

@@ -51,9 +51,12 @@ public struct Log: Sendable {
   public func info(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
     log(.info, message, fields)
   }
-  public func debug(_ message: @autoclosure () -> String, _ fields: KeyValuePairs<String, String> = [:]) {
+  /// Neither text nor fields are made unless the line is written.
+  public func debug(
+    _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
+  ) {
     guard level >= .debug else { return }
-    log(.debug, message(), fields)
+    log(.debug, message(), fields())
   }
 
   private func log(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {

@@ -1,4 +1,4 @@
-// One app at run time: its configuration turned into the things that do the work. A value; any thread.
+// One app at run time: its configuration turned into the things that do the work. Never changes; any thread.
 
 internal import Cryptography
 public import Destinations
@@ -6,8 +6,8 @@ public import Domain
 internal import Processors
 public import Store
 
-/// One configured app, ready to serve.
-public struct App: Sendable {
+/// One configured app, ready to serve. An object, because every request asks for one.
+public final class App: Sendable {
   public let slug: String
   /// The keys that clients may show; nil when anyone may post contexts.
   let clientKeys: [[UInt8]]?

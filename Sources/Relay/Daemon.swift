@@ -52,6 +52,7 @@ public final class Daemon: Sendable {
         log: log, clock: clock, carrier: try Self.carrier(),
         reserve: FileReserve(
           path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
+        movesLogInBackground: true,
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()

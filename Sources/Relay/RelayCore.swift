@@ -35,8 +35,13 @@ final class RelayCore: Sendable {
     }
     let path = configuration.databasePath
     let audience = audience
+    var checkpointer: Checkpointer?
+    if surroundings.movesLogInBackground {
+      checkpointer = Checkpointer(path: path, onSyncFailure: surroundings.onSyncFailure)
+    }
     committer = Committer(
-      writer: try Self.writer(path, directory, surroundings), capacity: configuration.limits.queue,
+      writer: try Self.writer(path, directory, checkpointer, surroundings), checkpointer: checkpointer,
+      capacity: configuration.limits.queue,
       surroundings: surroundings, metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
@@ -68,11 +73,12 @@ final class RelayCore: Sendable {
   }
 
   private static func writer(
-    _ path: String, _ directory: AppDirectory, _ surroundings: Surroundings
+    _ path: String, _ directory: AppDirectory, _ checkpointer: Checkpointer?, _ surroundings: Surroundings
   ) throws(DaemonError) -> StoreWriter {
     do throws(StoreError) {
       return try StoreWriter(
-        path: path, role: .owner, rules: directory.rules, random: surroundings.random)
+        path: path, role: .owner, rules: directory.rules, random: surroundings.random,
+        background: checkpointer)
     } catch {
       throw DaemonError(error)
     }

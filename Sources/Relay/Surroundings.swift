@@ -18,6 +18,8 @@ struct Surroundings: Sendable {
   /// Space for what must go on when the disk is full.
   var reserve: any SpaceReserve
   var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  /// Whether a thread of its own moves the store's log into the database; otherwise the committer does.
+  var movesLogInBackground = false
   var lookIntervalMilliseconds = Self.lookIntervalMilliseconds
   /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
   var onSyncFailure: @Sendable (SQLiteError) -> Void

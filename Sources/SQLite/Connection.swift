@@ -12,6 +12,15 @@ internal import CSQLite
     case readWriteCreate, readWrite, readOnly
   }
 
+  /// Set up once, before the library is used. It counts every allocation under one lock of all threads
+  /// otherwise, for numbers that nobody asks for
+  /// (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html). Where the library is in use already,
+  /// it stays as it is.
+  private static let isLibraryReady = {
+    _ = csqlite_stop_memory_statistics()
+    return true
+  }()
+
   let handle: OpaquePointer
   /// Whether a transaction that failed could not be undone yet.
   private var hasRemains = false
@@ -23,7 +32,7 @@ internal import CSQLite
   ///   - busyTimeoutMilliseconds: how long a call waits for another connection's lock.
   public init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32) throws(SQLiteError) {
     // SQLite would end the path at a NUL and open another file, and take no path for a file of its own.
-    guard !path.isEmpty, !path.utf8.contains(0) else {
+    guard Self.isLibraryReady, !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(code: SQLITE_CANTOPEN, operation: "open database")
     }
     let flags =
@@ -124,6 +133,12 @@ internal import CSQLite
     // Without memory or disk even this may fail. The next transaction undoes it then, before it begins.
     try? execute("ROLLBACK")
     hasRemains = isInTransaction
+  }
+
+  /// Syncs the database file (not its log) to the disk.
+  public func sync() throws(SQLiteError) {
+    let code = unsafe csqlite_sync(handle)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: "sync database") }
   }
 
   /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).

@@ -4,12 +4,15 @@ internal import CSQLite
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
-/// Owns the `sqlite3_stmt *` and keeps its connection alive. It is reset after each use, so no read
-/// transaction and no bound value outlives a call.
+/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset after
+/// each use, so that no read transaction outlives a call.
 @safe public final class Statement {
   private let connection: Connection
   let handle: OpaquePointer
   private let operation: String
+  private let buffer = BindingBuffer()
+  /// Whether SQLite made copies of its own of what is bound.
+  private var holdsCopies = false
 
   init(_ connection: Connection, _ sql: String) throws(SQLiteError) {
     var prepared: OpaquePointer?
@@ -69,13 +72,15 @@ internal import CSQLite
   private func reset() {
     // Both repeat the error of the step before or cannot fail.
     unsafe sqlite3_reset(handle)
-    unsafe sqlite3_clear_bindings(handle)
+    if holdsCopies { unsafe sqlite3_clear_bindings(handle) }
+    holdsCopies = false
   }
 
   private func bind(_ values: [Value]) throws(SQLiteError) {
     guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
+    buffer.begin(values)
     var index: Int32 = 0
     for value in values {
       index += 1
@@ -90,6 +95,10 @@ internal import CSQLite
     case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
     case .text(var text):
       return text.withUTF8 { bytes in
+        if let kept = unsafe buffer.keep(UnsafeRawBufferPointer(bytes)) {
+          return unsafe csqlite_bind_kept_text(handle, index, kept, UInt64(bytes.count))
+        }
+        holdsCopies = true
         // A null pointer would bind NULL, and an empty string may have one.
         guard let start = bytes.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
         return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
@@ -98,7 +107,13 @@ internal import CSQLite
       }
     case .blob(let bytes):
       guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
-      return unsafe csqlite_bind_blob(handle, index, bytes, UInt64(bytes.count))
+      return unsafe bytes.withUnsafeBytes { bytes in
+        if let kept = unsafe buffer.keep(bytes) {
+          return unsafe csqlite_bind_kept_blob(handle, index, kept, UInt64(bytes.count))
+        }
+        holdsCopies = true
+        return unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      }
     }
   }
 }

@@ -18,21 +18,28 @@ public final class StoreWriter {
   /// two checkpoints, which a start after a crash reads in a moment.
   public static let checkpointPages = 4096
 
+  /// What a pass in the background may leave to the writer, unless the log has grown too long.
+  static let remainderPages = 512
+
   private let connection: Connection
   private let checkpointPages: Int
+  private let background: (any BackgroundCheckpoints)?
+  private var isPassUnderWay = false
   private let session: StoreSession
 
   /// - Parameters:
   ///   - role: `owner` for receiptd, `guest` for receiptctl.
   ///   - rules: what each configured app's configuration means for the store.
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
+  ///   - background: who moves most of it beside the writer; without it the writer moves all.
   public init(
     path: String, role: DatabaseRole, rules: [String: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-    checkpointPages: Int = checkpointPages
+    checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil
   ) throws(StoreError) {
     connection = try Database.open(path: path, role: role)
     self.checkpointPages = checkpointPages
+    self.background = background
     do throws(SQLiteError) {
       session = try StoreSession(connection, rules: rules, random: random)
     } catch {
@@ -52,11 +59,30 @@ public final class StoreWriter {
     do throws(SQLiteError) {
       // After the answers, so that nobody waits for it. SQLite's own checkpoints would keep their errors to
       // themselves.
-      if connection.logPages >= checkpointPages { try moveLog() }
+      try keepLogShort()
     } catch {
       if error.kind == .syncFailed || result.fault == nil { result.fault = error }
     }
     return result
+  }
+
+  private func keepLogShort() throws(SQLiteError) {
+    let pages = connection.logPages
+    guard let background else {
+      if pages >= checkpointPages { try moveLog() }
+      return
+    }
+    if isPassUnderWay {
+      guard let result = background.takeResult() else { return }
+      isPassUnderWay = false
+      let moved = try result.get()
+      // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
+      // it is left to be moved.
+      if pages >= checkpointPages || pages - moved <= Self.remainderPages { return try moveLog() }
+    }
+    guard pages >= checkpointPages / 2 else { return }
+    isPassUnderWay = true
+    background.begin()
   }
 
   private func commitAll(_ batch: [Submission], now: Timestamp) -> BatchResult {

@@ -12,6 +12,7 @@ struct Program {
     Signals.block()
     ProcessLimits.keepFilesPrivate()
     ProcessLimits.raiseOpenFiles()
+    MemoryPolicy.keepFreedPages()
     exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
   }
 

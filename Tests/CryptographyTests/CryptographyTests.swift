@@ -1,6 +1,7 @@
 // The published vectors of FIPS 180-4 and RFC 4231, and the edges of the wrapper.
 
 import Cryptography
+import Platform
 import Testing
 
 private func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
@@ -105,5 +106,64 @@ struct CryptographyTests {
     arguments: ["0", "0A", "AA", "0g", " 00", "00 ", "0x00", "00\n", "０0", "é", "-1", "`0", ":0", "/0"])
   func refusals(text: String) {
     #expect(Hex.decodeLowercase(text) == nil)
+  }
+}
+
+@Suite struct SecretRandomnessTests {
+  @Test("No number comes twice, also across the system's calls")
+  func distinct() {
+    let one = SecretRandomness()
+    let other = SecretRandomness()
+    let numbers = (0..<1000).flatMap { _ in [one.next(), other.next()] }
+    #expect(Set(numbers).count == numbers.count)
+    #expect(!numbers.contains(0))
+  }
+
+  @Test("Threads that take at once get different ones")
+  func threads() throws {
+    let source = SecretRandomness()
+    let taken = Monitor<[UInt64]>([])
+    let threads = try (1...4).map { number in
+      try WorkerThread(name: "taker-\(number)") {
+        let mine = (0..<500).map { _ in source.next() }
+        taken.update { $0 += mine }
+      }
+    }
+    for thread in threads { thread.join() }
+    let all = taken.withLock { $0 }
+    #expect(all.count == 2000 && Set(all).count == 2000)
+  }
+}
+
+@Suite struct AuthenticationCodeTests {
+  private static func code(_ digits: String) -> AuthenticationCode? {
+    AuthenticationCode(lowercaseHex: digits.utf8.span)
+  }
+
+  @Test("A code is 64 lower-case hexadecimal digits and nothing else")
+  func digits() throws {
+    let text = String(repeating: "0f", count: 32)
+    let code = try #require(Self.code(text))
+    #expect(code.bytes == [UInt8](repeating: 0x0f, count: 32))
+    let wrong = [
+      "", String(text.dropLast()), String(text.dropLast(2)), text + "0", text + "00", text.uppercased(),
+    ]
+    for text in wrong { #expect(Self.code(text)?.bytes == nil, "\(text)") }
+  }
+
+  @Test("Codes are equal when every byte is")
+  func equality() throws {
+    let hmac = try HMACSHA256(key: [1])
+    let (two, three, four): ([UInt8], [UInt8], [UInt8]) = ([2], [3], [4])
+    let code = hmac.authenticationCode(of: two.span, (three + four).span)
+    #expect(code.bytes == hmac.authenticationCode(for: [2, 3, 4]))
+    let other = hmac.authenticationCode(of: (two + three).span, four.span)
+    #expect(code.isEqual(to: other))
+    for index in 0..<32 {
+      var bytes = code.bytes
+      bytes[index] ^= 1
+      let altered = try #require(Self.code(Hex.encode(bytes)))
+      #expect(!code.isEqual(to: altered))
+    }
   }
 }

@@ -47,7 +47,7 @@ import Testing
     func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {
       switch listener.admit(RequestSamples.head(method, target, fields)) {
       case .answer(let response): response.status
-      case .body(let maximumBytes): -maximumBytes
+      case .body(let maximumBytes, _): -maximumBytes
       }
     }
     let json = ("Content-Type", "application/json")

@@ -2,7 +2,6 @@
 // subscribers). Pure.
 
 public import Domain
-internal import FoundationEssentials
 internal import JSON
 
 /// One app's Purchasely settings.
@@ -59,12 +58,10 @@ public struct PurchaselyDestination: ReceiptDestination {
     HTTPVerdict.of(answer, now: now, importID: Self.importID)
   }
 
-  private struct Accepted: Decodable { let id: String }
-
   /// `{"id":"<uuid>"}`: the import is processed later under this id, which Purchasely's support asks for.
   private static func importID(_ body: [UInt8]) -> String? {
     // A 2xx with another body is delivered all the same; there is only no id to show.
-    let accepted = try? JSONDecoder().decode(Accepted.self, from: Data(body))
-    return OutsideText.identifier(accepted?.id)
+    let id = JSONDocument.read(body) { $0.member("id")?.string }
+    return OutsideText.identifier(id ?? nil)
   }
 }

@@ -1,225 +1,142 @@
 // The fields of Stripe's objects that the relay reads, by presence and never by `api_version`: old and new
 // shapes may stand side by side, and what has another type than expected reads as absent
 // (https://docs.stripe.com/upgrades, https://docs.stripe.com/changelog/basil/2025-03-31). The one place that
-// turns bytes into fields. Pure; any thread.
+// turns bytes into fields. Each is a view of the event's bytes, looked up when it is asked for, and valid as
+// long as the document is open. Pure; any thread.
+
+internal import JSON
 
 /// A webhook's envelope (https://docs.stripe.com/api/events/object).
-struct StripeEnvelope: Decodable {
-  let id: String?
-  let object: String?
-  let type: String?
-  let account: String?
-  let livemode: Bool?
-  /// Seconds since 1970; thin events have a text here, which reads as absent.
-  let created: Int64?
-  let data: Payload?
+struct StripeEnvelope {
+  let node: JSONNode
 
-  struct Payload: Decodable {
-    let object: StripeObject?
-    let previousStatus: String?
-
-    private enum Key: String, CodingKey { case object, previous_attributes }
-    private enum PreviousKey: String, CodingKey { case status }
-
-    init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: Key.self)
-      object = fields.lenient(.object)
-      let previous = try? fields.nestedContainer(keyedBy: PreviousKey.self, forKey: .previous_attributes)
-      previousStatus = previous?.lenient(.status)
-    }
+  /// - Returns: nil when it is no object.
+  init?(_ node: JSONNode) {
+    guard node.isObject else { return nil }
+    self.node = node
   }
 
-  private enum Key: String, CodingKey { case id, object, type, account, livemode, created, data }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    id = fields.lenient(.id)
-    object = fields.lenient(.object)
-    type = fields.lenient(.type)
-    account = fields.lenient(.account)
-    livemode = fields.lenient(.livemode)
-    created = fields.lenient(.created)
-    data = fields.lenient(.data)
+  var id: String? { node.member("id")?.string }
+  var type: String? { node.member("type")?.string }
+  var account: String? { node.member("account")?.string }
+  var livemode: Bool? { node.member("livemode")?.bool }
+  /// Seconds since 1970; thin events have a text here, which reads as absent.
+  var created: Int64? { node.member("created")?.int64 }
+  var object: StripeObject? { node.member("data")?.member("object").flatMap(StripeObject.init) }
+  var previousStatus: String? {
+    node.member("data")?.member("previous_attributes")?.member("status")?.string
   }
 }
 
 /// The union of what is read from checkout sessions, subscriptions and invoices.
-struct StripeObject: Decodable {
-  let id: String?
-  let mode: String?
-  let status: String?
-  let paymentStatus: String?
-  let clientReferenceID: String?
-  let billingReason: String?
-  let customer: Reference?
-  let subscription: Reference?
-  let plan: PriceReference?
-  let metadata: Metadata?
-  let lineItems: ItemList?
-  let displayItems: [Item]?
-  let items: ItemList?
-  let lines: ItemList?
-  let subscriptionDetails: SubscriptionDetails?
-  let parent: Parent?
+struct StripeObject {
+  let node: JSONNode
 
-  private enum Key: String, CodingKey {
-    case id, mode, status, payment_status, client_reference_id, billing_reason, customer, subscription, plan,
-      metadata
-    case line_items, display_items, items, lines, subscription_details, parent
+  /// - Returns: nil when it is no object.
+  init?(_ node: JSONNode) {
+    guard node.isObject else { return nil }
+    self.node = node
   }
 
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    id = fields.lenient(.id)
-    mode = fields.lenient(.mode)
-    status = fields.lenient(.status)
-    paymentStatus = fields.lenient(.payment_status)
-    clientReferenceID = fields.lenient(.client_reference_id)
-    billingReason = fields.lenient(.billing_reason)
-    customer = fields.lenient(.customer)
-    subscription = fields.lenient(.subscription)
-    plan = fields.lenient(.plan)
-    metadata = fields.lenient(.metadata)
-    lineItems = fields.lenient(.line_items)
-    displayItems = fields.lenient(.display_items)
-    items = fields.lenient(.items)
-    lines = fields.lenient(.lines)
-    subscriptionDetails = fields.lenient(.subscription_details)
-    parent = fields.lenient(.parent)
+  var id: String? { node.member("id")?.string }
+  var mode: String? { node.member("mode")?.string }
+  var status: String? { node.member("status")?.string }
+  var paymentStatus: String? { node.member("payment_status")?.string }
+  var clientReferenceID: String? { node.member("client_reference_id")?.string }
+  var billingReason: String? { node.member("billing_reason")?.string }
+  var customer: Reference? { Reference(node.member("customer")) }
+  var subscription: Reference? { Reference(node.member("subscription")) }
+  var plan: Reference? { Reference(node.member("plan")) }
+  var metadata: Metadata? { Metadata(node.member("metadata")) }
+  var lineItems: [Item]? { Item.list(node.member("line_items")?.member("data")) }
+  var displayItems: [Item]? { Item.list(node.member("display_items")) }
+  var items: [Item]? { Item.list(node.member("items")?.member("data")) }
+  var lines: [Item]? { Item.list(node.member("lines")?.member("data")) }
+  var subscriptionDetails: SubscriptionDetails? { SubscriptionDetails(node.member("subscription_details")) }
+  /// What made an invoice, since the 2025-03-31 API.
+  var parentSubscriptionDetails: SubscriptionDetails? {
+    SubscriptionDetails(node.member("parent")?.member("subscription_details"))
   }
 }
 
 /// An id, given as itself or as the whole object that has it (https://docs.stripe.com/expand).
-struct Reference: Decodable {
-  let id: String?
-  let metadata: Metadata?
+struct Reference {
+  private let node: JSONNode
 
-  private enum Key: String, CodingKey { case id, metadata }
-
-  init(from decoder: any Decoder) throws {
-    // Which of the two it is, only a failed attempt tells, and that is dear: the common one first.
-    if let text = try? decoder.singleValueContainer().decode(String.self) {
-      id = text
-      metadata = nil
-    } else {
-      let fields = try decoder.container(keyedBy: Key.self)
-      id = fields.lenient(.id)
-      metadata = fields.lenient(.metadata)
-    }
+  /// - Returns: nil when there is neither.
+  init?(_ node: JSONNode?) {
+    guard let node, node.isString || node.isObject else { return nil }
+    self.node = node
   }
-}
 
-/// A price or a plan: the whole object, as a rule, or only its id.
-struct PriceReference: Decodable {
-  let id: String?
-
-  private enum Key: String, CodingKey { case id }
-
-  init(from decoder: any Decoder) throws {
-    if let fields = try? decoder.container(keyedBy: Key.self) {
-      id = fields.lenient(.id)
-    } else {
-      id = try decoder.singleValueContainer().decode(String.self)
-    }
-  }
+  var id: String? { node.isString ? node.string : node.member("id")?.string }
+  var metadata: Metadata? { Metadata(node.member("metadata")) }
 }
 
 /// Key and value pairs of the merchant's own (https://docs.stripe.com/api/metadata). What is no text is left
 /// out.
-struct Metadata: Decodable {
-  let values: [String: String]
+struct Metadata {
+  private let node: JSONNode
 
-  private struct Text: Decodable {
-    let value: String?
-    init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(String.self) }
+  /// - Returns: nil when there are none.
+  init?(_ node: JSONNode?) {
+    guard let node, node.isObject else { return nil }
+    self.node = node
   }
 
-  init(from decoder: any Decoder) throws {
-    values = try decoder.singleValueContainer().decode([String: Text].self).compactMapValues(\.value)
-  }
-}
-
-/// A list object; some publish it elided to `{}`.
-struct ItemList: Decodable {
-  let data: [Item]?
-
-  private enum Key: String, CodingKey { case data }
-
-  init(from decoder: any Decoder) throws {
-    data = try decoder.container(keyedBy: Key.self).lenient(.data)
-  }
+  subscript(key: String) -> String? { node.member(named: key)?.string }
 }
 
 /// A line of a session, an item of a subscription, a line of an invoice.
-struct Item: Decodable {
-  let type: String?
-  let price: PriceReference?
-  let plan: PriceReference?
-  let pricing: Pricing?
-  let subscription: Reference?
-  let parent: LineParent?
+struct Item {
+  private let node: JSONNode
 
-  struct Pricing: Decodable {
-    let price_details: Details?
-    struct Details: Decodable { let price: Reference? }
-  }
-
-  struct LineParent: Decodable {
-    let subscription_item_details: Details?
-    struct Details: Decodable { let subscription: Reference? }
-  }
-
-  private enum Key: String, CodingKey { case type, price, plan, pricing, subscription, parent }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    type = fields.lenient(.type)
-    price = fields.lenient(.price)
-    plan = fields.lenient(.plan)
-    pricing = fields.lenient(.pricing)
-    subscription = fields.lenient(.subscription)
-    parent = fields.lenient(.parent)
+  /// The items of a list; nil when there is none, or when something else stands in it. Some events publish a
+  /// list elided to `{}`.
+  static func list(_ node: JSONNode?) -> [Item]? {
+    guard let node, node.isArray else { return nil }
+    var items: [Item] = []
+    var isWhole = true
+    node.forEachElement { element in
+      if element.isObject { items.append(Item(node: element)) } else { isWhole = false }
+    }
+    return isWhole ? items : nil
   }
 
   /// The newest shape first: `pricing` (2025-03-31), `price` (2020), `plan`.
-  var priceID: String? { pricing?.price_details?.price?.id ?? price?.id ?? plan?.id }
+  var priceID: String? {
+    Reference(node.member("pricing")?.member("price_details")?.member("price"))?.id
+      ?? Reference(node.member("price"))?.id ?? Reference(node.member("plan"))?.id
+  }
 
   /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else
   /// by its `type`.
-  var isOfSubscription: Bool { parent?.subscription_item_details != nil || type == "subscription" }
+  var isOfSubscription: Bool { itemDetails != nil || node.member("type")?.string == "subscription" }
 
-  var subscriptionID: String? { parent?.subscription_item_details?.subscription?.id ?? subscription?.id }
+  var subscriptionID: String? {
+    Reference(itemDetails?.member("subscription"))?.id ?? Reference(node.member("subscription"))?.id
+  }
+
+  /// The item of a subscription that made the line; nil also when what it says of the subscription cannot be
+  /// understood.
+  private var itemDetails: JSONNode? {
+    guard let details = node.member("parent")?.member("subscription_item_details"), details.isObject
+    else { return nil }
+    guard let subscription = details.member("subscription"), !subscription.isNull else { return details }
+    return Reference(subscription) == nil ? nil : details
+  }
 }
 
 /// What an invoice says about its subscription.
-struct SubscriptionDetails: Decodable {
-  let subscription: Reference?
-  let metadata: Metadata?
+struct SubscriptionDetails {
+  private let node: JSONNode
 
-  private enum Key: String, CodingKey { case subscription, metadata }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    subscription = fields.lenient(.subscription)
-    metadata = fields.lenient(.metadata)
+  /// - Returns: nil when it says nothing.
+  init?(_ node: JSONNode?) {
+    guard let node, node.isObject else { return nil }
+    self.node = node
   }
-}
 
-/// What made an invoice, since the 2025-03-31 API.
-struct Parent: Decodable {
-  let subscriptionDetails: SubscriptionDetails?
-
-  private enum Key: String, CodingKey { case subscription_details }
-
-  init(from decoder: any Decoder) throws {
-    subscriptionDetails = try decoder.container(keyedBy: Key.self).lenient(.subscription_details)
-  }
-}
-
-extension KeyedDecodingContainer {
-  /// The value, or nil where it is absent, null, or of another type than expected.
-  func lenient<Value: Decodable>(_ key: Key) -> Value? {
-    // The point of it: one odd field must not make the rest of an event unreadable.
-    try? decodeIfPresent(Value.self, forKey: key)
-  }
+  var subscription: Reference? { Reference(node.member("subscription")) }
+  var metadata: Metadata? { Metadata(node.member("metadata")) }
 }

@@ -2,7 +2,7 @@
 
 internal import Cryptography
 public import Domain
-internal import FoundationEssentials
+internal import JSON
 
 /// One app's Stripe settings.
 public struct StripeSettings: Sendable {
@@ -76,13 +76,15 @@ public struct StripeProcessor: PaymentProcessor {
   }
 
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
-    guard let envelope = try? JSONDecoder().decode(StripeEnvelope.self, from: Data(body)) else {
-      // Genuine, and no JSON object: kept for a person to look at.
-      return EventReading(id: nil, type: "", content: .nothing(.unparsed))
-    }
+    let reading = JSONDocument.read(body) { root in StripeEnvelope(root).map { read($0, now: now) } }
+    // Genuine, and no JSON object: kept for a person to look at.
+    return (reading ?? nil) ?? EventReading(id: nil, type: "", content: .nothing(.unparsed))
+  }
+
+  private func read(_ envelope: StripeEnvelope, now: Timestamp) -> EventReading {
     let reader = StripeReader(settings: settings, envelope: envelope, now: now)
     return EventReading(
-      id: OutsideText.identifier(envelope.id), type: OutsideText.identifier(envelope.type) ?? "",
+      id: OutsideText.identifier(envelope.id), type: OutsideText.identifier(reader.type) ?? "",
       content: reader.content())
   }
 }

@@ -11,9 +11,16 @@ struct StripeReader {
 
   let settings: StripeSettings
   let envelope: StripeEnvelope
+  /// Empty when there is none.
+  let type: String
   let now: Timestamp
 
-  private var type: String { envelope.type ?? "" }
+  init(settings: StripeSettings, envelope: StripeEnvelope, now: Timestamp) {
+    self.settings = settings
+    self.envelope = envelope
+    type = envelope.type ?? ""
+    self.now = now
+  }
 
   /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never
   /// later than now.
@@ -35,7 +42,7 @@ struct StripeReader {
   }
 
   private func session() -> EventReading.Content {
-    guard let object = envelope.data?.object, let id = OutsideText.identifier(object.id) else {
+    guard let object = envelope.object, let id = OutsideText.identifier(object.id) else {
       return .nothing(.unparsed)
     }
     let subscriptionID = OutsideText.identifier(object.subscription?.id)
@@ -61,7 +68,7 @@ struct StripeReader {
       }
     }
     let metadata = [object.metadata, object.subscription?.metadata]
-    let prices = (object.lineItems?.data ?? object.displayItems ?? []).map(\.priceID)
+    let prices = (object.lineItems ?? object.displayItems ?? []).map(\.priceID)
     var report = report(key, object, metadata: metadata, prices: prices, observations: seen)
     report.sessionID = id
     report.clientReference = object.clientReferenceID
@@ -94,13 +101,13 @@ struct StripeReader {
   }
 
   private func subscription() -> EventReading.Content {
-    guard let object = envelope.data?.object, let id = OutsideText.identifier(object.id) else {
+    guard let object = envelope.object, let id = OutsideText.identifier(object.id) else {
       return .nothing(.unparsed)
     }
     let isBeginning =
       type == "customer.subscription.created"
-      || (type == "customer.subscription.updated" && envelope.data?.previousStatus == "incomplete")
-    var prices = (object.items?.data ?? []).map(\.priceID)
+      || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
+    var prices = (object.items ?? []).map(\.priceID)
     if prices.allSatisfy({ $0 == nil }) { prices = [object.plan?.id] }
     // `incomplete_expired` is what becomes of an incomplete one whose first payment does not come within a
     // day.
@@ -119,9 +126,9 @@ struct StripeReader {
   }
 
   private func invoice() -> EventReading.Content {
-    guard let object = envelope.data?.object else { return .nothing(.unparsed) }
-    let lines = object.lines?.data ?? []
-    let details = object.parent?.subscriptionDetails
+    guard let object = envelope.object else { return .nothing(.unparsed) }
+    let lines = object.lines ?? []
+    let details = object.parentSubscriptionDetails
     let subscriptionID =
       details?.subscription?.id ?? object.subscription?.id ?? object.subscriptionDetails?.subscription?.id
       ?? lines.lazy.compactMap(\.subscriptionID).first
@@ -147,7 +154,7 @@ struct StripeReader {
     _ key: PurchaseKey, _ object: StripeObject, metadata: [Metadata?], prices: [String?],
     observations: Observations
   ) -> PurchaseReport {
-    let maps = metadata.compactMap(\.self?.values)
+    let maps = metadata.compactMap(\.self)
     func value(_ name: String) -> String? { maps.lazy.compactMap { OutsideText.nonEmpty($0[name]) }.first }
     let user = maps.lazy.compactMap { map in
       settings.userKeys.lazy.compactMap { OutsideText.identifier(map[$0]) }.first

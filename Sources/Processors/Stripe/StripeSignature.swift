@@ -6,18 +6,19 @@ internal import Cryptography
 internal import Domain
 
 /// The content of one `Stripe-Signature` header: `t=1492774577,v1=<64 hex>,v0=…`.
-struct StripeSignature: Equatable {
+struct StripeSignature {
   /// A header has one `v1` per secret that is in force, which are two at most while one is being rotated.
   static let signaturesMax = 16
   static let headerBytesMax = 8192
   static let timestampDigitsMax = 12
 
-  /// The bytes of `t` as they stand: they are part of what is signed.
-  let timestamp: [UInt8]
+  /// What is signed with the body behind it: the digits of `t` as they stand, and a point.
+  private(set) var signedHead: [UInt8] = []
   /// Seconds since 1970.
-  let unixSeconds: Int64
+  private(set) var unixSeconds: Int64 = 0
   /// The `v1` values that have the form of one: 64 lower-case hexadecimal digits.
-  let signatures: [[UInt8]]
+  private(set) var signatures: [AuthenticationCode] = []
+  private var signatureCount = 0
 
   /// Reads a header.
   ///
@@ -25,41 +26,54 @@ struct StripeSignature: Equatable {
   /// are ignored.
   /// - Returns: nil when it is not of the form that Stripe sends.
   init?(_ header: String) {
-    guard header.utf8.count <= Self.headerBytesMax else { return nil }
-    var timestamp: [UInt8]?
-    var signatures: [[UInt8]] = []
-    var signatureCount = 0
-    for element in Array(header.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-      let parts = element.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      let name = parts.first.map(Array.init) ?? []
-      if name == Array("t".utf8) {
-        guard parts.count == 2, timestamp == nil else { return nil }
-        timestamp = Array(parts[1])
-      } else if name == Array("v1".utf8) {
-        signatureCount += 1
-        guard parts.count == 2, signatureCount <= Self.signaturesMax else { return nil }
-        if parts[1].count == 2 * HMACSHA256.codeSize, let code = Hex.decodeLowercase(parts[1]) {
-          signatures.append(code)
-        }
-      }
+    let header = header.utf8.span
+    guard header.count <= Self.headerBytesMax else { return nil }
+    var start = 0
+    while start <= header.count {
+      let end = Self.position(of: ",", in: header, from: start)
+      guard take(header.extracting(start..<end)) else { return nil }
+      start = end + 1
     }
-    guard let timestamp, let seconds = Self.seconds(timestamp), signatureCount > 0 else { return nil }
-    self.timestamp = timestamp
-    self.unixSeconds = seconds
-    self.signatures = signatures
+    if signedHead.isEmpty || signatureCount == 0 { return nil }
+  }
+
+  /// - Returns: false when the element makes the header one that Stripe does not send.
+  private mutating func take(_ element: Span<UInt8>) -> Bool {
+    let nameEnd = Self.position(of: "=", in: element, from: 0)
+    let hasValue = nameEnd < element.count
+    let value = element.extracting((hasValue ? nameEnd + 1 : nameEnd)..<element.count)
+    if nameEnd == 1, element[0] == UInt8(ascii: "t") {
+      return hasValue && signedHead.isEmpty && takeTimestamp(value)
+    }
+    if nameEnd == 2, element[0] == UInt8(ascii: "v"), element[1] == UInt8(ascii: "1") {
+      signatureCount += 1
+      guard hasValue, signatureCount <= Self.signaturesMax else { return false }
+      if let code = AuthenticationCode(lowercaseHex: value) { signatures.append(code) }
+    }
+    return true
   }
 
   /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the number as they print it, others
   /// the text.
-  private static func seconds(_ digits: [UInt8]) -> Int64? {
-    guard (1...timestampDigitsMax).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0")
-    else { return nil }
-    var seconds: Int64 = 0
-    for digit in digits {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-      seconds = seconds * 10 + Int64(digit - UInt8(ascii: "0"))
+  private mutating func takeTimestamp(_ digits: Span<UInt8>) -> Bool {
+    guard (1...Self.timestampDigitsMax).contains(digits.count),
+      digits.count == 1 || digits[0] != UInt8(ascii: "0")
+    else { return false }
+    signedHead.reserveCapacity(digits.count + 1)
+    for index in digits.indices {
+      let digit = digits[index]
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return false }
+      unixSeconds = unixSeconds * 10 + Int64(digit - UInt8(ascii: "0"))
+      signedHead.append(digit)
     }
-    return seconds
+    signedHead.append(UInt8(ascii: "."))
+    return true
+  }
+
+  private static func position(of mark: Unicode.Scalar, in bytes: Span<UInt8>, from start: Int) -> Int {
+    var position = start
+    while position < bytes.count, bytes[position] != UInt8(ascii: mark) { position += 1 }
+    return position
   }
 }
 
@@ -83,9 +97,9 @@ struct StripeSignatureVerifier: Sendable {
     guard headers.count == 1, let signature = StripeSignature(header) else { return .refused(.malformed) }
     var matches = false
     for key in keys {
-      let expected = key.authenticationCode(for: signature.timestamp, [UInt8(ascii: ".")], body)
+      let expected = key.authenticationCode(of: signature.signedHead.span, body.span)
       // No early exit: the time taken says nothing about which secret or signature matched.
-      for candidate in signature.signatures where constantTimeEqual(candidate, expected) { matches = true }
+      for candidate in signature.signatures where candidate.isEqual(to: expected) { matches = true }
     }
     guard matches else { return .refused(.mismatch) }
     let age = now.milliseconds(since: Timestamp(unixSeconds: signature.unixSeconds))

@@ -21,6 +21,8 @@ final class Dispatcher: Sendable {
     var directory: AppDirectory?
     var looksEverywhere = false
     var isStopping = false
+    /// Whether the thread was woken and has not read this yet.
+    var isWoken = false
   }
 
   let inbox = Monitor(Inbox())
@@ -79,8 +81,13 @@ final class Dispatcher: Sendable {
   }
 
   func tell(_ change: (inout Inbox) -> Void) {
-    inbox.update(change)
-    surroundings.carrier.wake()
+    let hasUnread = inbox.withLock { inbox in
+      change(&inbox)
+      defer { inbox.isWoken = true }
+      return inbox.isWoken
+    }
+    // Whoever left the first message that is still unread has woken the thread.
+    if !hasUnread { surroundings.carrier.wake() }
   }
 
   /// For how long what is under way may go on after `stop`.

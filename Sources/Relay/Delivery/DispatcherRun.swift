@@ -142,8 +142,11 @@ struct DispatcherRun {
     guard room > 0 else { return }
     // Those under way are still due in the database, so as many more are asked for.
     let limit = room + lane.underWay.count
-    let due = try reader.due(app: slug, now: now, limit: limit)
-    let fresh = due.filter { !lane.underWay.contains($0.row) }
+    let due = try reader.dueRows(app: slug, now: now, limit: limit)
+    var fresh: [StoreReader.DueReceipt] = []
+    for row in due where !lane.underWay.contains(row) && fresh.count < room {
+      if let receipt = try reader.due(row: row, now: now) { fresh.append(receipt) }
+    }
     let admitted = lane.admit(fresh, now: now, monotonic: monotonic)
     if due.count < limit && admitted.count == fresh.count {
       lane.rest(until: try reader.nextDue(app: slug, after: now))
@@ -157,11 +160,8 @@ struct DispatcherRun {
     let app = lane.app
     tries[lastTag] = Try(
       app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, edition: lane.edition)
-    let request = TransferRequest(
-      method: .post, url: app.destination.url,
-      headers: app.destination.headers.map { TransferHeader($0.name, $0.value) }, body: receipt.body,
-      timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
-      connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
+    var request = lane.request
+    request.body = receipt.body
     do throws(TransferFailure) {
       try carrier.start(request, tag: lastTag)
     } catch .poolFull {

@@ -4,6 +4,7 @@
 
 internal import Destinations
 internal import Domain
+internal import HTTPClient
 internal import Platform
 internal import Store
 
@@ -16,18 +17,31 @@ struct Lane {
   private var bucket: TokenBucket
   /// Receipts that are being sent, or whose outcome is not on disk yet; none of them may be sent again (R3).
   private(set) var underWay: Set<Int64> = []
+  /// How many of them are with the destination.
+  private var sending = 0
   /// The row of the probe that is under way.
   private var probe: Int64?
   /// When the database has something for this lane, as far as is known; nil when it has nothing.
   private var dueAt: Timestamp?
   private var isRetired = false
+  /// What every delivery of the lane has in common.
+  private(set) var request: TransferRequest
 
   init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
     self.breaker = breaker
     self.breaker.adopt(policy: app.delivery.breaker, now: now)
     bucket = Self.bucket(app, monotonic)
+    request = Self.request(app)
     dueAt = now
+  }
+
+  private static func request(_ app: App) -> TransferRequest {
+    TransferRequest(
+      method: .post, url: app.destination.url,
+      headers: app.destination.headers.map { TransferHeader($0.name, $0.value) },
+      timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
+      connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
   }
 
   private static func bucket(_ app: App, _ now: MonotonicInstant) -> TokenBucket {
@@ -39,6 +53,7 @@ struct Lane {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
     if app.speaksDifferently(from: self.app) { breaker.endRest() }
     self.app = app
+    request = Self.request(app)
     edition += 1
     isRetired = false
     breaker.probeNow(now: now)
@@ -60,13 +75,19 @@ struct Lane {
 
   /// How many receipts may start now.
   mutating func room(now: Timestamp, monotonic: MonotonicInstant) -> Int {
-    guard !isRetired, let dueAt, dueAt <= now, underWay.count < app.delivery.concurrency else { return 0 }
+    guard !isRetired, let dueAt, dueAt <= now, freePlaces > 0 else { return 0 }
     guard bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == 0 else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
     case .probe: return 1
-    case .free: return app.delivery.concurrency - underWay.count
+    case .free: return freePlaces
     }
+  }
+
+  /// The destination has its next receipts while the outcomes of the last ones are being written. As many may
+  /// wait for that as may be sent at once, for those are sent again after a crash.
+  private var freePlaces: Int {
+    min(app.delivery.concurrency - sending, 2 * app.delivery.concurrency - underWay.count)
   }
 
   /// Of receipts that are due, those that start now: none that is under way (R3).
@@ -81,6 +102,7 @@ struct Lane {
       let isProbe = breaker.state != .closed
       if isProbe { probe = receipt.row }
       underWay.insert(receipt.row)
+      sending += 1
       admitted.append((receipt, isProbe))
     }
     return admitted
@@ -91,7 +113,7 @@ struct Lane {
 
   /// A try ended with this verdict; its outcome is not on disk yet.
   mutating func judge(_ verdict: Verdict, row: Int64, now: Timestamp) {
-    if probe == row { probe = nil }
+    end(row: row)
     breaker.record(verdict, policy: app.delivery.breaker, now: now)
   }
 
@@ -103,7 +125,13 @@ struct Lane {
   }
 
   /// A try was given up before it could be judged.
-  mutating func abandon(row: Int64) { if probe == row { probe = nil } }
+  mutating func abandon(row: Int64) { end(row: row) }
+
+  /// The destination no longer has it.
+  private mutating func end(row: Int64) {
+    sending -= 1
+    if probe == row { probe = nil }
+  }
 
   /// The outcome of a try is on disk.
   mutating func settle(row: Int64, now: Timestamp) {
@@ -114,7 +142,7 @@ struct Lane {
 
   /// In how many milliseconds to look again; nil when only news can change anything.
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
-    guard !isRetired, let dueAt, underWay.count < app.delivery.concurrency else { return nil }
+    guard !isRetired, let dueAt, freePlaces > 0 else { return nil }
     var moment = dueAt
     if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
       moment = max(moment, until)

@@ -2,8 +2,8 @@
 
 internal import Destinations
 internal import Domain
-internal import FoundationEssentials
 internal import HTTPServer
+internal import JSON
 
 /// What a client posts before a web checkout.
 struct ContextPost: Equatable {
@@ -16,42 +16,33 @@ struct ContextPost: Equatable {
 
   /// The media type of the body; parameters such as a charset do not matter (RFC 9110 §8.3).
   static func mediaType(_ head: RequestHead) -> MediaType? {
-    let type = head.header("Content-Type")?.prefix { $0 != ";" }.lowercased().filter {
-      $0 != " " && $0 != "\t"
+    guard let field = head.headerBytes("Content-Type") else { return nil }
+    var type: [UInt8] = []
+    type.reserveCapacity(field.count)
+    for byte in field {
+      if byte == UInt8(ascii: ";") { break }
+      if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { continue }
+      type.append(byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
     }
-    return switch type {
-    case "application/json": .json
-    case "application/x-www-form-urlencoded": .form
-    default: nil
-    }
+    if type.elementsEqual("application/json".utf8) { return .json }
+    return type.elementsEqual("application/x-www-form-urlencoded".utf8) ? .form : nil
   }
 
   /// The key that the client shows, in either of the two places.
   static func clientKey(_ head: RequestHead) -> [UInt8]? {
-    if let authorization = head.header("Authorization") {
-      // The scheme's name is case-insensitive (RFC 9110 §11.1).
-      let parts = authorization.split(separator: " ", maxSplits: 1)
-      guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-      return Array(parts[1].utf8.drop { $0 == UInt8(ascii: " ") })
+    guard let authorization = head.header("Authorization") else {
+      return head.header("X-API-KEY").map { Array($0.utf8) }
     }
-    return head.header("X-API-KEY").map { Array($0.utf8) }
+    let blank = UInt8(ascii: " ")
+    let parts = Array(authorization.utf8).split(separator: blank, maxSplits: 1)
+    // The scheme's name is case-insensitive (RFC 9110 §11.1).
+    guard parts.count == 2, parts[0].map({ $0 | 0x20 }).elementsEqual("bearer".utf8) else { return nil }
+    return Array(parts[1].drop { $0 == blank })
   }
 
-  private struct Body: Decodable {
+  private struct Body {
     var blob: String?
     var user: String?
-    private enum Key: String, CodingKey { case ply_context, user_id }
-
-    init(blob: String?, user: String?) {
-      self.blob = blob
-      self.user = user
-    }
-
-    init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: Key.self)
-      blob = try fields.decodeIfPresent(String.self, forKey: .ply_context)
-      user = try fields.decodeIfPresent(String.self, forKey: .user_id)
-    }
   }
 
   /// Reads a request.
@@ -71,13 +62,12 @@ struct ContextPost: Equatable {
 
   private static func body(of request: Request) throws(Fault) -> Body {
     guard mediaType(request.head) == .form else {
-      do {
-        return try JSONDecoder().decode(Body.self, from: Data(request.body))
-      } catch DecodingError.typeMismatch(_, let context) {
-        throw .wrongType(context.codingPath.last?.stringValue ?? "")
-      } catch {
-        throw .notJSON
+      let body = try JSONDocument.read(request.body) { root throws(Fault) in
+        guard root.isObject else { throw root.isNull ? .notJSON : .wrongType("") }
+        return Body(blob: try text("ply_context", of: root), user: try text("user_id", of: root))
       }
+      guard let body else { throw .notJSON }
+      return body
     }
     do {
       let form = request.body[...]
@@ -89,6 +79,14 @@ struct ContextPost: Equatable {
     } catch {
       throw .notForm
     }
+  }
+
+  private static func text(_ name: StaticString, of object: JSONNode) throws(Fault) -> String? {
+    guard let value = object.member(name), !value.isNull else { return nil }
+    guard value.isString else { throw .wrongType("\(name)") }
+    // A string that is none, for half a character for instance, is not JSON.
+    guard let text = value.string else { throw .notJSON }
+    return text
   }
 
   /// Given in several places, they must agree, byte for byte: users are opaque, and texts that look alike may

@@ -2,6 +2,20 @@
 
 /// Decoding what a URL or a form carries.
 enum PercentEncoding {
+  /// Of a path.
+  /// - Parameter bytes: a part of a text, whole characters of it.
+  /// - Returns: nil for a broken escape and for what does not decode to UTF-8.
+  static func decode(_ bytes: Span<UInt8>) -> String? {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(bytes.count)
+    var isEscaped = false
+    for index in bytes.indices {
+      copy.append(bytes[index])
+      if bytes[index] == UInt8(ascii: "%") { isEscaped = true }
+    }
+    return isEscaped ? decode(copy[...], plusIsSpace: false) : String(decoding: copy, as: UTF8.self)
+  }
+
   /// - Parameter plusIsSpace: as in forms.
   /// - Returns: nil for a broken escape and for what does not decode to UTF-8.
   static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {

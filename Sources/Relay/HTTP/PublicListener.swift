@@ -17,13 +17,19 @@ struct PublicListener: RequestHandler {
   let apps: AppRegistry
   let committer: Committer
   let checkouts: CheckoutBoard
+  /// For the ids of contexts, which are a secret.
+  let random = SecretRandomness()
 
   func admit(_ head: RequestHead) -> Admission {
     switch PublicRoute.find(head) {
     case .failure(let refusal):
       return .answer(RequestScope(head, route: "none", listener: services).finish(refusal.problem))
     case .success(let route):
-      guard let problem = refusal(of: route, head) else { return .body(maximumBytes: bodyBytesMax(route)) }
+      guard let problem = refusal(of: route, head) else {
+        return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
+          handle(request, route, responder)
+        }
+      }
       return .answer(RequestScope(head, route: route.label, listener: services).finish(problem))
     }
   }
@@ -50,8 +56,11 @@ struct PublicListener: RequestHandler {
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
 
-  func handle(_ request: Request, _ responder: Responder) {
-    guard case .success(let route) = PublicRoute.find(request.head), let app = apps.current[route.app] else {
+  /// Nothing is admitted without its own.
+  func handle(_ request: Request, _ responder: Responder) {}
+
+  private func handle(_ request: Request, _ route: PublicRoute, _ responder: Responder) {
+    guard let app = apps.current[route.app] else {
       // The app was taken out of the configuration while the body came in.
       let scope = RequestScope(request.head, route: "none", listener: services)
       return responder.respond(scope.finish(.unknownApp))
@@ -78,11 +87,10 @@ struct PublicListener: RequestHandler {
       services.metrics.contexts.increment(app.slug, "refused")
       return exchange.answer(error.problem)
     }
-    // In a box: it is empty, and Thread Sanitizer looks at the address of what is handed over inout.
-    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    var random = random
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let command = TakeContext(
-      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(Array(post.blob.text.utf8)),
+      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
     let metrics = services.metrics
     store(command, app: app.slug, exchange) { outcome in

@@ -28,32 +28,48 @@ enum PublicRoute: Sendable, Equatable {
 
   /// Finds the route, or why there is none.
   static func find(_ head: RequestHead) -> Result<PublicRoute, Refusal> {
-    // Bytes, not characters: a slash is one, too, where it makes a single character with what follows it.
-    let path = head.path.utf8
-    let slash = UInt8(ascii: "/")
-    guard path.first == slash else { return .failure(.notFound) }
-    var segments: [String] = []
-    // `//` and a slash at the end match nothing; an escaped slash stays inside its segment.
-    for raw in path.dropFirst().split(separator: slash, omittingEmptySubsequences: false) {
-      guard !raw.isEmpty else { return .failure(.notFound) }
-      guard let segment = PercentEncoding.decode(Substring(raw)) else { return .failure(.malformed) }
-      segments.append(segment)
+    let segments: [String]
+    switch Self.segments(head.path) {
+    case .success(let found): segments = found
+    case .failure(let refusal): return .failure(refusal)
     }
     guard segments.count >= 3, segments[0] == "v1" else { return .failure(.notFound) }
     let app = segments[1]
-    let tail = Array(segments[2...])
     func only(_ methods: [String], _ route: PublicRoute) -> Result<PublicRoute, Refusal> {
       methods.contains(head.method) ? .success(route) : .failure(.method(methods.joined(separator: ", ")))
     }
-    switch (tail.count, tail[0]) {
+    switch (segments.count - 2, segments[2]) {
     case (1, "contexts"): return only(["POST"], .postContext(app: app, user: nil))
-    case (2, "contexts"): return only(["GET", "HEAD"], .contextStatus(app: app, contextID: tail[1]))
-    case (3, "users") where tail[2] == "contexts":
-      return only(["POST"], .postContext(app: app, user: tail[1]))
-    case (2, "webhooks") where tail[1] == StripeProcessor.name:
-      return only(["POST"], .webhook(app: app, processor: tail[1]))
+    case (2, "contexts"): return only(["GET", "HEAD"], .contextStatus(app: app, contextID: segments[3]))
+    case (3, "users") where segments[4] == "contexts":
+      return only(["POST"], .postContext(app: app, user: segments[3]))
+    case (2, "webhooks") where segments[3] == StripeProcessor.name:
+      return only(["POST"], .webhook(app: app, processor: segments[3]))
     default: return .failure(.notFound)
     }
+  }
+
+  /// The decoded parts of a path between its slashes. `//` and a slash at the end match nothing; an escaped
+  /// slash stays inside its segment.
+  private static func segments(_ path: String) -> Result<[String], Refusal> {
+    // Bytes, not characters: a slash is one, too, where it makes a single character with what follows it.
+    let bytes = path.utf8.span
+    let slash = UInt8(ascii: "/")
+    guard !bytes.isEmpty, bytes[0] == slash else { return .failure(.notFound) }
+    var segments: [String] = []
+    segments.reserveCapacity(6)
+    var start = 1
+    while start <= bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != slash { end += 1 }
+      if end == start { return .failure(.notFound) }
+      guard let segment = PercentEncoding.decode(bytes.extracting(start..<end)) else {
+        return .failure(.malformed)
+      }
+      segments.append(segment)
+      start = end + 1
+    }
+    return .success(segments)
   }
 
   /// Why there is no route.

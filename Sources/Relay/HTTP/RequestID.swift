@@ -17,7 +17,20 @@ final class RequestIDs: Sendable {
   func id(for head: RequestHead?) -> String {
     if let given = head?.header(Self.header), Self.isWellFormed(given) { return given }
     let number = count.add(1, ordering: .relaxed).newValue
-    return "req_\(Self.hexadecimal(run))\(Self.hexadecimal(number))"
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    text.append(contentsOf: "req_".utf8)
+    Self.append(run, to: &text)
+    Self.append(number, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// 16 hexadecimal digits.
+  private static func append(_ number: UInt64, to text: inout [UInt8]) {
+    for shift in stride(from: UInt64(60), through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
   }
 
   private static func isWellFormed(_ text: String) -> Bool {
@@ -30,10 +43,5 @@ final class RequestIDs: Sendable {
         default: false
         }
       }
-  }
-
-  private static func hexadecimal(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -5,14 +5,12 @@ internal import Platform
 
 /// What every answer of a listener goes through.
 struct RequestScope: Sendable {
-  let head: RequestHead
   let route: String
   let requestID: String
   let listener: ListenerServices
   private let started: MonotonicInstant
 
   init(_ head: RequestHead, route: String, listener: ListenerServices) {
-    self.head = head
     self.route = route
     self.listener = listener
     requestID = listener.requestIDs.id(for: head)

@@ -4,12 +4,26 @@
 
 internal import Platform
 
+/// The values of up to three labels. Not an array: that would be an allocation for every count.
+struct LabelValues: Hashable, Comparable {
+  var first = ""
+  var second = ""
+  var third = ""
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.first, left.second, left.third) < (right.first, right.second, right.third)
+  }
+
+  /// With the names that belong to them.
+  func pairs(_ names: [String]) -> [(String, String)] { Array(zip(names, [first, second, third])) }
+}
+
 /// A counter with labels: only goes up.
 final class CounterFamily: Sendable {
   let name: String
   let help: String
   let labels: [String]
-  private let values = Monitor<[[String]: UInt64]>([:])
+  private let values = Monitor<[LabelValues: UInt64]>([:])
 
   init(_ name: String, _ help: String, labels: [String]) {
     self.name = name
@@ -19,14 +33,15 @@ final class CounterFamily: Sendable {
 
   /// - Parameter labelValues: in the order of `labels`; chosen by this program from few (R7), never by a
   ///   request.
-  func increment(_ labelValues: String...) { values.withLock { $0[labelValues, default: 0] += 1 } }
+  func increment(_ first: String = "", _ second: String = "", _ third: String = "") {
+    let labelValues = LabelValues(first: first, second: second, third: third)
+    values.withLock { $0[labelValues, default: 0] += 1 }
+  }
 
   func write(to text: inout MetricsText) {
     text.family(name, help, type: "counter")
-    for (labelValues, value) in values.withLock({ $0 }).sorted(by: {
-      $0.key.lexicographicallyPrecedes($1.key)
-    }) {
-      text.sample(name, Array(zip(labels, labelValues)), String(value))
+    for (labelValues, value) in values.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      text.sample(name, labelValues.pairs(labels), String(value))
     }
   }
 }
@@ -38,7 +53,7 @@ final class HistogramFamily: Sendable {
   let labels: [String]
   /// Upper bounds, ascending; the last bucket is +Inf.
   let bounds: [Double]
-  private let series = Monitor<[[String]: Series]>([:])
+  private let series = Monitor<[LabelValues: Series]>([:])
 
   private struct Series {
     var counts: [UInt64]
@@ -55,21 +70,24 @@ final class HistogramFamily: Sendable {
     self.bounds = bounds
   }
 
-  func observe(_ value: Double, _ labelValues: String...) {
-    let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
-    series.withLock { series in
-      series[labelValues, default: Series(counts: Array(repeating: 0, count: bounds.count + 1))].counts[
-        bucket] += 1
-      series[labelValues]?.sum += value
+  func observe(_ value: Double, _ first: String = "", _ second: String = "") {
+    var bucket = 0
+    while bucket < bounds.count, value > bounds[bucket] { bucket += 1 }
+    series.withLock { all in
+      let none = Series(counts: [])
+      func add(_ series: inout Series) {
+        if series.counts.isEmpty { series.counts = Array(repeating: 0, count: bounds.count + 1) }
+        series.counts[bucket] += 1
+        series.sum += value
+      }
+      add(&all[LabelValues(first: first, second: second), default: none])
     }
   }
 
   func write(to text: inout MetricsText) {
     text.family(name, help, type: "histogram")
-    for (labelValues, series) in series.withLock({ $0 }).sorted(by: {
-      $0.key.lexicographicallyPrecedes($1.key)
-    }) {
-      let pairs = Array(zip(labels, labelValues))
+    for (labelValues, series) in series.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      let pairs = labelValues.pairs(labels)
       var total: UInt64 = 0
       for (count, bound) in zip(series.counts, bounds.map { MetricsText.number($0) } + ["+Inf"]) {
         total += count

@@ -34,7 +34,7 @@ final class Metrics: Sendable {
   }
 
   func answered(route: String, status: Int, seconds: Double) {
-    requests.increment(route, String(status))
+    requests.increment(route, status == 200 ? "200" : String(status))
     requestSeconds.observe(seconds, route)
   }
 

@@ -44,18 +44,23 @@ final class Committer: Sendable {
 
   private let queue = Monitor(Queue())
   private let writer: Monitor<StoreWriter>
+  private let checkpointer: Checkpointer?
   private let capacity: Int
   private let surroundings: Surroundings
   private let metrics: Metrics
   private let onCommit: @Sendable (StoreChanges) -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
-  /// - Parameter onCommit: told on the committer's thread what each batch changed, after it is on disk.
+  /// - Parameters:
+  ///   - checkpointer: the one that the writer was given; the committer starts and stops it.
+  ///   - onCommit: told on the committer's thread what each batch changed, after it is on disk.
   init(
-    writer: sending StoreWriter, capacity: Int, surroundings: Surroundings, metrics: Metrics,
+    writer: sending StoreWriter, checkpointer: Checkpointer? = nil, capacity: Int, surroundings: Surroundings,
+    metrics: Metrics,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
     self.writer = Monitor(writer)
+    self.checkpointer = checkpointer
     self.capacity = capacity
     self.surroundings = surroundings
     self.metrics = metrics
@@ -63,6 +68,7 @@ final class Committer: Sendable {
   }
 
   func start() throws(SystemError) {
+    try checkpointer?.start()
     let started = try WorkerThread(name: "committer") { [self] in run() }
     thread.withLock { $0 = started }
   }
@@ -122,6 +128,7 @@ final class Committer: Sendable {
   func stop() {
     queue.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
+    checkpointer?.stop()
     do throws(SQLiteError) {
       try writer.withLock { writer throws(SQLiteError) in try writer.checkpoint() }
     } catch {

@@ -7,6 +7,7 @@ public import SQLite
 /// The reading side of the store.
 public final class StoreReader {
   let connection: Connection
+  private let dueRows: Statement
   private let due: Statement
   private let nextDue: Statement
   private let givenUp: Statement
@@ -19,10 +20,16 @@ public final class StoreReader {
   public init(path: String, role: DatabaseRole = .reader) throws(StoreError) {
     connection = try Database.open(path: path, role: role)
     do throws(SQLiteError) {
+      // Answered from the index alone: it is asked for rows that are being sent already, too.
+      dueRows = try connection.prepare(
+        """
+        SELECT row_id FROM purchases
+        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3
+        """)
       due = try connection.prepare(
         """
         SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3
+        WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
         """)
       nextDue = try connection.prepare(
         """
@@ -62,7 +69,23 @@ public final class StoreReader {
 
   /// Receipts of an app that are due, the longest overdue first.
   public func due(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [DueReceipt] {
-    try due.all([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in
+    var receipts: [DueReceipt] = []
+    for row in try dueRows(app: app, now: now, limit: limit) {
+      if let receipt = try due(row: row, now: now) { receipts.append(receipt) }
+    }
+    return receipts
+  }
+
+  /// The rows of an app's receipts that are due, the longest overdue first.
+  public func dueRows(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [Int64] {
+    try dueRows.all([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      row.integer(0)
+    }
+  }
+
+  /// The receipt in a row; nil when it is not due (any more).
+  public func due(row: Int64, now: Timestamp) throws(SQLiteError) -> DueReceipt? {
+    try due.first([.integer(row), .time(now)]) { row throws(SQLiteError) in
       DueReceipt(
         row: row.integer(0), id: try row.text(1), body: row.blob(2), spentTries: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBaseMilliseconds: row.integer(5))

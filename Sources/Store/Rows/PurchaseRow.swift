@@ -25,6 +25,44 @@ enum PurchaseRow {
     return "UPDATE purchases SET \(settings) WHERE row_id = ?\(columns.count)"
   }()
 
+  /// The columns of a receipt that change after it was made.
+  private static let deliveryColumns = [
+    "updated_at", "state", "reason", "wait_until", "attempts", "spent_tries", "last_status", "import_id",
+    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note",
+  ]
+
+  static let updateDeliverySQL: String = {
+    let settings = deliveryColumns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
+    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(deliveryColumns.count + 1)"
+  }()
+
+  /// For `updateDeliverySQL`; nil when more than those columns differ.
+  static func deliveryValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [Value]? {
+    guard var same = old.receipt, let receipt = record.receipt, record.app == old.app,
+      record.purchase == old.purchase
+    else { return nil }
+    same.state = receipt.state
+    same.reason = receipt.reason
+    same.waitUntil = receipt.waitUntil
+    same.attempts = receipt.attempts
+    same.spentTries = receipt.spentTries
+    same.lastStatus = receipt.lastStatus
+    same.importID = receipt.importID
+    same.retrySince = receipt.retrySince
+    same.pausedBaseMilliseconds = receipt.pausedBaseMilliseconds
+    same.nextAttemptAt = receipt.nextAttemptAt
+    same.deliveredAt = receipt.deliveredAt
+    same.note = receipt.note
+    guard same == receipt else { return nil }
+    return [
+      .time(record.updatedAt), .text(receipt.state.rawValue), .optional(receipt.reason?.text),
+      .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentTries),
+      .optional(receipt.lastStatus), .optional(receipt.importID), .time(receipt.retrySince),
+      .integer(receipt.pausedBaseMilliseconds), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
+      .optional(receipt.note), .integer(record.rowID),
+    ]
+  }
+
   static func record(from row: Row) throws(SQLiteError) -> PurchaseRecord {
     let purchase = try purchase(from: row)
     return PurchaseRecord(

@@ -17,6 +17,7 @@ final class PurchaseRows {
   private let earliestWait: Statement
   private let inserting: Statement
   private let updating: Statement
+  private let updatingDelivery: Statement
   private let deleting: Statement
   private let expediting: Statement
   private let bringingBack: Statement
@@ -52,6 +53,7 @@ final class PurchaseRows {
       "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
+    updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 RETURNING app, state, reason")
     expediting = try connection.prepare(
       """
@@ -133,7 +135,13 @@ final class PurchaseRows {
 
   /// - Parameter old: the row as it stands in the database.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
-    try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+    // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes none
+    // of those by which purchases are found.
+    if let values = PurchaseRow.deliveryValues(of: record, from: old) {
+      try updatingDelivery.run(values)
+    } else {
+      try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+    }
     counts.move(from: .init(old.receipt, app: old.app), to: .init(record.receipt, app: record.app))
   }
 

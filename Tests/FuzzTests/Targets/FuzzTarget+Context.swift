@@ -11,6 +11,7 @@ import JSON
 extension FuzzTarget {
   /// The user of the path up to a NUL, if there is one, then the body.
   static let contextJSON = FuzzTarget("context-json", bytesMax: 32_768) { bytes in
+    try checkNodes(bytes)
     guard let post = try context(bytes, type: "application/json") else { return }
     let body: JSONValue = ["ply_context": .string(post.blob.text), "user_id": .string(post.userID)]
     let again = try context(body.serialized(), type: "Application/JSON ; charset=utf-8")
@@ -60,6 +61,7 @@ extension FuzzTarget {
     ] as [ContextPost.Fault]).map(\.problem.detail))
 
   static let plyContext = FuzzTarget("ply-context", bytesMax: 24_000) { bytes in
+    try checkNodes(bytes)
     // The text as it stands, and as the right text of these bytes.
     let text = String(decoding: bytes, as: UTF8.self)
     if let blob = try? PlyContext.read(text) {

@@ -73,6 +73,7 @@ extension FuzzTarget {
     let command = TakeEvent(reading, app: "ios", processor: StripeProcessor.name, body: bytes)
     try hold(command.body == bytes, "the body is not kept as it came")
     try checkIdentifier(command.eventID)
+    try checkNodes(bytes)
     // The order of the members and the blanks between them do not matter.
     if let value = try? JSONValue(parsing: bytes) {
       try hold(

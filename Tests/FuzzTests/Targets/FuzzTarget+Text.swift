@@ -8,7 +8,10 @@ import Terminal
 
 extension FuzzTarget {
   /// What is read, written and read again is the same.
-  static let json = FuzzTarget("json") { bytes in try roundTrip(bytes, json5: false) }
+  static let json = FuzzTarget("json") { bytes in
+    try roundTrip(bytes, json5: false)
+    try checkNodes(bytes)
+  }
 
   static let json5 = FuzzTarget("json5") { bytes in try roundTrip(bytes, json5: true) }
 

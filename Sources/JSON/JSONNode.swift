@@ -1,0 +1,242 @@
+// Reading fields of a JSON text where they stand, for what must be fast: a view of the bytes, no values made
+// but those that are asked for. Every question has an answer: what is not there, or of another kind, is nil.
+// Pure; any thread.
+
+/// A JSON text (RFC 8259) as it is read.
+public enum JSONDocument {
+  /// Hands over the value of a text.
+  ///
+  /// Only its structure has been checked by then: a number or a string that is none reads as nil, and does
+  /// not keep the others from being read.
+  /// - Parameter body: may use the node and those that it gives until it returns; none may escape it.
+  /// - Returns: what `body` returned; nil when `bytes` are no JSON text in UTF-8 or are longer than 2 GiB.
+  public static func read<Result, Failure: Error>(
+    _ bytes: [UInt8], _ body: (JSONNode) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try read(bytes.span, body)
+  }
+
+  /// The same, of bytes that stand anywhere.
+  public static func read<Result, Failure: Error>(
+    _ bytes: Span<UInt8>, _ body: (JSONNode) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try unsafe bytes.withUnsafeBufferPointer { (text) throws(Failure) -> Result? in
+      guard let base = text.baseAddress, text.count <= Int32.max else { return nil }
+      var tape = unsafe JSONTape(text, at: base)
+      defer { tape.deallocate() }
+      guard tape.scan() else { return nil }
+      return try unsafe body(JSONNode(text: base, places: tape.places, index: 0))
+    }
+  }
+}
+
+/// One value of a text that is being read. Borrows the text and its places: see `JSONDocument.read`.
+@safe public struct JSONNode {
+  fileprivate let text: UnsafePointer<UInt8>
+  fileprivate let places: UnsafePointer<JSONPlace>
+  fileprivate let index: Int
+
+  fileprivate init(text: UnsafePointer<UInt8>, places: UnsafePointer<JSONPlace>, index: Int) {
+    unsafe self.text = text
+    unsafe self.places = places
+    self.index = index
+  }
+
+  private var place: JSONPlace { unsafe places[index] }
+
+  private func node(at index: Int) -> JSONNode {
+    unsafe JSONNode(text: text, places: places, index: index)
+  }
+
+  private func bytes(_ place: JSONPlace) -> UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: text + Int(place.start), count: Int(place.count))
+  }
+
+  // MARK: What it is
+
+  /// Whether it is the word `null`.
+  public var isNull: Bool { place.kind == .null }
+  /// Whether it is a string, be its content valid or not.
+  public var isString: Bool { place.kind == .string }
+  /// Whether it is an object.
+  public var isObject: Bool { place.kind == .object }
+  /// Whether it is an array.
+  public var isArray: Bool { place.kind == .array }
+
+  /// The value of `true` and `false`.
+  public var bool: Bool? {
+    switch place.kind {
+    case .yes: true
+    case .no: false
+    default: nil
+    }
+  }
+
+  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control
+  /// character or bytes that are not UTF-8.
+  public var string: String? {
+    let place = place
+    guard place.kind == .string else { return nil }
+    let bytes = unsafe bytes(place)
+    guard place.isPlain && place.isASCII else { return unsafe Self.string(bytes, isPlain: place.isPlain) }
+    // Nothing to check: this is the quickest way to a text.
+    return unsafe String(unsafeUninitializedCapacity: bytes.count) {
+      unsafe $0.initialize(fromContentsOf: bytes)
+    }
+  }
+
+  /// Whether it is a string of these characters.
+  public func isString(_ text: StaticString) -> Bool {
+    let place = place
+    return unsafe place.kind == .string && isString(place, text.utf8)
+  }
+
+  /// A number that is whole and fits, in whatever form it stands (`1`, `1.0`, `1e0`).
+  public var int64: Int64? {
+    let place = place
+    guard place.kind == .number else { return nil }
+    return unsafe JSONNumber(bytes(place))?.int64
+  }
+
+  /// A number, rounded to the nearest; nil when no `Double` is so large.
+  public var double: Double? {
+    let place = place
+    guard place.kind == .number else { return nil }
+    return unsafe JSONNumber(bytes(place))?.double
+  }
+
+  // MARK: What is in it
+
+  /// The value of the first member with this name; nil when this is no object or has none. Names are compared
+  /// by their scalars.
+  public func member(_ name: StaticString) -> JSONNode? {
+    unsafe member(name.utf8)
+  }
+
+  /// The same, for a name that is not known before.
+  public func member(named name: String) -> JSONNode? {
+    var name = name
+    return name.withUTF8 { unsafe member($0) }
+  }
+
+  private func member(_ name: UnsafeBufferPointer<UInt8>) -> JSONNode? {
+    let object = place
+    guard object.kind == .object else { return nil }
+    var key = index + 1
+    while key < object.next {
+      if unsafe isString(places[key], name) { return node(at: key + 1) }
+      key = unsafe Int(places[key + 1].next)
+    }
+    return nil
+  }
+
+  /// Calls `body` with each element of an array, in their order; with none when this is no array.
+  public func forEachElement(_ body: (JSONNode) -> Void) {
+    let array = place
+    guard array.kind == .array else { return }
+    var element = index + 1
+    while element < array.next {
+      body(node(at: element))
+      element = unsafe Int(places[element].next)
+    }
+  }
+
+  /// Calls `body` with each member of an object, in their order; with none when this is no object.
+  /// - name: itself a string.
+  public func forEachMember(_ body: (_ name: JSONNode, _ value: JSONNode) -> Void) {
+    let object = place
+    guard object.kind == .object else { return }
+    var key = index + 1
+    while key < object.next {
+      body(node(at: key), node(at: key + 1))
+      key = unsafe Int(places[key + 1].next)
+    }
+  }
+
+  // MARK: Strings
+
+  @inline(__always)
+  private func isString(_ place: JSONPlace, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard place.isPlain else {
+      return unsafe Self.string(bytes(place), isPlain: false)?.utf8.elementsEqual(wanted) ?? false
+    }
+    guard Int(place.count) == wanted.count else { return false }
+    let start = Int(place.start)
+    for offset in 0..<wanted.count where unsafe text[start + offset] != wanted[offset] { return false }
+    return true
+  }
+
+  private static func string(_ bytes: UnsafeBufferPointer<UInt8>, isPlain: Bool) -> String? {
+    if isPlain { return unsafe String(validating: bytes, as: UTF8.self) }
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    // By index: such a text may have millions of bytes, and a slice costs more for each.
+    var position = 0
+    while position < bytes.count {
+      let byte = unsafe bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "\\") {
+        guard let scalar = unsafe unescaped(bytes, &position) else { return nil }
+        if scalar.isASCII {
+          out.append(UInt8(truncatingIfNeeded: scalar.value))
+        } else {
+          out.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        }
+      } else {
+        if byte < 0x20 { return nil }
+        out.append(byte)
+      }
+    }
+    return String(validating: out, as: UTF8.self)
+  }
+
+  /// RFC 8259 §7; `position` stands behind the backslash, where the scanner has seen at least one byte.
+  private static func unescaped(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int
+  ) -> Unicode.Scalar? {
+    let letter = unsafe bytes[position]
+    position += 1
+    switch letter {
+    case UInt8(ascii: "u"): break
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    default: return nil
+    }
+    guard let first = unsafe codeUnit(bytes, &position) else { return nil }
+    guard first & 0xFC00 == 0xD800 else { return Unicode.Scalar(first) }
+    guard position + 2 <= bytes.count, unsafe bytes[position] == UInt8(ascii: "\\") else { return nil }
+    guard unsafe bytes[position + 1] == UInt8(ascii: "u") else { return nil }
+    position += 2
+    guard let second = unsafe codeUnit(bytes, &position), second & 0xFC00 == 0xDC00 else { return nil }
+    return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF)
+  }
+
+  private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> UInt32? {
+    guard position + 4 <= bytes.count else { return nil }
+    var unit: UInt32 = 0
+    let end = position + 4
+    while position < end {
+      let digit = unsafe UInt32(bytes[position])
+      position += 1
+      let letter = (digit | 0x20) &- 0x61
+      if digit &- 0x30 < 10 {
+        unit = unit << 4 | (digit &- 0x30)
+      } else if letter < 6 {
+        unit = unit << 4 | (letter + 10)
+      } else {
+        return nil
+      }
+    }
+    return unit
+  }
+}
+
+extension StaticString {
+  fileprivate var utf8: UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+  }
+}

@@ -1,0 +1,104 @@
+// What the digits of a JSON number mean. Pure; any thread.
+
+/// A number as it stands (RFC 8259 §6), taken apart.
+@safe struct JSONNumber {
+  private let text: UnsafeBufferPointer<UInt8>
+  private var isNegative = false
+  /// Where the digits before the point, those behind it and those of the exponent stand.
+  private var whole = 0..<0
+  private var fraction = 0..<0
+  private var exponent = 0..<0
+  private var isExponentNegative = false
+
+  /// - Returns: nil when it is no number.
+  init?(_ text: UnsafeBufferPointer<UInt8>) {
+    unsafe self.text = unsafe text
+    var position = 0
+    isNegative = take("-", at: &position)
+    whole = takeDigits(at: &position)
+    guard !whole.isEmpty else { return nil }
+    if whole.count > 1, unsafe text[whole.lowerBound] == UInt8(ascii: "0") { return nil }
+    if take(".", at: &position) {
+      fraction = takeDigits(at: &position)
+      if fraction.isEmpty { return nil }
+    }
+    if take("e", at: &position) || take("E", at: &position) {
+      isExponentNegative = take("-", at: &position)
+      if !isExponentNegative { _ = take("+", at: &position) }
+      exponent = takeDigits(at: &position)
+      if exponent.isEmpty { return nil }
+    }
+    if position < text.count { return nil }
+  }
+
+  /// The value if it is whole and fits, in whatever form it stands.
+  var int64: Int64? {
+    var (end, scale) = (fraction.upperBound, 0)
+    if fraction.isEmpty { end = whole.upperBound } else { scale = -fraction.count }
+    if let power = power { scale += power } else { return isZero ? 0 : nil }
+    // Zeros at the end are part of the scale, so that what is left below one is a fraction.
+    while end > whole.lowerBound, scale < 0 {
+      let digit = unsafe text[end - 1]
+      guard digit == UInt8(ascii: "0") || digit == UInt8(ascii: ".") else { return nil }
+      if digit != UInt8(ascii: ".") { scale += 1 }
+      end -= 1
+    }
+    var number: Int64 = 0
+    for index in whole.lowerBound..<end {
+      let digit = unsafe text[index]
+      if digit == UInt8(ascii: ".") { continue }
+      guard let next = append(digit - UInt8(ascii: "0"), to: number) else { return nil }
+      number = next
+    }
+    while scale > 0, number != 0 {
+      guard let next = append(0, to: number) else { return nil }
+      number = next
+      scale -= 1
+    }
+    return number
+  }
+
+  /// The nearest value; nil when it is infinite.
+  var double: Double? {
+    guard let text = unsafe String(validating: text, as: UTF8.self), let value = Double(text), value.isFinite
+    else { return nil }
+    return value
+  }
+
+  private var isZero: Bool {
+    [whole, fraction].allSatisfy { digits in
+      digits.allSatisfy { unsafe text[$0] == UInt8(ascii: "0") }
+    }
+  }
+
+  /// The exponent; nil when it is beyond all that matters.
+  private var power: Int? {
+    var power = 0
+    for index in exponent {
+      power = unsafe power * 10 + Int(text[index] - UInt8(ascii: "0"))
+      if power > 1_000_000 { return nil }
+    }
+    return isExponentNegative ? -power : power
+  }
+
+  /// Downwards below zero, for there is one more number there than above it.
+  private func append(_ digit: UInt8, to number: Int64) -> Int64? {
+    let (tens, isTooLong) = number.multipliedReportingOverflow(by: 10)
+    let (sum, isTooLarge) =
+      isNegative
+      ? tens.subtractingReportingOverflow(Int64(digit)) : tens.addingReportingOverflow(Int64(digit))
+    return isTooLong || isTooLarge ? nil : sum
+  }
+
+  private func take(_ character: Unicode.Scalar, at position: inout Int) -> Bool {
+    guard unsafe position < text.count && text[position] == UInt8(ascii: character) else { return false }
+    position += 1
+    return true
+  }
+
+  private func takeDigits(at position: inout Int) -> Range<Int> {
+    let start = position
+    while unsafe position < text.count && text[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+    return start..<position
+  }
+}

@@ -1,0 +1,289 @@
+// Where the values of a JSON text stand: one pass over the bytes that makes a list of places and copies
+// nothing. What is read of most texts is a few fields, so numbers and the inside of texts are looked at only
+// when someone asks for them (JSONNode); a field that nobody reads cannot make the others unreadable. Pure;
+// any thread. Bounded by the text's length; nothing here calls itself.
+
+/// The places of one text, in its order: a container before its content, a key before its value.
+///
+/// Owns the list, freed with `deallocate`; the text is borrowed.
+@safe struct JSONTape {
+  /// What the toolchain's decoder takes, too.
+  static let depthMax = 512
+
+  private let text: UnsafePointer<UInt8>
+  private let end: Int
+  private var position = 0
+  private(set) var places: UnsafeMutablePointer<JSONPlace>
+  private var capacity: Int
+  private var count = 0
+  /// The innermost container that is not closed yet, and how many are not.
+  private var open = Self.none
+  private var depth = 0
+
+  private static let none = UInt32.max
+
+  /// - Parameter text: at most 2 GiB.
+  init(_ text: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>) {
+    unsafe self.text = base
+    end = text.count
+    // Indented text has a value or key in some 16 bytes; denser text makes the list grow.
+    capacity = text.count / 14 + 16
+    unsafe places = .allocate(capacity: capacity)
+  }
+
+  func deallocate() { unsafe places.deallocate() }
+
+  /// Finds all places.
+  /// - Returns: false when it is no JSON text (RFC 8259 §2). A comma behind the last value of an array or an
+  ///   object is forgiven, as the toolchain's decoder does.
+  mutating func scan() -> Bool {
+    // A copy, which the compiler keeps in registers.
+    var scanner = self
+    defer { self = scanner }
+    return scanner.scanAll()
+  }
+
+  @inline(__always)
+  private mutating func scanAll() -> Bool {
+    // A byte order mark may be ignored (RFC 8259 §8.1).
+    if end >= 3, unsafe text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF { position = 3 }
+    while true {
+      switch beginValue() {
+      case .failed: return false
+      case .opened: continue
+      case .ended: break
+      }
+      switch endValue() {
+      case .failed: return false
+      case .opened: continue
+      case .ended: return true
+      }
+    }
+  }
+
+  private enum Step {
+    case failed
+    /// A value must follow.
+    case opened
+    case ended
+  }
+
+  /// Reads what a value begins with: the whole of it unless it is a container with something in it.
+  @inline(__always)
+  private mutating func beginValue() -> Step {
+    guard let byte = skipBlanks() else { return .failed }
+    switch byte {
+    case UInt8(ascii: "\""): return string() ? .ended : .failed
+    case UInt8(ascii: "{"): return container(.object, closing: UInt8(ascii: "}"))
+    case UInt8(ascii: "["): return container(.array, closing: UInt8(ascii: "]"))
+    case UInt8(ascii: "n"): return word("null", .null)
+    case UInt8(ascii: "t"): return word("true", .yes)
+    case UInt8(ascii: "f"): return word("false", .no)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      number()
+      return .ended
+    default: return .failed
+    }
+  }
+
+  /// Goes on behind a value: closes what ends here.
+  @inline(__always)
+  private mutating func endValue() -> Step {
+    while open != Self.none {
+      guard let byte = skipBlanks() else { return .failed }
+      let isObject = unsafe places[Int(open)].kind == .object
+      let closing = UInt8(ascii: isObject ? "}" : "]")
+      position += 1
+      if byte == UInt8(ascii: ",") {
+        guard let following = skipBlanks() else { return .failed }
+        guard following == closing else { return !isObject || key() ? .opened : .failed }
+        position += 1
+      } else if byte != closing {
+        return .failed
+      }
+      close()
+    }
+    return skipBlanks() == nil ? .ended : .failed
+  }
+
+  @inline(__always)
+  private mutating func container(_ kind: JSONPlace.Kind, closing: UInt8) -> Step {
+    guard depth < Self.depthMax else { return .failed }
+    depth += 1
+    let index = UInt32(truncatingIfNeeded: count)
+    append(kind, start: position, count: 1, next: open)
+    open = index
+    position += 1
+    guard let byte = skipBlanks() else { return .failed }
+    if byte == closing {
+      position += 1
+      close()
+      return .ended
+    }
+    return kind == .array || key() ? .opened : .failed
+  }
+
+  @inline(__always)
+  private mutating func close() {
+    let index = Int(open)
+    open = unsafe places[index].next
+    unsafe places[index].next = UInt32(truncatingIfNeeded: count)
+    unsafe places[index].count = UInt32(truncatingIfNeeded: position) - places[index].start
+    depth -= 1
+  }
+
+  /// A key and its colon.
+  @inline(__always)
+  private mutating func key() -> Bool {
+    guard unsafe text[position] == UInt8(ascii: "\""), string(), skipBlanks() == UInt8(ascii: ":") else {
+      return false
+    }
+    position += 1
+    return true
+  }
+
+  @inline(__always)
+  private mutating func string() -> Bool {
+    position += 1
+    let start = position
+    var isPlain = true
+    // The bits of all bytes together: the highest tells ASCII from the rest.
+    var seen: UInt64 = 0
+    while true {
+      skipPlain(&seen)
+      guard position < end else { return false }
+      switch unsafe text[position] {
+      case UInt8(ascii: "\""):
+        append(
+          .string, start: start, count: position - start, isPlain: isPlain,
+          isASCII: seen & 0x8080_8080_8080_8080 == 0)
+        position += 1
+        return true
+      case UInt8(ascii: "\\"):
+        isPlain = false
+        guard skipEscape() else { return false }
+      case let byte:
+        if byte < 0x20 { isPlain = false }
+        seen |= UInt64(byte)
+        position += 1
+      }
+    }
+  }
+
+  /// Eight bytes at a time, as long as none of them is a quote, a backslash or a control character. (Of a
+  /// word, `x - 0x01…01 & ~x & 0x80…80` is not zero if and only if one of its bytes is zero; with 0x20 in
+  /// place of 1, less than 0x20.)
+  @inline(__always)
+  private mutating func skipPlain(_ seen: inout UInt64) {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    while position + 8 <= end {
+      let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
+      let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+      let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+      let found =
+        ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes) | ((word &- ones &* 0x20) & ~word)
+      let marks = found & (ones &* 0x80)
+      guard marks == 0 else {
+        // Borrows run towards the later bytes alone, so the first mark is right.
+        let count = marks.trailingZeroBitCount & ~7
+        seen |= word & ((1 << UInt64(count)) - 1)
+        position += count / 8
+        return
+      }
+      seen |= word
+      position += 8
+    }
+  }
+
+  /// Only so far that the string's end is known; whether the escape means anything is asked when the text is.
+  @inline(__always)
+  private mutating func skipEscape() -> Bool {
+    guard position + 1 < end else { return false }
+    let isUnicode = unsafe text[position + 1] == UInt8(ascii: "u")
+    position += 2
+    guard isUnicode else { return true }
+    guard position + 4 <= end else { return false }
+    for _ in 0..<4 {
+      if unsafe text[position] == UInt8(ascii: "\"") { return false }
+      position += 1
+    }
+    return true
+  }
+
+  /// What may stand in a number, in any order; whether it is one is asked when its value is.
+  @inline(__always)
+  private mutating func number() {
+    let start = position
+    scanning: while position < end {
+      switch unsafe text[position] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
+        UInt8(ascii: "e"), UInt8(ascii: "E"):
+        position += 1
+      default: break scanning
+      }
+    }
+    append(.number, start: start, count: position - start)
+  }
+
+  @inline(__always)
+  private mutating func word(_ word: StaticString, _ kind: JSONPlace.Kind) -> Step {
+    let length = word.utf8CodeUnitCount
+    guard position + length <= end else { return .failed }
+    for offset in 0..<length where unsafe text[position + offset] != word.utf8Start[offset] {
+      return .failed
+    }
+    append(kind, start: position, count: length)
+    position += length
+    return .ended
+  }
+
+  /// - Returns: the byte that follows, which is none; nil at the end.
+  @inline(__always)
+  private mutating func skipBlanks() -> UInt8? {
+    while position < end {
+      let byte = unsafe text[position]
+      if byte > 0x20 { return byte }
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+      position += 1
+      // Indentation: spaces up to the first other byte of eight.
+      while position + 8 <= end {
+        let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
+        let other = word ^ 0x2020_2020_2020_2020
+        guard other == 0 else {
+          position += other.trailingZeroBitCount / 8
+          break
+        }
+        position += 8
+      }
+    }
+    return nil
+  }
+
+  @inline(__always)
+  private mutating func append(
+    _ kind: JSONPlace.Kind, start: Int, count length: Int, next: UInt32? = nil, isPlain: Bool = true,
+    isASCII: Bool = true
+  ) {
+    if count == capacity {
+      unsafe places = unsafe Self.grown(places, count: count)
+      capacity *= 2
+    }
+    let place = JSONPlace(
+      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: length),
+      next: next ?? UInt32(truncatingIfNeeded: count + 1), kind: kind, isPlain: isPlain,
+      isASCII: isASCII)
+    unsafe (places + count).initialize(to: place)
+    count += 1
+  }
+
+  /// Twice as much room. It takes and gives values so that the scanner itself can stay in registers.
+  @inline(never)
+  private static func grown(
+    _ places: UnsafeMutablePointer<JSONPlace>, count: Int
+  ) -> UnsafeMutablePointer<JSONPlace> {
+    let larger = UnsafeMutablePointer<JSONPlace>.allocate(capacity: count * 2)
+    unsafe larger.moveInitialize(from: places, count: count)
+    unsafe places.deallocate()
+    return unsafe larger
+  }
+}

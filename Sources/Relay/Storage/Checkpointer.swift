@@ -1,0 +1,82 @@
+// The checkpointer's thread: copies the log into the database while the committer goes on. It touches nothing
+// but its own connection.
+
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Makes passes of `BackgroundCheckpoint` when it is asked to.
+final class Checkpointer: BackgroundCheckpoints {
+  private struct State {
+    var isAsked = false
+    var isStopping = false
+    var result: Result<Int, SQLiteError>?
+  }
+
+  private let state = Monitor(State())
+  private let path: String
+  private let onSyncFailure: @Sendable (SQLiteError) -> Void
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  /// - Parameter path: the database; opened for the first pass.
+  init(path: String, onSyncFailure: @escaping @Sendable (SQLiteError) -> Void) {
+    self.path = path
+    self.onSyncFailure = onSyncFailure
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "checkpointer") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// Lets a pass that is under way end, and ends the thread.
+  func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+  }
+
+  func begin() {
+    state.update { state in
+      state.isAsked = true
+      state.result = nil
+    }
+  }
+
+  func takeResult() -> Result<Int, SQLiteError>? {
+    state.withLock { state in
+      defer { state.result = nil }
+      return state.result
+    }
+  }
+
+  private func run() {
+    var checkpoint: BackgroundCheckpoint?
+    while isAsked() {
+      let result = pass(&checkpoint)
+      state.withLock { $0.result = result }
+    }
+  }
+
+  private func pass(_ checkpoint: inout BackgroundCheckpoint?) -> Result<Int, SQLiteError> {
+    do throws(SQLiteError) {
+      let opened = if let checkpoint { checkpoint } else { try BackgroundCheckpoint(path: path) }
+      checkpoint = opened
+      return .success(try opened.pass())
+    } catch {
+      // At once: the writer might have nothing to write for hours.
+      if error.kind == .syncFailed { onSyncFailure(error) }
+      return .failure(error)
+    }
+  }
+
+  /// Waits until it is asked for a pass.
+  /// - Returns: false when it is to stop.
+  private func isAsked() -> Bool {
+    state.wait { state -> Bool? in
+      if state.isStopping { return false }
+      guard state.isAsked else { return nil }
+      state.isAsked = false
+      return true
+    } ?? false
+  }
+}

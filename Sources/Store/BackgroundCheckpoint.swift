@@ -1,0 +1,41 @@
+// Checkpoints beside the writer: what has to be copied from the log into the database is copied and synced
+// while commits go on, so that none of them waits for it. Only the rest that came meanwhile is left to the
+// writer, which alone can begin the log anew. One thread at a time.
+
+public import SQLite
+
+/// A connection of its own that moves the log into the database.
+public final class BackgroundCheckpoint {
+  private let connection: Connection
+
+  /// - Parameter path: a database that a writer has opened.
+  public init(path: String) throws(SQLiteError) {
+    do throws(StoreError) {
+      connection = try Database.open(path: path, role: .guest)
+    } catch .sqlite(let error) {
+      throw error
+    } catch {
+      throw SQLiteError(kind: .cannotOpen, code: 14, operation: "open database")
+    }
+  }
+
+  /// Copies what the log holds now into the database, and syncs it.
+  /// - Returns: how many of the log's pages are in the database.
+  public func pass() throws(SQLiteError) -> Int {
+    let moved = try connection.prepare("PRAGMA wal_checkpoint(PASSIVE)").first { row throws(SQLiteError) in
+      row.integer(2)
+    }
+    // SQLite syncs a database only when it has the whole log (https://www.sqlite.org/wal.html#ckpt); the
+    // writer would have to wait for all of it then.
+    try connection.sync()
+    return Int(clamping: moved ?? 0)
+  }
+}
+
+/// Whoever makes passes in the background; see `StoreWriter`.
+public protocol BackgroundCheckpoints: Sendable {
+  /// Begins a pass. Called when none is under way.
+  func begin()
+  /// What came of the pass, once; nil while it is under way.
+  func takeResult() -> Result<Int, SQLiteError>?
+}
