@@ -143,7 +143,8 @@ def writes(made):
 
 
 def big(notes):
-    ingest.write_records("events", LOAD_SECONDS * ROUNDS * RATE_MAX)
+    rate = min(RATE_MAX, 2 * ingest.rates.get("events", RATE_MAX))
+    ingest.write_records("events", int(LOAD_SECONDS * ROUNDS * rate))
     with bare() as destination:
         made = {"small": make("small", SMALL, destination), "big": make("big", ROWS, destination)}
         timer = reads(made)

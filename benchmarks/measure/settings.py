@@ -15,7 +15,7 @@ def number(name, default):
 
 ROUNDS = number("ROUNDS", 5)
 SECONDS = number("SECONDS_EACH", 10)
-RATE_MAX = number("RATE_MAX", 40000)  # new requests prepared for each second
+RATE_MAX = number("RATE_MAX", 60000)  # new requests prepared for each second
 RECEIPTS = number("RECEIPTS", 100_000)
 ROWS = number("ROWS", 5_000_000)
 POLLS = number("POLLS", 20_000)
