@@ -87,7 +87,8 @@ def polls(notes):
     first_end = WAIT - result["opening_s"]  # of the first poll, since all were sent
     if result["open_first_s"] < first_end - 1 or result["delivered_last_s"] > first_end:
         fail(f"polls were answered too early or too late: {result}")
-    notes.append(f"polls: opened in {result['opening_s']:.1f} s; {len(paid):,} were paid while they waited, and the last of these was answered "
+    notes.append(f"polls: opened in {result['opening_s']:.1f} s; "
+                 f"{len(paid):,} were paid while they waited, and the last of these was answered "
                  f"{result['delivered_last_s']:.1f} s after all were sent; the last of the others after "
                  f"{result['open_last_s']:.1f} s (wait={WAIT})")
     return [table.bounded(f"memory of a poll, {count:,} at once", taken / 1024, 12, "{:.1f} KiB")]

@@ -10,7 +10,8 @@ from measure.settings import BIN, CONNECTIONS, FOLDER, SOURCES, SECONDS, fail
 def bare(kept=None):
     """The yardstick, or a destination for receipts that keeps what arrives in the file `kept`."""
     words = [FOLDER / "bare"] + ([kept] if kept else [])
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)  # Ctrl-C is for us; we end what we started
     process.port = int(process.stdout.readline())
     try:
         yield process
@@ -83,7 +84,8 @@ def receiptd(apps, folder=None, row=None, **more):
         shutil.rmtree(folder, ignore_errors=True)
     config, log = configure(folder, apps, **more), folder / "receiptd.log"
     with open(log, "wb") as stderr:
-        process = subprocess.Popen([BIN / "receiptd", "--config", config], stderr=stderr)
+        process = subprocess.Popen([BIN / "receiptd", "--config", config], stderr=stderr,
+                                   start_new_session=True)
     try:
         process.port, process.admin = ports_in(log, process)
         process.config, process.database = config, folder / "receiptd.db"
