@@ -17,8 +17,8 @@ CREATE TABLE contexts (
   -- again, which serves in its place.
   purchase_row INTEGER
 ) STRICT;
--- Finds a repeat, and a user's newest. One index for both: users come in no order, so that each index on them
--- costs a page of its own in nearly every transaction. That no two rows are the same repeat, the writer sees to.
+-- Finds a repeat, and what a user has. One index for both: users come in no order, so that each index on
+-- them costs a page of its own for nearly every row. The writer sees to it that no repeat makes a row.
 CREATE INDEX contexts_unused ON contexts (app, user_id, digest, posted_at) WHERE purchase_row IS NULL;
 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
@@ -27,7 +27,7 @@ CREATE TABLE purchases (
   -- Never given out twice (`sequences`): contexts outlive what claimed them.
   row_id            INTEGER PRIMARY KEY,
   app               TEXT    NOT NULL,
-  object_type       TEXT    NOT NULL CHECK (object_type IN ('subscription', 'checkout_session')),
+  object_type       TEXT    NOT NULL CHECK (object_type = 'subscription' OR object_type = 'checkout_session'),
   object_id         TEXT    NOT NULL,
   session_id        TEXT,
   observations      INTEGER NOT NULL,            -- a set of bits that only grows
@@ -44,8 +44,10 @@ CREATE TABLE purchases (
   bought_at         INTEGER,
   updated_at        INTEGER NOT NULL,
   -- the receipt
-  receipt_id        TEXT,                        -- rcp_…; names its row, so that no index is needed to find it
-  state             TEXT    CHECK (state IN ('waiting', 'pending', 'delivered', 'failed', 'cancelled')),
+  receipt_id        TEXT,                        -- rcp_…; names its row: no index is needed
+  -- Not IN (…): for a list of more than two SQLite sets up a table at each insertion.
+  state             TEXT    CHECK (state = 'waiting' OR state = 'pending' OR state = 'delivered'
+                                   OR state = 'failed' OR state = 'cancelled'),
   reason            TEXT,
   wait_until        INTEGER,                     -- when to look at a waiting one again
   price_id          TEXT,
@@ -64,7 +66,7 @@ CREATE TABLE purchases (
   note              TEXT,                        -- an operator's words
   CHECK ((state IS NULL) = (receipt_id IS NULL)),
   CHECK (state IS NULL OR state <> 'pending' OR (body IS NOT NULL AND next_attempt_at IS NOT NULL)),
-  CHECK (state IS NULL OR state NOT IN ('waiting', 'failed', 'cancelled') OR reason IS NOT NULL)
+  CHECK (state IS NULL OR state = 'pending' OR state = 'delivered' OR reason IS NOT NULL)
 ) STRICT;
 CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type);
 CREATE INDEX purchases_by_session ON purchases (session_id, app)

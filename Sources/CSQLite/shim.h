@@ -28,8 +28,8 @@ static inline int csqlite_stop_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-// Syncs the file of the main database by the connection's own handle: to open and close the file once more would
-// give up all of SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html).
+// Syncs the file of the main database by the connection's own handle: to open and close the file once more
+// would give up all of SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html).
 static inline int csqlite_sync(sqlite3 *database) {
   sqlite3_file *file = 0;
   int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);

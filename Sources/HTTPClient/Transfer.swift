@@ -8,10 +8,10 @@ internal import Platform
 /// A slot for transfers, used again and again.
 ///
 /// Owns the easy handle, freed with it, and what libcurl reads without copying (CURLOPT_CURLU(3),
-/// CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)): a copy of the body, freed by `release` after the handle has left
-/// the multi handle, and the URL and the header list. Those stay, with all options, as long as the next request
-/// differs in nothing but its body, which is the usual case. libcurl's callbacks hold the transfer unretained;
-/// the pool keeps it alive until then.
+/// CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)): a copy of the body, freed by `release` after the handle has
+/// left the multi handle, and the URL and the header list. Those stay, with all options, as long as the next
+/// request differs in nothing but its body, which is the usual case. libcurl's callbacks hold the transfer
+/// unretained; the pool keeps it alive until then.
 @safe final class Transfer {
   let easy: UnsafeMutableRawPointer
   /// The easy handle's address, as a key that is not followed.

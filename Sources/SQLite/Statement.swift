@@ -4,8 +4,8 @@ internal import CSQLite
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
-/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset after
-/// each use, so that no read transaction outlives a call.
+/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset
+/// after each use, so that no read transaction outlives a call.
 @safe public final class Statement {
   private let connection: Connection
   let handle: OpaquePointer
@@ -80,11 +80,9 @@ internal import CSQLite
     guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
-    buffer.begin(values)
-    var index: Int32 = 0
-    for value in values {
-      index += 1
-      let code = bind(value, at: index)
+    buffer.begin()
+    for index in values.indices {
+      let code = bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
       guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: operation) }
     }
   }
@@ -93,18 +91,10 @@ internal import CSQLite
     switch value {
     case .null: return unsafe sqlite3_bind_null(handle, index)
     case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
-    case .text(var text):
-      return text.withUTF8 { bytes in
-        if let kept = unsafe buffer.keep(UnsafeRawBufferPointer(bytes)) {
-          return unsafe csqlite_bind_kept_text(handle, index, kept, UInt64(bytes.count))
-        }
-        holdsCopies = true
-        // A null pointer would bind NULL, and an empty string may have one.
-        guard let start = bytes.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
-        return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-          unsafe csqlite_bind_text(handle, index, $0, UInt64(bytes.count))
-        }
-      }
+    case .text(let text):
+      // Where a text is not stored as UTF-8 in one piece it is made so first.
+      return unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bind(text: $0, at: index) }
+        ?? Array(text.utf8).withUnsafeBufferPointer { unsafe bind(text: $0, at: index) }
     case .blob(let bytes):
       guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
       return unsafe bytes.withUnsafeBytes { bytes in
@@ -114,6 +104,18 @@ internal import CSQLite
         holdsCopies = true
         return unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
       }
+    }
+  }
+
+  private func bind(text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+    if let kept = unsafe buffer.keep(UnsafeRawBufferPointer(text)) {
+      return unsafe csqlite_bind_kept_text(handle, index, kept, UInt64(text.count))
+    }
+    holdsCopies = true
+    // A null pointer would bind NULL, and an empty string may have one.
+    guard let start = text.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
+    return unsafe start.withMemoryRebound(to: CChar.self, capacity: text.count) {
+      unsafe csqlite_bind_text(handle, index, $0, UInt64(text.count))
     }
   }
 }

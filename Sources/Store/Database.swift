@@ -65,8 +65,8 @@ public enum Database {
   {
     try connection.execute("PRAGMA foreign_keys = ON")
     guard try connection.integer("PRAGMA foreign_keys") == 1 else { return .unsafeSetting("foreign_keys") }
-    // A page cache of 8 MiB: negative numbers are KiB.
-    try connection.execute("PRAGMA cache_size = -8192")
+    // The page cache in KiB (negative numbers are that). Who only reads has the same pages from the kernel.
+    try connection.execute("PRAGMA cache_size = \(role == .owner ? -6144 : -512)")
     guard role != .reader else { return nil }
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       return .unsafeSetting("journal_mode")

@@ -53,7 +53,8 @@ private let faults: [(name: String, sql: String)] = [
     "R4: a count that is not the number of receipts",
     """
     SELECT count(*) FROM (
-      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2, 3
+      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY 1, 2, 3
       EXCEPT SELECT app, state, reason, count FROM receipt_counts)
     """
   ),

@@ -17,8 +17,8 @@ struct Lane {
   private var bucket: TokenBucket
   /// Receipts that are being sent, or whose outcome is not on disk yet; none of them may be sent again (R3).
   private(set) var underWay: Set<Int64> = []
-  /// How many of them are with the destination.
-  private var sending = 0
+  /// Those of them that are with the destination.
+  private var sending: Set<Int64> = []
   /// The row of the probe that is under way.
   private var probe: Int64?
   /// When the database has something for this lane, as far as is known; nil when it has nothing.
@@ -87,7 +87,7 @@ struct Lane {
   /// The destination has its next receipts while the outcomes of the last ones are being written. As many may
   /// wait for that as may be sent at once, for those are sent again after a crash.
   private var freePlaces: Int {
-    min(app.delivery.concurrency - sending, 2 * app.delivery.concurrency - underWay.count)
+    min(app.delivery.concurrency - sending.count, 2 * app.delivery.concurrency - underWay.count)
   }
 
   /// Of receipts that are due, those that start now: none that is under way (R3).
@@ -102,7 +102,7 @@ struct Lane {
       let isProbe = breaker.state != .closed
       if isProbe { probe = receipt.row }
       underWay.insert(receipt.row)
-      sending += 1
+      sending.insert(receipt.row)
       admitted.append((receipt, isProbe))
     }
     return admitted
@@ -129,7 +129,7 @@ struct Lane {
 
   /// The destination no longer has it.
   private mutating func end(row: Int64) {
-    sending -= 1
+    sending.remove(row)
     if probe == row { probe = nil }
   }
 

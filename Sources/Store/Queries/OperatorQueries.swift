@@ -41,7 +41,10 @@ extension StoreReader {
 
   private func outlines(rows: [Int64]) throws(SQLiteError) -> [ReceiptOutline] {
     let reading = try connection.prepare(
-      "SELECT receipt_id, app, state, reason, created_at FROM purchases WHERE row_id = ?1 AND state IS NOT NULL"
+      """
+      SELECT receipt_id, app, state, reason, created_at FROM purchases
+      WHERE row_id = ?1 AND state IS NOT NULL
+      """
     )
     var outlines: [ReceiptOutline] = []
     for row in rows {

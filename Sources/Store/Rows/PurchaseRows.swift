@@ -135,8 +135,8 @@ final class PurchaseRows {
 
   /// - Parameter old: the row as it stands in the database.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
-    // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes none
-    // of those by which purchases are found.
+    // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes
+    // none of those by which purchases are found.
     if let values = PurchaseRow.deliveryValues(of: record, from: old) {
       try updatingDelivery.run(values)
     } else {
