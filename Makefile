@@ -40,7 +40,7 @@ tsan: deps ## Run the tests under Thread Sanitizer
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
 
-bench: build ## Measure against a bare libmicrohttpd on this machine (ROUNDS=3 SECONDS_EACH=10)
+bench: build ## Measure against what limits it, the whole table, 20 minutes (ROUNDS=5 SECONDS_EACH=10)
 	@deploy/dev/deps bench
 	@benchmarks/run
 

@@ -4,11 +4,12 @@ that a new column or table needs nothing. Standard library only.
 
 A seed is a database with one purchase of the kind that is wanted; the target is an empty one that receiptd made."""
 
-import contextlib, re, sqlite3
+import contextlib, os, re, sqlite3
 
 import workload
 
 MILLION = 1_000_000
+BATCH = 250_000  # rows that are made in one go
 BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 # Tables that hold no rows of one purchase; what they count is counted anew.
 COUNTED = {"receipt_counts", "delivery_counts", "sequences", "breakers", "sqlite_sequence"}
@@ -19,35 +20,47 @@ SESSION = re.compile(r"^cs_live_a1[0-9A-Za-z]{56}$")
 UUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
-def scrambled(salt, bits=32):
+def scrambled(salt):
     """An expression that gives each `n` another number, in no order: n times an odd number, of which the low bits
     are kept (one to one)."""
-    return f"((n * 2654435761 + {salt * 7919}) & {(1 << bits) - 1})"
+    return f"((n * 2654435761 + {salt * 7919}) & 4294967295)"
 
 
-def digits(value, alphabet, width):
-    """An expression that writes a number in the digits of an alphabet, most significant first."""
-    base = len(alphabet)
-    return "||".join(f"substr('{alphabet}', 1 + {value} / {base ** place} % {base}, 1)" for place in range(width - 1, -1, -1))
+def digits(value, base, width):
+    """An expression that writes a number in base 62 or 32, most significant digit first, by two looked up at a time."""
+    pairs = [f"(SELECT text FROM pairs{base} WHERE value = {value} / {base ** place} % {base * base})"
+             for place in range(width - 2, -1, -2)]
+    top = f"{value} / {base ** (width - 1)} % {base}"
+    first = [f"substr((SELECT text FROM pairs{base} WHERE value = {top}), 2)"] * (width % 2)
+    return "||".join(first + pairs)
+
+
+def write_pairs(target):
+    for base, alphabet in ((62, workload.BASE62), (32, BASE32)):
+        target.execute(f"CREATE TEMP TABLE pairs{base} (value INTEGER PRIMARY KEY, text TEXT)")
+        target.executemany(f"INSERT INTO pairs{base} VALUES (?, ?)",
+                           ((at, alphabet[at // base] + alphabet[at % base]) for at in range(base * base)))
 
 
 class Multiplier:
-    """Writes the expressions that make row `n` of a seed's row. `moment` is an expression: Unix milliseconds."""
+    """Makes many rows of a seed's. What their identifiers are made of is worked out once for each number `n`, in a
+    temporary table, then the identifiers, then the rows."""
 
     def __init__(self, seed, replaced):
         self.seed, self.replaced = seed, replaced
         self.columns = {name: seed.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in seed.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") if name not in COUNTED}
         self.rows = {name: seed.execute(f"SELECT * FROM {name}").fetchall() for name in self.columns}
-        self.known, self.stride, self.now = {}, 1, 0
+        self.known, self.made, self.stride, self.now = {}, [], 1, 0
         for name, rows in self.rows.items():
             for row in rows:
                 for column, value in zip(self.columns[name], row):
                     self.learn(column[1], value)
 
     def learn(self, name, value):
-        if isinstance(value, str) and (made := self.identifier(value, len(self.known))):
-            self.known.setdefault(value, made)
+        if isinstance(value, str) and value not in self.known and (made := self.identifier(value, len(self.known))):
+            self.known[value] = f"id{len(self.made)}"
+            self.made.append(made)
         if isinstance(value, int) and self.is_row(name):
             self.stride = max(self.stride, value)
         if isinstance(value, int) and name == "first_seen_at":
@@ -64,14 +77,13 @@ class Multiplier:
     def identifier(self, value, salt):
         """The expression in the place of an identifier of a seed; None when the value is none. Ours carry their
         moment, and the number of their row."""
-        second, random = f"(moment / 1000 - {workload.STRIPE_EPOCH})", scrambled(salt)
-        tail = f"printf('%08x', {random})"
+        tail = f"printf('%08x', {scrambled(salt)})"
         if found := OURS.match(value):
-            return (f"'{found[1]}_'||{digits('moment', BASE32, 10)}||{digits('row', BASE32, 8)}||{tail.replace('x', 'X')}")
+            return f"'{found[1]}_'||time||serial||printf('%08X', {scrambled(salt)})"
         if found := STRIPE.match(value):
-            return f"'{found[1]}'||{digits(second, workload.BASE62, 5)}||'{workload.ACCOUNT}'||{tail}"
+            return f"'{found[1]}'||second||'{workload.ACCOUNT}'||{tail}"
         if CUSTOMER.match(value):
-            return f"'cus_'||{digits(f'({second} / 60)', workload.BASE62, 4)}||printf('%010x', {random})"
+            return f"'cus_'||minute||'00'||{tail}"
         if SESSION.match(value):
             return f"'cs_live_a1'||{tail}||printf('%048x', {scrambled(salt + 1)})"
         if UUID.match(value):
@@ -101,17 +113,26 @@ class Multiplier:
             return f"x'{value.hex()}'"
         return "NULL" if value is None else repr(value)
 
-    def multiply(self, target, first, count, row, moment):
-        """Rows `first` to `first + count - 1`; `row` and `moment` are expressions of `n`."""
+    def multiply(self, target, first, count, moment):
+        """Rows `first` to `first + count - 1`; `moment` is an expression of `n`: Unix milliseconds."""
+        target.execute(f"""
+          CREATE TEMP TABLE parts AS
+          WITH RECURSIVE
+            numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {first + count - 1}),
+            rows AS MATERIALIZED (SELECT n, n * {self.stride} AS row, {moment} AS moment FROM numbers)
+          SELECT n, row, moment, {digits(f"(moment / 1000 - {workload.STRIPE_EPOCH})", 62, 5)} AS second,
+            {digits(f"(moment / 60000 - {workload.STRIPE_EPOCH // 60})", 62, 4)} AS minute,
+            {digits("moment", 32, 10)} AS time, {digits("row", 32, 8)} AS serial FROM rows""")
+        made = "".join(f", {made} AS id{at}" for at, made in enumerate(self.made))
+        target.execute(f"CREATE TEMP TABLE ids AS SELECT n, row, moment{made} FROM parts")
         for name, rows in self.rows.items():
             places = ", ".join(column[1] for column in self.columns[name])
             for values in rows:
-                made = ", ".join(self.expression(column[1], value) for column, value in zip(self.columns[name], values))
-                target.execute(f"""
-                  INSERT INTO {name} ({places})
-                  WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {first + count - 1}),
-                    rows AS (SELECT n, {row} AS row, {moment} AS moment FROM numbers)
-                  SELECT {made} FROM rows""")
+                made = ", ".join(self.expression(column[1], value)
+                                 for column, value in zip(self.columns[name], values))
+                target.execute(f"INSERT INTO {name} ({places}) SELECT {made} FROM ids")
+        target.execute("DROP TABLE ids")
+        target.execute("DROP TABLE parts")
 
 
 def quoted(text):
@@ -121,7 +142,8 @@ def quoted(text):
 @contextlib.contextmanager
 def without_indexes(target):
     """Filling goes without indexes and triggers; they are made again from their own text."""
-    kept = target.execute("SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL").fetchall()
+    kept = target.execute("SELECT type, name, sql FROM sqlite_schema "
+                          "WHERE type IN ('index', 'trigger') AND sql IS NOT NULL").fetchall()
     for kind, name, _ in kept:
         target.execute(f"DROP {kind} {name}")
     yield
@@ -136,39 +158,49 @@ def count_anew(target):
         group = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)") if row[1] != "count"]
         values = ", ".join("coalesce(reason, '')" if name == "reason" else name for name in group)
         target.execute("DELETE FROM receipt_counts")
-        target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) SELECT {values}, count(*) FROM purchases "
-                       f"WHERE state IS NOT NULL GROUP BY {values}")
+        target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) "
+                       f"SELECT {values}, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY {values}")
     if "delivery_counts" in tables:
         target.execute("INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed) "
-                       "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
+                       "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases "
+                       "WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
     if "sequences" in tables:
-        target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) WHERE name = 'purchases'")
+        target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) "
+                       "WHERE name = 'purchases'")
 
 
 def fill(database, parts, progress=lambda text: None):
     """Multiplies seeds into an empty database. A part is: a seed's path, how many, expressions that replace those of
     columns, and the moments (Unix milliseconds) between which its rows lie."""
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as target:
-        for setting in ("synchronous = OFF", "cache_size = -262144", "threads = 2", "temp_store = MEMORY", "foreign_keys = OFF",
-                        "journal_mode = OFF"):
-            target.execute(f"PRAGMA {setting}")
+        for setting in ("synchronous = OFF", "cache_size = -262144", "threads = 2", "temp_store = MEMORY",
+                        "foreign_keys = OFF", "journal_mode = OFF"):
+            target.execute(f"PRAGMA {setting}").fetchall()
+        write_pairs(target)
         free = 1 + (target.execute("SELECT max(row_id) FROM purchases").fetchone()[0] or 0)
         with without_indexes(target):
             for path, count, replaced, (since, until) in parts:
                 with contextlib.closing(sqlite3.connect(path)) as seed:
                     maker = Multiplier(seed, replaced)
-                for first in range(0, count, MILLION):
-                    size = min(MILLION, count - first)
+                # n goes on from part to part: they must not share identifiers.
+                moment = f"({since} + (n - {free}) * {until - since} / {count})"
+                for first in range(0, count, BATCH):
+                    size = min(BATCH, count - first)
                     target.execute("BEGIN")
-                    # Parts with the same times must not share identifiers: n goes on from part to part.
-                    maker.multiply(target, free + first, size, f"n * {maker.stride}",
-                                   f"({since} + (n - {free}) * {until - since} / {count})")
+                    maker.multiply(target, free + first, size, moment)
                     target.execute("COMMIT")
-                    progress(f"{first + size:,} of {count:,} rows")
+                    if (first + size) % MILLION == 0:
+                        progress(f"{first + size:,} of {count:,} rows")
                 free += count
-            progress("counting")
-            count_anew(target)
             progress("making the indexes")
+        progress("counting")
+        count_anew(target)
         # The size of the log, and that there is one, are written in the file; all else is the connection's own.
-        target.execute("PRAGMA journal_mode = WAL")
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        target.execute("PRAGMA journal_mode = WAL").fetchall()
+    sync(database)
+
+
+def sync(path):
+    """What was written must not be on its way to the disk while something is measured."""
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

@@ -1,4 +1,5 @@
-// What the benchmark's own clients need of HTTP/1.1 and of the clock: where an answer ends, and what time it is.
+// What the benchmark's own clients need of HTTP/1.1 and of the clock: where an answer ends, and what time it
+// is. Any thread.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@ static inline int64_t monotonic_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// The length of the answer that `text` (ended by a NUL) begins with, 0 if the rest is still to come, -1 if it is
-// none or does not say its length.
+// The length of the answer that `text` (ended by a NUL) begins with, 0 if the rest is still to come, -1 if it
+// is none or does not say its length.
 static inline long answer_length(const char *text, size_t size) {
   const char *end = strstr(text, "\r\n\r\n");
   if (end == NULL) return 0;

@@ -1,5 +1,6 @@
 -- What wrk sends: every request is new, put together from a template and a file of prepared records (workload.py
--- writes both, and says what they are). Arguments: the folder with the files, and their name.
+-- writes both, and says what they are). Arguments: the folder with the files, their name, and the
+-- first record to use.
 
 local records, size, position = "", 0, 1
 local texts, offsets, lengths = {}, {}, {}
@@ -22,6 +23,7 @@ function init(arguments)
     from = behind
   end
   texts[#texts + 1] = template:sub(from)
+  position = 1 + size * tonumber(arguments[3])
 end
 
 local parts = {}

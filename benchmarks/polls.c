@@ -24,7 +24,7 @@ struct poll {
 
 static struct poll *polls;
 static long count, sent, answered, open_count, delivered_count, other_count;
-static int64_t all_sent, first_delivered, last_delivered, first_open, last_open;
+static int64_t began, all_sent, first_delivered, last_delivered, first_open, last_open;
 static int epoll, port, wait_s, addresses;
 static const char *path;
 
@@ -114,7 +114,7 @@ int main(int words_count, char **words) {
   read_ids(words[3]);
   epoll = epoll_create1(0);
   struct epoll_event events[256];
-  int64_t last_news = monotonic_ns();
+  int64_t last_news = began = monotonic_ns();
   for (long opened = 0; answered < count;) {
     while (opened < count && opened - sent < opened_at_once) open_one(&polls[opened++]);
     int found = epoll_wait(epoll, events, 256, 1000);
@@ -134,8 +134,8 @@ int main(int words_count, char **words) {
     }
   }
   printf("{\"open\": %ld, \"delivered\": %ld, \"other\": %ld, \"delivered_first_s\": %.3f, \"delivered_last_s\": %.3f, "
-         "\"open_first_s\": %.3f, \"open_last_s\": %.3f}\n",
+         "\"open_first_s\": %.3f, \"open_last_s\": %.3f, \"opening_s\": %.3f}\n",
          open_count, delivered_count, other_count, since(first_delivered), since(last_delivered),
-         since(first_open), since(last_open));
+         since(first_open), since(last_open), -since(began));
   return 0;
 }

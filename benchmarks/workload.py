@@ -47,6 +47,10 @@ EVENT = Fields(evt=8, sub=8, **{"in": 8}, cs=56, cus=14, user=36, second=5, crea
 CONTEXT = Fields(user=36, base64=32)
 
 
+def small_blob():
+    return base64.b64encode(json.dumps({"stripe_price_id": PRICE}).encode()).decode()
+
+
 def blob(presentation):
     """A ply_context. What comes before the presentation's id is a multiple of three bytes, and so is the id: its base64
     then stands alone in the middle."""
@@ -96,19 +100,26 @@ def random_users(count):
 def small_session(names_user=True, carries_context=True):
     """Only what is needed. Without a user its receipt waits for one; without the blob it takes the user's context."""
     user = {"client_reference_id": "@user@"} if names_user else {}
-    metadata = {"ply_context": blob("pres_benchmark")} if carries_context else {}
-    return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@", "customer": "cus_@cus@", **user,
-            "metadata": metadata, "mode": "subscription", "payment_status": "paid",
+    metadata = {"ply_context": small_blob()} if carries_context else {}
+    return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@",
+            "customer": "cus_@cus@", **user, "metadata": metadata, "mode": "subscription", "payment_status": "paid",
             "subscription": "sub_1@second@" + ACCOUNT + "@sub@"}
 
 
-def event_body(object_, bytes_min=0):
+def event_body(object_):
+    """Stripe's event in full, indented as Stripe sends it, and as long as EVENT_BYTES."""
     event = {"id": "evt_1@second@" + ACCOUNT + "@evt@", "object": "event", "api_version": "2023-10-16",
              "created": "@created@", "data": {"object": object_}, "livemode": True, "pending_webhooks": 1,
              "request": {"id": None, "idempotency_key": None}, "type": "checkout.session.completed"}
-    text = json.dumps(event, indent=2).replace('"@created@"', "@created@")  # indented, as Stripe sends them
-    missing = bytes_min - EVENT.filled_bytes(text)
-    return text if missing <= 0 else text.replace("https://example.com/yes", "https://example.com/yes?" + "x" * (missing - 1))
+    text = json.dumps(event, indent=2).replace('"@created@"', "@created@")
+    padding = "?" + "x" * (EVENT_BYTES - EVENT.filled_bytes(text) - 1)
+    return text.replace("https://example.com/yes", "https://example.com/yes" + padding)
+
+
+def small_event_body(object_):
+    event = {"id": "evt_1@second@" + ACCOUNT + "@evt@", "object": "event", "created": "@created@",
+             "data": {"object": object_}, "type": "checkout.session.completed"}
+    return json.dumps(event, separators=(",", ":")).replace('"@created@"', "@created@")
 
 
 def request(path, fields, body, kind):
@@ -118,7 +129,7 @@ def request(path, fields, body, kind):
 
 
 def event_records(count, body, moment, apps, users):
-    """One record for each event, and what is signed: `body` with its values."""
+    """One record for each event, signed: the signature is over `body` with the record's values."""
     key = hmac.new(WEBHOOK_SECRET.encode(), digestmod=hashlib.sha256)
     parts = [part.encode() for part in re.split("@[a-z0-9_]+@", f"{moment}.{body}")]
     order = re.findall("@([a-z0-9_]+)@", body)
@@ -129,7 +140,8 @@ def event_records(count, body, moment, apps, users):
         age, random = created - STRIPE_EPOCH, drawn[number]
         value = {"evt": random[:8], "sub": random[8:16], "in": random[16:24], "cs": random[24:80],
                  "cus": base62(age // 60, 4).encode() + random[80:], "user": users[number],
-                 "second": base62(age, 5).encode(), "created": str(created).encode(), "app": b"%03d" % (1 + number % apps)}
+                 "second": base62(age, 5).encode(), "created": str(created).encode(),
+                 "app": b"%03d" % (1 + number % apps)}
         signed = key.copy()
         pieces = [parts[0]]
         for name, part in zip(order, parts[1:]):
@@ -142,7 +154,7 @@ def write_events(folder, name, count, path=f"/v1/{APP}/webhooks/stripe", apps=1,
                  users=None):
     """Requests for `apps` apps in turn, if the path has the mark `@app@`, by new users unless some are given."""
     folder, moment = pathlib.Path(folder), int(time.time())
-    body = event_body(small) if small else event_body(session(), EVENT_BYTES)
+    body = small_event_body(small) if small else event_body(session())
     head = ["User-Agent: Stripe/1.0", f"Stripe-Signature: t={moment},v1=@signature@"]
     (folder / f"{name}.template").write_text(request(path, head, body, EVENT))
     with open(folder / f"{name}.records", "wb") as records:

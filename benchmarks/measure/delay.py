@@ -34,7 +34,8 @@ def single(first):
 def write_receipt():
     """The bytes of a receipt as a request without marks."""
     _, body = arrivals(KEPT)[0]
-    text = workload.request("/receipts", ["X-API-KEY: benchmark", "X-PLATFORM-TYPE: STRIPE"], body.decode(), workload.CONTEXT)
+    text = workload.request("/receipts", ["X-API-KEY: benchmark", "X-PLATFORM-TYPE: STRIPE"], body.decode(),
+                            workload.CONTEXT)
     (FOLDER / "receipt.template").write_text(text)
     (FOLDER / "receipt.records").write_text("")
 

@@ -29,9 +29,7 @@ def check(database):
 
 def drain(template, is_last):
     folder = FOLDER / "receiptd"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    shutil.copyfile(template, folder / template.name)
+    seeds.copy(template, folder)
     with bare(KEPT) as destination:
         with receiptd({workload.APP: app(destination.port, **FAST)}, folder, row="drain") as relay:
             wait_for_arrivals(destination, RECEIPTS, 60)

@@ -82,7 +82,8 @@ def p99(notes):
             with receiptd(destination.port, row="p99") as relay:
                 ours.append(pace("events", relay, rate, rate * SECONDS))
             check("events", relay.database, rate * SECONDS, 0)
-            say(f"p99, round {number}, {rate:,}/s: receiptd {ours[-1]['p99_ms']:.2f} ms, bare {limit[-1]['p99_ms']:.2f} ms")
+            say(f"p99, round {number}, {rate:,}/s: receiptd {ours[-1]['p99_ms']:.2f} ms, "
+                f"bare {limit[-1]['p99_ms']:.2f} ms")
     of = lambda results, key: table.middle(result[key] for result in results)
     for key in ("p50_ms", "p90_ms", "max_ms"):
         notes.append(f"p99: at {rate:,}/s {key[:-3]} is {of(ours, key):.2f} ms, bare's {of(limit, key):.2f} ms")

@@ -10,7 +10,8 @@ from measure.settings import BIN, CONNECTIONS, FOLDER, SOURCES, SECONDS, fail
 def bare(kept=None):
     """The yardstick, or a destination for receipts that keeps what arrives in the file `kept`."""
     words = [FOLDER / "bare"] + ([kept] if kept else [])
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)  # Ctrl-C is for us; we end what we started
     process.port = int(process.stdout.readline())
     try:
         yield process
@@ -65,7 +66,8 @@ def configure(folder, apps, **more):
         apps = {workload.APP: app(apps)}
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / "receiptd.json5"
-    path.write_text(json.dumps({"listen": {"port": 0}, "admin": {"port": 0}, "database": "receiptd.db", "apps": apps, **more}))
+    path.write_text(json.dumps({"listen": {"port": 0}, "admin": {"port": 0}, "database": "receiptd.db",
+                                "apps": apps, **more}))
     path.chmod(0o600)
     return path
 
@@ -82,7 +84,8 @@ def receiptd(apps, folder=None, row=None, **more):
         shutil.rmtree(folder, ignore_errors=True)
     config, log = configure(folder, apps, **more), folder / "receiptd.log"
     with open(log, "wb") as stderr:
-        process = subprocess.Popen([BIN / "receiptd", "--config", config], stderr=stderr)
+        process = subprocess.Popen([BIN / "receiptd", "--config", config], stderr=stderr,
+                                   start_new_session=True)
     try:
         process.port, process.admin = ports_in(log, process)
         process.config, process.database = config, folder / "receiptd.db"
@@ -128,13 +131,14 @@ def switches(process):
     return sum(int(count) for count in re.findall(r"voluntary_ctxt_switches:\s+(\d+)", text))
 
 
-def wrk(records, server, seconds=SECONDS):
+def wrk(records, server, seconds=SECONDS, first=0):
     """Sends requests as fast as they are answered. The CPU time is the server's alone, and says more than the rate
     when the machine is busy."""
     began = cpu_seconds(server)
     done = subprocess.run(
         ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", SOURCES / "load.lua",
-         f"http://127.0.0.1:{server.port}", "--", FOLDER, records], capture_output=True, text=True, timeout=seconds + 60)
+         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first)],
+        capture_output=True, text=True, timeout=seconds + 60)
     found = re.search("@RESULT@(.*)", done.stdout)
     if done.returncode or not found:
         fail(f"wrk failed: {done.stdout}{done.stderr}")
@@ -148,7 +152,8 @@ def wrk(records, server, seconds=SECONDS):
 
 def pace(records, server, rate, count, first=0, connections=CONNECTIONS, times=None):
     """Sends requests by a schedule, whatever the answers do."""
-    words = [FOLDER / "pace", server.port, FOLDER, records, rate, count, connections, first] + ([times] if times else [])
+    words = [FOLDER / "pace", server.port, FOLDER, records, rate, count, connections, first]
+    words += [times] if times else []
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=count / rate + 120)
     if done.returncode:
         fail(f"pace failed: {done.stderr}")
@@ -159,7 +164,8 @@ def pace(records, server, rate, count, first=0, connections=CONNECTIONS, times=N
 
 
 def receiptctl(config, *words):
-    done = subprocess.run([BIN / "receiptctl", "--config", config, *words], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([BIN / "receiptctl", "--config", config, *words], capture_output=True, text=True,
+                          timeout=600)
     if done.returncode:
         fail(f"receiptctl {' '.join(words)} ended with {done.returncode}: {done.stderr}")
     return done.stdout

@@ -1,6 +1,6 @@
 """Memory under load and at rest, and what an idle daemon does: wake-ups and CPU time."""
 
-import time
+import os, time
 
 from measure import draining, ingest, table
 from measure.programs import FAST, app, bare, cpu_seconds, memory, pace, peaks, receiptd, switches, wait_for_arrivals
@@ -8,6 +8,7 @@ from measure.settings import FOLDER, RATE_MAX, SECONDS
 import workload
 
 IDLE_SECONDS = 20
+TICK = 100 / (IDLE_SECONDS * os.sysconf("SC_CLK_TCK"))  # the least that can be told from 0 %
 LOADS = ("events", "contexts", "p99", "drain")
 
 
@@ -18,7 +19,8 @@ def under_load(notes):
             for kind in ("events", "contexts"):
                 ingest.write_records(kind, SECONDS * RATE_MAX)
                 ingest.load(kind, destination, row=kind)
-    notes.append("memory: highest under " + ", ".join(f"{row} {peaks[row] / 1024:.1f}" for row in LOADS if row in peaks) + " MiB")
+    each = ", ".join(f"{row} {peaks[row] / 1024:.1f}" for row in LOADS if row in peaks)
+    notes.append(f"memory: highest under {each} MiB")
     return [table.bounded("memory, highest under load", max(peaks.values()) / 1024, 32, "{:.1f} MiB")]
 
 
@@ -39,4 +41,4 @@ def at_rest(notes):
     if draining.resting:
         rows.append(table.bounded("memory, 5 s after a drain", table.middle(draining.resting) / 1024, 12, "{:.1f} MiB"))
     return rows + [table.bounded("idle: wake-ups", wakes / IDLE_SECONDS, 2, "{:.2f}/s"),
-                   table.bounded("idle: CPU", cpu / IDLE_SECONDS * 100, 0, "{:.2f} %")]
+                   table.bounded("idle: CPU", cpu / IDLE_SECONDS * 100, TICK, "{:.2f} %")]

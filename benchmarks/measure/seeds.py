@@ -92,3 +92,11 @@ def due(folder, count, slug=workload.APP):
         database = empty(folder, {slug: app(port)})
     bigdata.fill(database, [(path, count, replaced, (now - count, now))])
     return database
+
+
+def copy(database, folder):
+    """Puts a copy of the database into a folder of its own, all of it on the disk."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(database, folder / database.name)
+    bigdata.sync(folder / database.name)

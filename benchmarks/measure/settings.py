@@ -5,7 +5,8 @@ import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "benchmarks"
 BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
-FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var/bench"))
+# Emptied at the start, removed at the end.
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"
 
 
 def number(name, default):
@@ -14,7 +15,7 @@ def number(name, default):
 
 ROUNDS = number("ROUNDS", 5)
 SECONDS = number("SECONDS_EACH", 10)
-RATE_MAX = number("RATE_MAX", 40000)  # new requests prepared for each second
+RATE_MAX = number("RATE_MAX", 60000)  # new requests prepared for each second
 RECEIPTS = number("RECEIPTS", 100_000)
 ROWS = number("ROWS", 5_000_000)
 POLLS = number("POLLS", 20_000)
@@ -33,8 +34,8 @@ def fail(text):
 
 def compile_programs():
     for name, libraries in LIBRARIES.items():
-        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", FOLDER / name, SOURCES / f"{name}.c", *libraries],
-                       check=True)
+        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", FOLDER / name, SOURCES / f"{name}.c",
+                        *libraries], check=True)
 
 
 def sync_milliseconds():
@@ -63,8 +64,8 @@ def machine():
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) >> 20
     versions = [f"{name} {version(package)}" for name, package in
                 (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"))]
-    return [f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}",
-            ", ".join(versions)]
+    name = model[1] if model else platform.machine()
+    return [f"{name}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}", ", ".join(versions)]
 
 
 def version(package):

@@ -25,7 +25,7 @@ def start(config):
     with notify_socket() as (path, ear), open(FOLDER / "start.log", "wb") as log:
         began = time.perf_counter()
         process = subprocess.Popen([BIN / "receiptd", "--config", config], stderr=log,
-                                   env={**os.environ, "NOTIFY_SOCKET": str(path)})
+                                   env={**os.environ, "NOTIFY_SOCKET": str(path)}, start_new_session=True)
         try:
             while b"READY=1" not in ear.recv(4096):
                 pass
