@@ -18,13 +18,16 @@ public final class StoreWriter {
   /// two checkpoints, which a start after a crash reads in a moment.
   public static let checkpointPages = 4096
 
-  /// What a pass in the background may leave to the writer, unless the log has grown too long.
-  static let remainderPages = 512
+  /// How much a pass in the background moves: little, for the sync of a commit waits in the disk's queue behind
+  /// that of a pass.
+  static let passPages = 1024
 
   private let connection: Connection
   private let checkpointPages: Int
   private let background: (any BackgroundCheckpoints)?
   private var isPassUnderWay = false
+  /// How much of the log the last pass found or left in the database.
+  private var movedPages = 0
   private let session: StoreSession
 
   /// - Parameters:
@@ -72,15 +75,17 @@ public final class StoreWriter {
       if pages >= checkpointPages { try moveLog() }
       return
     }
+    // A shorter log than what was moved of it: it has begun anew.
+    if pages < movedPages { movedPages = 0 }
     if isPassUnderWay {
       guard let result = background.takeResult() else { return }
       isPassUnderWay = false
-      let moved = try result.get()
+      movedPages = try result.get()
       // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
-      // it is left to be moved.
-      if pages >= checkpointPages || pages - moved <= Self.remainderPages { return try moveLog() }
+      // it is left to be moved, so the little that came meanwhile is moved here.
+      if pages >= checkpointPages { return try moveLog() }
     }
-    guard pages >= checkpointPages / 2 else { return }
+    guard pages - movedPages >= Self.passPages else { return }
     isPassUnderWay = true
     background.begin()
   }
