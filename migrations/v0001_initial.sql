@@ -75,6 +75,7 @@ CREATE INDEX purchases_by_customer ON purchases (customer_id, app) WHERE custome
 CREATE INDEX purchases_by_user ON purchases (user_id, app) WHERE user_id IS NOT NULL;
 CREATE INDEX purchases_by_import ON purchases (import_id) WHERE import_id IS NOT NULL;
 CREATE INDEX purchases_due ON purchases (app, next_attempt_at, ready_at) WHERE state = 'pending';
+CREATE INDEX purchases_tried ON purchases (app, ready_at) WHERE state = 'pending' AND attempts > 0;
 CREATE INDEX purchases_waits ON purchases (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 -- Every receipt stands in one group, in the order of time: all lists are read from here, group by group, and
 -- `receipt_counts` says which groups there are.

@@ -18,8 +18,8 @@ public final class StoreWriter {
   /// two checkpoints, which a start after a crash reads in a moment.
   public static let checkpointPages = 4096
 
-  /// How much a pass in the background moves: little, for the sync of a commit waits in the disk's queue behind
-  /// that of a pass.
+  /// How much a pass in the background moves: little, for the sync of a commit waits in the disk's queue
+  /// behind that of a pass.
   static let passPages = 1024
 
   private let connection: Connection

@@ -24,12 +24,23 @@ final class CheckoutBoard: Sendable {
 
   private struct State {
     var waiters: [String: [Waiter]] = [:]
+    /// When to look at which checkouts, in steps: with many who wait, few of them are looked at.
+    var looks: [MonotonicInstant: Set<String>] = [:]
     /// Contexts whose state may have changed since the last look.
     var changed: Set<String> = []
     var everyoneChanged = false
     /// The daemon stops: nobody waits any more.
     var isClosed = false
+
+    mutating func schedule(_ contextID: String, at moment: MonotonicInstant) {
+      let step = CheckoutBoard.stepNanoseconds
+      let rounded = MonotonicInstant(nanoseconds: (moment.nanoseconds / step + 1) * step)
+      looks[rounded, default: []].insert(contextID)
+    }
   }
+
+  /// How much later than its time is up a request may be answered, so that many are answered at once.
+  private static let stepNanoseconds: Int64 = 10_000_000
 
   private let state = Monitor(State())
   private let reader: Monitor<StoreReader>
@@ -67,10 +78,13 @@ final class CheckoutBoard: Sendable {
     let isWaiting = state.withLock { state in
       if state.isClosed { return false }
       state.waiters[contextID, default: []].append(waiter)
+      state.schedule(contextID, at: waiter.nextLook)
       return true
     }
     guard isWaiting else { return answer(exchange, contextID, with: first) }
+    onChange()
     // It may have changed between the look and the entry, and nobody would say so again: look once more.
+    if case .success(.some(let status)) = read(contextID, app: app), !status.state.isFinal { return }
     noteChanged([contextID])
   }
 
@@ -129,11 +143,14 @@ final class CheckoutBoard: Sendable {
       let changed = state.everyoneChanged ? Set(state.waiters.keys) : state.changed
       state.changed = []
       state.everyoneChanged = false
-      let late = state.waiters.filter { $0.value.contains { $0.nextLook <= now } }.keys
+      var late: Set<String> = []
+      for moment in state.looks.keys.filter({ $0 <= now }) {
+        late.formUnion(state.looks.removeValue(forKey: moment) ?? [])
+      }
       return changed.union(late)
     }
     for contextID in suspects { attend(contextID, now: now) }
-    return state.withLock { $0.waiters.values.lazy.flatMap { $0.lazy.map(\.nextLook) }.min() }
+    return state.withLock { $0.looks.keys.min() }
   }
 
   private func attend(_ contextID: String, now: MonotonicInstant) {
@@ -152,6 +169,7 @@ final class CheckoutBoard: Sendable {
         return waiter
       }
       state.waiters[contextID] = staying.isEmpty ? nil : staying
+      for waiter in staying { state.schedule(contextID, at: waiter.nextLook) }
       return leaving
     }
     for waiter in answered { answer(waiter.exchange, contextID, with: result) }

@@ -50,8 +50,17 @@ public final class StoreReader {
         """)
       countsByState = try connection.prepare(
         "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
+      // What was never tried is due in the order in which it became ready; what was tried has an index of its
+      // own.
       oldestPending = try connection.prepare(
-        "SELECT min(ready_at) FROM purchases WHERE app = ?1 AND state = 'pending'")
+        """
+        SELECT min(ready_at) FROM (
+          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending'
+                         ORDER BY next_attempt_at LIMIT 1)
+          UNION ALL
+          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending' AND attempts > 0
+                         ORDER BY ready_at LIMIT 1))
+        """)
     } catch {
       throw .sqlite(error)
     }
