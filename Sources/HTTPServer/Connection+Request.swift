@@ -76,7 +76,7 @@ extension Connection {
   private func answerUnread(_ response: Response, _ head: RequestHead) -> Step {
     let isShort = !head.isChunked && (head.contentLength ?? 0) <= core.limits.discardedBodyBytesMax
     if head.hasBody && (!isShort || head.header("Expect") != nil) { return answerEarly(response.closing()) }
-    return enter(.discarding) { $0.answer = response }
+    return enter(.discarding) { $0.answer = { response } }
   }
 
   /// Answers at once; the connection is closed after it, for nothing says where the next request begins.
@@ -121,7 +121,7 @@ extension Connection {
         // Where it ends is known, and who has announced it reads no answer before; under TLS only
         // libmicrohttpd can write, and only when the body has ended. The deadline still holds.
         state.phase = .discarding
-        state.answer = response
+        state.answer = { response }
         return .proceed
       }
       cut(&state, response)
@@ -149,16 +149,17 @@ extension Connection {
       core.handler.handle(taken.request, responder)
     }
     switch settle() {
-    case .answered(let response): return .send(response)
+    case .answered(let response): return .send(response())
     case .suspended: return .proceed
     case .draining:
-      answer(taken.serial, core.handler.response(to: .stopping, head: taken.request.head))
+      let response = core.handler.response(to: .stopping, head: taken.request.head)
+      answer(taken.serial) { response }
       return fetchAnswer()
     }
   }
 
   private enum Settlement {
-    case answered(Response)
+    case answered(@Sendable () -> Response)
     case suspended
     case draining
   }
@@ -177,6 +178,6 @@ extension Connection {
   }
 
   private func fetchAnswer() -> Step {
-    state.withLock { $0.takeAnswer(deadline: core.idleDeadline()) }.map { .send($0) } ?? .close
+    state.withLock { $0.takeAnswer(deadline: core.idleDeadline()) }.map { .send($0()) } ?? .close
   }
 }

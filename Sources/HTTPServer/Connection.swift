@@ -29,7 +29,7 @@ internal import Platform
   // MARK: The application's side; any thread
 
   /// Takes the application's answer. Does nothing when that request is over or already has one.
-  func answer(_ serial: UInt64, _ response: Response) {
+  func answer(_ serial: UInt64, _ response: @escaping @Sendable () -> Response) {
     state.withLock { state in
       guard state.serial == serial, state.answer == nil else { return }
       switch state.phase {
@@ -53,7 +53,8 @@ internal import Platform
   func abandon(_ serial: UInt64) {
     let head = state.withLock { $0.serial == serial ? $0.head : nil }
     guard let head else { return }
-    answer(serial, core.handler.response(to: .abandoned, head: head))
+    let response = core.handler.response(to: .abandoned, head: head)
+    answer(serial) { response }
   }
 
   // MARK: The stopping thread's side
@@ -66,7 +67,8 @@ internal import Platform
       return (state.serial, head)
     }
     guard let pending else { return }
-    answer(pending.serial, core.handler.response(to: .stopping, head: pending.head))
+    let response = core.handler.response(to: .stopping, head: pending.head)
+    answer(pending.serial) { response }
   }
 
   var isInFlight: Bool { state.withLock { $0.isInFlight } }

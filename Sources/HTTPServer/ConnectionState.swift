@@ -39,8 +39,8 @@ struct ConnectionState {
   var handler: (@Sendable (Request, Responder) -> Void)?
   /// From the first byte of the body until the request is answered.
   var body: BodyCollection?
-  /// What will be sent, once it is known.
-  var answer: Response?
+  /// What makes the answer, once there is one.
+  var answer: (@Sendable () -> Response)?
   /// The connection's descriptor, until libmicrohttpd is about to close it.
   var descriptor: Int32
   /// Where the request was when the client was first found to send nothing more.
@@ -76,7 +76,7 @@ struct ConnectionState {
   }
 
   /// Gives the answer to libmicrohttpd.
-  mutating func takeAnswer(deadline: @autoclosure () -> MonotonicInstant) -> Response? {
+  mutating func takeAnswer(deadline: @autoclosure () -> MonotonicInstant) -> (@Sendable () -> Response)? {
     guard let taken = answer else { return nil }
     answer = nil
     body = nil

@@ -17,7 +17,11 @@ public final class Responder: Sendable {
   }
 
   /// The first call wins; later ones, and one for a client that is gone, do nothing.
-  public func respond(_ response: Response) {
+  public func respond(_ response: Response) { respond { response } }
+
+  /// The same, with an answer that is put together by the thread that sends it: whoever answers many at once
+  /// does not do it for all of them. Not called for a client that is gone by then.
+  public func respond(making response: @escaping @Sendable () -> Response) {
     guard !isUsed.exchange(true, ordering: .relaxed) else { return }
     connection.answer(serial, response)
   }

@@ -18,10 +18,6 @@ public final class StoreWriter {
   /// two checkpoints, which a start after a crash reads in a moment.
   public static let checkpointPages = 4096
 
-  /// How much a pass in the background moves: little, for the sync of a commit waits in the disk's queue
-  /// behind that of a pass.
-  static let passPages = 1024
-
   private let connection: Connection
   private let checkpointPages: Int
   private let background: (any BackgroundCheckpoints)?
@@ -77,17 +73,17 @@ public final class StoreWriter {
     }
     // A shorter log than what was moved of it: it has begun anew.
     if pages < movedPages { movedPages = 0 }
-    if isPassUnderWay {
-      guard let result = background.takeResult() else { return }
-      isPassUnderWay = false
-      movedPages = try result.get()
-      // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
-      // it is left to be moved, so the little that came meanwhile is moved here.
-      if pages >= checkpointPages { return try moveLog() }
+    // Little at a time, for the sync of a commit waits in the disk's queue behind that of a pass.
+    if !isPassUnderWay, pages - movedPages >= checkpointPages / 4 {
+      isPassUnderWay = true
+      background.begin()
     }
-    guard pages - movedPages >= Self.passPages else { return }
-    isPassUnderWay = true
-    background.begin()
+    guard isPassUnderWay, let result = background.takeResult() else { return }
+    isPassUnderWay = false
+    movedPages = try result.get()
+    // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
+    // it is left to be moved, so the little that came meanwhile is moved here.
+    if pages >= checkpointPages { try moveLog() }
   }
 
   private func commitAll(_ batch: [Submission], now: Timestamp) -> BatchResult {

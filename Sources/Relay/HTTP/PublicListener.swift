@@ -95,7 +95,7 @@ struct PublicListener: RequestHandler {
     let metrics = services.metrics
     store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
-      return ContextAnswer(app: app.slug, post: post, outcome: outcome).response
+      return { ContextAnswer(app: app.slug, post: post, outcome: outcome).response }
     }
   }
 
@@ -118,7 +118,7 @@ struct PublicListener: RequestHandler {
       case .stored(let outcome): metrics.events.increment(app.slug, name, outcome.rawValue)
       case .repeated: metrics.events.increment(app.slug, name, "duplicate")
       }
-      return Self.received
+      return { Self.received }
     }
   }
 
@@ -129,12 +129,12 @@ struct PublicListener: RequestHandler {
   /// Answers once the command is on disk (R1), or says that it is not.
   private func store<Command: StoreCommand>(
     _ command: Command, app: String, _ exchange: Exchange,
-    answer: @escaping @Sendable (Command.Outcome) -> Response
+    answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
     let log = services.log
     let isQueued = committer.submit(command, from: .outside(app: app)) { result in
       switch result {
-      case .success(let outcome): exchange.answer(answer(outcome))
+      case .success(let outcome): exchange.answer(answer(outcome) as @Sendable () -> Response)
       case .failure(let error):
         log.error(
           "could not store a request",
@@ -151,7 +151,11 @@ struct Exchange: Sendable {
   let scope: RequestScope
   let responder: Responder
 
-  func answer(_ response: Response) { responder.respond(scope.finish(response)) }
+  /// On the thread that sends it: the committer answers many at once, and has better things to do.
+  func answer(_ response: @escaping @Sendable () -> Response) {
+    responder.respond { [scope] in scope.finish(response()) }
+  }
+  func answer(_ response: Response) { answer { response } }
   func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
 }
 

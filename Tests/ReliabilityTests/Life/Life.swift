@@ -68,7 +68,8 @@ final class Life {
     close()
     let random = SeededGenerator(seed: seed &+ UInt64(step) &* 0x1_0000)
     writer = try StoreWriter(
-      path: path, role: .owner, rules: Self.rules, random: random, checkpointPages: Self.checkpointPages)
+      path: path, role: .owner, rules: Self.rules, random: random, checkpointPages: Self.checkpointPages,
+      background: seed % 2 == 0 ? nil : PassesAtOnce(path: path))
   }
 
   func close() {
@@ -144,6 +145,31 @@ final class Life {
     } catch {
       reader = nil
       return nil
+    }
+  }
+}
+
+/// The passes of the checkpointer's thread, made in the middle of the writer's work.
+private final class PassesAtOnce: BackgroundCheckpoints {
+  private let path: String
+  private let result = Monitor<Result<Int, SQLiteError>?>(nil)
+
+  init(path: String) { self.path = path }
+
+  func begin() {
+    let made: Result<Int, SQLiteError>
+    do throws(SQLiteError) {
+      made = .success(try BackgroundCheckpoint(path: path).pass())
+    } catch {
+      made = .failure(error)
+    }
+    result.withLock { $0 = made }
+  }
+
+  func takeResult() -> Result<Int, SQLiteError>? {
+    result.withLock { result in
+      defer { result = nil }
+      return result
     }
   }
 }

@@ -1,0 +1,144 @@
+// How the log is kept short while commits go on: most of it is moved in the background, the rest by the
+// writer.
+
+import Domain
+import FoundationEssentials
+import Platform
+import SQLite
+import Store
+import Testing
+
+/// Makes each pass at once, or says what it is told to.
+private final class Passes: BackgroundCheckpoints {
+  private let checkpoint: Monitor<BackgroundCheckpoint?>
+  private let begun = Monitor(0)
+  private let result = Monitor<Result<Int, SQLiteError>?>(nil)
+
+  /// - Parameter path: the database; nil for passes that never end.
+  init(path: String?) throws {
+    checkpoint = Monitor(nil)
+    guard let path else { return }
+    let opened = try BackgroundCheckpoint(path: path)
+    checkpoint.withLock { $0 = opened }
+  }
+
+  var count: Int { begun.withLock { $0 } }
+
+  func say(_ answer: Result<Int, SQLiteError>) { result.withLock { $0 = answer } }
+
+  func begin() {
+    begun.withLock { $0 += 1 }
+    let answer = checkpoint.withLock { checkpoint -> Result<Int, SQLiteError>? in
+      guard let checkpoint else { return nil }
+      do throws(SQLiteError) {
+        return .success(try checkpoint.pass())
+      } catch {
+        return .failure(error)
+      }
+    }
+    if let answer { say(answer) }
+  }
+
+  func takeResult() -> Result<Int, SQLiteError>? {
+    result.withLock { result in
+      defer { result = nil }
+      return result
+    }
+  }
+}
+
+@Suite("The log of the store")
+struct CheckpointTests {
+  private let directory: URL
+  private var path: String { directory.appending(path: "relay.db").path }
+
+  init() throws { directory = try makeDirectory() }
+
+  private func open(_ passes: Passes?, checkpointPages: Int = 64) throws -> StoreWriter {
+    try StoreWriter(
+      path: path, role: .owner, rules: TestStore.rules, random: SeededGenerator(seed: 1),
+      checkpointPages: checkpointPages, background: passes)
+  }
+
+  /// Makes the database.
+  private func prepare() throws { _ = try open(nil) }
+
+  private func post(_ number: Int, _ writer: StoreWriter) -> SQLiteError? {
+    let command = TakeContext(
+      app: "ios", userID: "user-\(number)",
+      blob: ContextBlob(text: String(repeating: "x", count: 5000), priceID: nil),
+      digest: Array("\(number)".utf8), id: "ctx_\(number)")
+    return writer.apply([Submission(command) { _ in }], now: TestStore.start).fault
+  }
+
+  private var logBytes: Int {
+    get throws {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path + "-wal")
+      return try #require(attributes[.size] as? Int ?? (attributes[.size] as? UInt64).map(Int.init))
+    }
+  }
+
+  @Test("It is moved while commits go on, and begun anew: it does not grow")
+  func staysShort() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try prepare()
+    let passes = try Passes(path: path)
+    let writer = try open(passes)
+    for number in 0..<60 { #expect(post(number, writer) == nil) }
+    let bytes = try logBytes
+    for number in 60..<600 { #expect(post(number, writer) == nil) }
+    #expect(passes.count > 20)
+    #expect(try logBytes <= max(bytes, 2 * 64 * 4200))
+    let reader = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    #expect(try reader.integer("SELECT count(*) FROM contexts") == 600)
+    #expect(try reader.text("PRAGMA integrity_check") == "ok")
+  }
+
+  @Test("One pass is under way at a time, however long it takes")
+  func oneAtATime() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let passes = try Passes(path: nil)
+    let writer = try open(passes)
+    for number in 0..<200 { #expect(post(number, writer) == nil) }
+    #expect(passes.count == 1)
+    passes.say(.success(10))
+    #expect(post(200, writer) == nil)
+    // The log was too long for another pass: the writer moved it.
+    #expect(passes.count == 1)
+    for number in 201..<260 { #expect(post(number, writer) == nil) }
+    #expect(passes.count == 2)
+  }
+
+  @Test("What a pass could not do is told with the next batch, and tried again")
+  func fault() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let passes = try Passes(path: nil)
+    let writer = try open(passes)
+    for number in 0..<50 where passes.count == 0 { #expect(post(number, writer) == nil) }
+    let error = SQLiteError(kind: .inputOutput, code: 10, operation: "test")
+    passes.say(.failure(error))
+    #expect(post(100, writer) == error)
+    #expect(post(101, writer) == nil && passes.count == 2)
+  }
+
+  @Test("A pass leaves nothing unmoved when nobody writes, and says how much there was")
+  func whole() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let writer = try open(nil, checkpointPages: 1_000_000)
+    for number in 0..<20 { #expect(post(number, writer) == nil) }
+    let checkpoint = try BackgroundCheckpoint(path: path)
+    let moved = try checkpoint.pass()
+    #expect(moved >= 40)
+    // The database has everything without its log.
+    try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+    let copy = try Connection(path: path + ".copy", mode: .readOnly, busyTimeoutMilliseconds: 0)
+    #expect(try copy.integer("SELECT count(*) FROM contexts") == 20)
+    #expect(post(20, writer) == nil)
+  }
+
+  @Test("Without a database there is no pass")
+  func noDatabase() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    #expect(throws: SQLiteError.self) { try BackgroundCheckpoint(path: path) }
+  }
+}
