@@ -17,9 +17,9 @@ CREATE TABLE contexts (
   -- again, which serves in its place.
   purchase_row INTEGER
 ) STRICT;
--- Finds a repeat, and what a user has. One index for both: users come in no order, so that each index on
--- them costs a page of its own for nearly every row. The writer sees to it that no repeat makes a row.
-CREATE INDEX contexts_unused ON contexts (app, user_id, digest, posted_at) WHERE purchase_row IS NULL;
+CREATE UNIQUE INDEX contexts_unused_repeat ON contexts (app, user_id, digest) WHERE purchase_row IS NULL;
+-- In the order of time, so that only the newest are looked at, however many a client has posted for a user.
+CREATE INDEX contexts_unused_newest ON contexts (app, user_id, posted_at) WHERE purchase_row IS NULL;
 
 -- What is known of one purchase (an object that events spoke of) and, once it deserves one, its receipt.
 -- `state` is NULL as long as there is no receipt.
@@ -75,7 +75,9 @@ CREATE INDEX purchases_by_customer ON purchases (customer_id, app) WHERE custome
 CREATE INDEX purchases_by_user ON purchases (user_id, app) WHERE user_id IS NOT NULL;
 CREATE INDEX purchases_by_import ON purchases (import_id) WHERE import_id IS NOT NULL;
 CREATE INDEX purchases_due ON purchases (app, next_attempt_at, ready_at) WHERE state = 'pending';
-CREATE INDEX purchases_tried ON purchases (app, ready_at) WHERE state = 'pending' AND attempts > 0;
+-- Those that are not due in the order in which they became ready: tried, or put off.
+CREATE INDEX purchases_put_off ON purchases (app, ready_at)
+  WHERE state = 'pending' AND next_attempt_at <> ready_at;
 CREATE INDEX purchases_waits ON purchases (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 -- Every receipt stands in one group, in the order of time: all lists are read from here, group by group, and
 -- `receipt_counts` says which groups there are.

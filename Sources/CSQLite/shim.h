@@ -13,7 +13,7 @@ static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const vo
   return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-// The same without a copy: the bytes stay where they are until they are bound anew.
+// The same without a copy: the bytes stay where they are as long as the statement runs.
 static inline int csqlite_bind_kept_text(sqlite3_stmt *statement, int index, const void *bytes,
                                          sqlite3_uint64 count) {
   return sqlite3_bind_text64(statement, index, (const char *)bytes, count, SQLITE_STATIC, SQLITE_UTF8);

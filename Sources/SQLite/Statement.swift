@@ -80,6 +80,10 @@ internal import CSQLite
     guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
+    // Inside of its own rows it would take from them what they are bound to.
+    guard unsafe sqlite3_stmt_busy(handle) == 0 else {
+      throw SQLiteError(code: SQLITE_MISUSE, operation: operation)
+    }
     buffer.begin()
     for index in values.indices {
       let code = bind(values[index], at: Int32(truncatingIfNeeded: index + 1))

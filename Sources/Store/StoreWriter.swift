@@ -8,14 +8,15 @@ public import SQLite
 public struct BatchResult: Sendable {
   /// What changed.
   public var changes: StoreChanges
-  /// Why something of it could not be stored; whoever submitted it was told.
+  /// Why something of it could not be stored, whoever submitted that was told; or why the log could not be
+  /// moved.
   public var fault: SQLiteError?
 }
 
 /// The writing side of the store.
 public final class StoreWriter {
-  /// A page that many commits change is moved into the database once for all of them: 16 MiB of log between
-  /// two checkpoints, which a start after a crash reads in a moment.
+  /// How long the log may grow before the writer moves what is left of it and begins it anew: 16 MiB, which a
+  /// start after a crash reads in a moment.
   public static let checkpointPages = 4096
 
   private let connection: Connection
@@ -80,7 +81,12 @@ public final class StoreWriter {
     }
     guard isPassUnderWay, let result = background.takeResult() else { return }
     isPassUnderWay = false
-    movedPages = try result.get()
+    switch result {
+    case .success(let moved): movedPages = moved
+    case .failure(let error) where error.kind == .syncFailed: throw error
+    // Tried again with the next batch, and by the writer if the log is long.
+    case .failure: break
+    }
     // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
     // it is left to be moved, so the little that came meanwhile is moved here.
     if pages >= checkpointPages { try moveLog() }

@@ -154,6 +154,21 @@ struct AttemptTests {
     #expect(try store.reader.oldestPending(app: "web") == nil)
   }
 
+  @Test("The oldest pending receipt is found also when it was put off by a try that did not count")
+  func oldest() throws {
+    let store = try readyStore()
+    let first = try store.only().rowID
+    store.advance(hour)
+    try store.post("another blob", user: "u2")
+    try store.take(Said.completed("2", user: "u2", prices: ["price_1"], at: store.now), app: "ios")
+    _ = try attempt(store, row: first, .retry(at: store.after(day), spent: false), status: 401)
+    let second = try #require(try store.receipts().last)
+    #expect(second.rowID != first && second.receipt?.state == .pending)
+    #expect(try store.reader.oldestPending(app: "ios") == TestStore.start)
+    _ = try attempt(store, row: first, .delivered(importID: nil), status: 200)
+    #expect(try store.reader.oldestPending(app: "ios") == second.receipt?.readyAt)
+  }
+
   @Test("What was tried before and is overdue is given up, what was never tried is not")
   func givesUp() throws {
     let store = try readyStore(3)

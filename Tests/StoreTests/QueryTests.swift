@@ -86,20 +86,6 @@ struct QueryTests {
     #expect(seen == (0..<12).reversed().map { "sub_\($0)" })
   }
 
-  @Test("A summary counts by state and reason, with the oldest and the newest")
-  func summary() throws {
-    let store = try populated()
-    let groups = try store.reader.summary(of: ReceiptFilter())
-    #expect(groups.map(\.count).reduce(0, +) == 12)
-    let waiting = try #require(groups.first { $0.state == "waiting" })
-    #expect(
-      waiting.reason == "context" && waiting.oldest == TestStore.start.advanced(byMilliseconds: 3 * minute))
-    #expect(waiting.newest == TestStore.start.advanced(byMilliseconds: 11 * minute))
-    var filter = ReceiptFilter()
-    filter.app = "nobody"
-    #expect(try store.reader.summary(of: filter).isEmpty)
-  }
-
   @Test("Everything about a receipt: its events in their order, its attempts, its context")
   func detail() throws {
     let store = try TestStore()
@@ -188,15 +174,22 @@ private struct WriteRecord: StoreCommand {
 }
 
 extension ReceiptFilter {
-  /// Each of what names few receipts, alone. Other lists are read group by group.
-  fileprivate static var narrow: [ReceiptFilter] {
-    let changes: [(inout ReceiptFilter) -> Void] = [
-      { $0.userID = "u" }, { $0.objectID = "sub" }, { $0.importID = "imp" },
+  /// Each of what names few receipts, with its index; alone, and with all that could mislead.
+  fileprivate static var narrow: [(filter: ReceiptFilter, index: String)] {
+    let changes: [((inout ReceiptFilter) -> Void, String)] = [
+      ({ $0.userID = "u" }, "purchases_by_user"), ({ $0.objectID = "sub" }, "purchases_by_object"),
+      ({ $0.importID = "imp" }, "purchases_by_import"),
     ]
-    return changes.map { change in
-      var filter = ReceiptFilter()
-      change(&filter)
-      return filter
+    return changes.flatMap { change, index in
+      var alone = ReceiptFilter()
+      change(&alone)
+      var all = alone
+      all.app = "a"
+      all.state = .failed
+      all.reason = "r"
+      all.after = "rcp"
+      all.since = TestStore.start
+      return [(alone, index), (all, index)]
     }
   }
 }
@@ -263,8 +256,14 @@ struct QueryPlanTests {
     let held = try statements(store.reader.connection)
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
-    let receipts = [StoreReader.groupSQL] + ReceiptFilter.narrow.map(StoreReader.fewSQL)
+    let receipts = [StoreReader.groupSQL]
     let events = EventFilter.all.map(StoreReader.sql)
     for sql in receipts + events { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
+    for (filter, index) in ReceiptFilter.narrow {
+      let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
+      #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
+    }
+    let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
+    #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }
 }

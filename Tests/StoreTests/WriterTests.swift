@@ -169,6 +169,16 @@ struct WriterTests {
     #expect(try store.reader.integrityFaults().isEmpty)
   }
 
+  @Test("A count that is not the number of receipts is found by the database's check (R4)")
+  func miscounted() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    #expect(try store.reader.integrityFaults().isEmpty)
+    let aside = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    try aside.execute("UPDATE receipt_counts SET count = count + 1")
+    #expect(try store.reader.integrityFaults() == ["the count of receipts is wrong: ios, waiting context"])
+  }
+
   @Test("A guest and the owner write to one database in turn")
   func guest() throws {
     let store = try TestStore()

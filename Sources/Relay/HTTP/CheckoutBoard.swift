@@ -136,7 +136,7 @@ final class CheckoutBoard: Sendable {
   func noteEveryoneChanged() { state.withLock { $0.everyoneChanged = true } }
 
   /// Answers whoever's checkout became final and whoever's time is up.
-  /// - Returns: when the next one's time is up; nil when nobody waits.
+  /// - Returns: when to look again; nil when nobody waits.
   func attend() -> MonotonicInstant? {
     let now = clock.monotonic
     let suspects = state.withLock { state in

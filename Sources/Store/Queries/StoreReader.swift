@@ -50,16 +50,15 @@ public final class StoreReader {
         """)
       countsByState = try connection.prepare(
         "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
-      // What was never tried is due in the order in which it became ready; what was tried has an index of its
-      // own.
+      // Most are due in the order in which they became ready; the others have an index of their own.
       oldestPending = try connection.prepare(
         """
         SELECT min(ready_at) FROM (
           SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending'
                          ORDER BY next_attempt_at LIMIT 1)
           UNION ALL
-          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending' AND attempts > 0
-                         ORDER BY ready_at LIMIT 1))
+          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending'
+                           AND next_attempt_at <> ready_at ORDER BY ready_at LIMIT 1))
         """)
     } catch {
       throw .sqlite(error)
@@ -146,7 +145,7 @@ public final class StoreReader {
     }
   }
 
-  /// The database's own check of itself.
+  /// The database's own check of itself, and of what is counted in it. Reads all of it.
   /// - Returns: the faults it found; none when all is well.
   public func integrityFaults() throws(SQLiteError) -> [String] {
     let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in
@@ -155,7 +154,19 @@ public final class StoreReader {
     let orphans = try connection.prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
       "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
     }
-    return faults.filter { $0 != "ok" } + orphans
+    let miscounted = try connection.prepare(
+      """
+      SELECT app, state, reason FROM (
+        SELECT app, state, reason, count FROM receipt_counts WHERE count <> 0
+        UNION ALL
+        SELECT app, state, coalesce(reason, ''), -count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY app, state, reason)
+      GROUP BY 1, 2, 3 HAVING sum(count) <> 0
+      """
+    ).all { row throws(SQLiteError) in
+      "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"
+    }
+    return faults.filter { $0 != "ok" } + orphans + miscounted
   }
 
   /// Writes a copy of the database, as it is at one moment, into a new file.

@@ -19,10 +19,9 @@ struct ContextRecord {
 
 final class ContextRows {
   /// How many of a user's unused contexts, newest first, are looked at.
-  static let candidatesMax = 200
+  static let candidatesMax: Int64 = 200
 
   private let byID: Statement
-  private let byRow: Statement
   private let repeated: Statement
   private let candidates: Statement
   private let sameBlob: Statement
@@ -37,17 +36,20 @@ final class ContextRows {
   init(_ connection: Connection) throws(SQLiteError) {
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
-    byRow = try connection.prepare("SELECT id, ply_context, price_id FROM contexts WHERE row_id = ?1")
     repeated = try connection.prepare(
       "\(select) WHERE app = ?1 AND user_id = ?2 AND digest = ?3 AND purchase_row IS NULL")
     candidates = try connection.prepare(
       """
-      SELECT row_id, posted_at FROM contexts
+      SELECT id, ply_context, price_id, posted_at FROM contexts
       WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
+      ORDER BY posted_at DESC LIMIT ?4
       """)
     sameBlob = try connection.prepare(
       """
-      SELECT id FROM contexts WHERE app = ?1 AND user_id = ?2 AND ply_context = ?3 AND purchase_row IS NULL
+      SELECT id FROM (
+        SELECT id, ply_context FROM contexts
+        WHERE app = ?1 AND user_id = ?2 AND purchase_row IS NULL ORDER BY posted_at DESC LIMIT ?4)
+      WHERE ply_context = ?3
       """)
     inserting = try connection.prepare(
       """
@@ -90,25 +92,19 @@ final class ContextRows {
 
   /// The user's unused context with the blob that an event carried.
   func unused(app: String, user: String, blob: String) throws(SQLiteError) -> String? {
-    try sameBlob.first([.text(app), .text(user), .text(blob)]) { row throws(SQLiteError) in try row.text(0) }
+    try sameBlob.first([.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)]) {
+      row throws(SQLiteError) in try row.text(0)
+    }
   }
 
   /// The user's unused contexts, newest first.
   func candidates(app: String, user: String, since: Timestamp) throws(SQLiteError) -> [Join.Candidate] {
-    // Put in order here: a user has one or two, and for a sort of its own SQLite sets up a table.
-    let found = try candidates.all([.text(app), .text(user), .time(since)]) { row throws(SQLiteError) in
-      (row: row.integer(0), postedAt: row.integer(1))
+    try candidates.all([.text(app), .text(user), .time(since), .integer(Self.candidatesMax)]) {
+      row throws(SQLiteError) in
+      Join.Candidate(
+        id: try row.text(0), blob: ContextBlob(text: try row.text(1), priceID: try row.optionalText(2)),
+        receivedAt: Timestamp(unixMilliseconds: row.integer(3)))
     }
-    var contexts: [Join.Candidate] = []
-    for context in found.sorted(by: { $0.postedAt > $1.postedAt }).prefix(Self.candidatesMax) {
-      let candidate = try byRow.first([.integer(context.row)]) { row throws(SQLiteError) in
-        Join.Candidate(
-          id: try row.text(0), blob: ContextBlob(text: try row.text(1), priceID: try row.optionalText(2)),
-          receivedAt: Timestamp(unixMilliseconds: context.postedAt))
-      }
-      if let candidate { contexts.append(candidate) }
-    }
-    return contexts
   }
 
   func insert(app: String, _ record: ContextRecord, digest: [UInt8]) throws(SQLiteError) {
