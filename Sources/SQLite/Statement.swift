@@ -60,6 +60,9 @@ internal import CSQLite
     return results
   }
 
+  /// Whether the last call was not refused memory.
+  fileprivate var hasMemory: Bool { unsafe sqlite3_errcode(connection.handle) & 0xFF != SQLITE_NOMEM }
+
   private func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
@@ -141,9 +144,14 @@ public struct Row {
 
   public func flag(_ column: Int32) -> Bool { integer(column) != 0 }
 
-  /// - Throws: `corrupt` when what is stored is not UTF-8; NULL reads as the empty string.
+  /// - Throws: `corrupt` when what is stored is not UTF-8, `outOfMemory` when SQLite gets none to end the
+  ///   text with a NUL; NULL reads as the empty string.
   public func text(_ column: Int32) throws(SQLiteError) -> String {
-    guard let start = unsafe sqlite3_column_text(statement.handle, column) else { return "" }
+    guard let start = unsafe sqlite3_column_text(statement.handle, column) else {
+      // Without memory the value has become NULL.
+      guard statement.hasMemory else { throw SQLiteError(code: SQLITE_NOMEM, operation: "read text") }
+      return ""
+    }
     let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
