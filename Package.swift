@@ -64,7 +64,8 @@ let package = Package(
     library("Destinations", ["Domain", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",
-      resources: [.embedInCode("v0001_initial.sql")], swiftSettings: house),
+      resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
+      swiftSettings: house),
     library("Store", ["Domain", "SQLite", "Migrations"]),
     library(
       "Relay",

@@ -3,7 +3,9 @@
 
 /// Every migration, oldest first. The n-th brings a database to schema version n.
 public enum Migrations {
-  public static let all: [String] = [text(PackageResources.v0001_initial_sql)]
+  public static let all: [String] = [
+    text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
+  ]
 
   /// The schema version that this program speaks.
   public static var currentVersion: Int { all.count }

@@ -12,6 +12,8 @@ public struct Surroundings: Sendable {
   public var output: Output
   public var environment: Environment
   public var clock: any Clock
+  /// Who runs it, for the audit.
+  public var actor: String
   /// Waits for so many milliseconds.
   public var pause: @Sendable (Int64) -> Void
   /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
@@ -21,6 +23,7 @@ public struct Surroundings: Sendable {
 
   public init(
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
+    actor: String? = nil,
     pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
     catchStop: @escaping @Sendable () -> Void = { Signals.block() },
     isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }
@@ -28,6 +31,7 @@ public struct Surroundings: Sendable {
     self.output = output
     self.environment = environment
     self.clock = clock
+    self.actor = actor ?? LoginUser.name(environment: environment)
     self.pause = pause
     self.catchStop = catchStop
     self.isStopped = isStopped

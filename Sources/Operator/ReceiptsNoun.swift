@@ -63,6 +63,7 @@ enum ReceiptsNoun {
         OptionSpec("rate", placeholder: "N/s", help: "Spread them: so many become due each second"),
         OptionSpec(
           flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+        CommandTable.why,
       ] + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl receipts replay \(example)", "Try one again"),
@@ -99,6 +100,7 @@ enum ReceiptsNoun {
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
+        CommandTable.why,
       ],
       examples: [
         ExampleSpec(

@@ -76,10 +76,10 @@ struct Session {
   /// Goes on only when `--yes` was given or a person agrees.
   func ask(_ question: String) throws {
     if command.flag("yes") { return }
-    guard output.canAsk else {
+    guard output.canAsk, !command.flag("no-input") else {
       throw OperatorFault(
         .refused,
-        "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
+        "nothing was changed: nobody can be asked here; add --yes to go ahead, or --dry-run to look")
     }
     guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
   }

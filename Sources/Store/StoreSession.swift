@@ -49,6 +49,7 @@ public final class StoreSession {
   let attempts: AttemptRows
   let breakers: BreakerRows
   let retention: RetentionRows
+  let audit: AuditRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -68,6 +69,7 @@ public final class StoreSession {
     attempts = try AttemptRows(connection)
     breakers = try BreakerRows(connection)
     retention = try RetentionRows(connection)
+    audit = try AuditRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.

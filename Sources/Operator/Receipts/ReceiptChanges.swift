@@ -7,14 +7,9 @@ internal import Store
 internal import Terminal
 
 enum ReceiptCancel {
-  static let whyCharactersMax = 1000
-
   static func run(_ session: Session) throws -> ExitCode {
-    guard let why = session.command.options["why"], !why.allSatisfy(\.isWhitespace) else {
+    guard let why = try session.reason(option: "why") else {
       throw session.usage("receipts cancel needs --why TEXT: a few words for whoever asks later")
-    }
-    guard why.count <= whyCharactersMax else {
-      throw session.usage("--why takes at most \(whyCharactersMax) characters")
     }
     let configuration = try session.configuration()
     let found = try known(session, session.reader(configuration))
@@ -25,16 +20,19 @@ enum ReceiptCancel {
       return .done
     }
     if found.count > 1 { try session.ask("Cancel \(ReceiptReplay.counted(found.count))?") }
-    let commands = found.map { CancelReceipt(id: $0.id, note: why) }
+    let commands = found.map { receipt in
+      let entry = session.auditEntry(app: receipt.app, subject: receipt.id, reason: why)
+      return Audited(CancelReceipt(id: receipt.id, note: why)) { $0 == .done ? entry : nil }
+    }
     let outcomes = try session.writer(configuration).apply(CommandList(commands), now: session.moment)
     session.wakeDaemon(configuration)
     let refusals = Refusals(output)
     var cancelled: [String] = []
-    for (command, outcome) in zip(commands, outcomes) {
+    for (receipt, outcome) in zip(found, outcomes) {
       if outcome == .done {
-        cancelled.append(command.id)
+        cancelled.append(receipt.id)
       } else {
-        refusals.add(command.id, explanation(outcome))
+        refusals.add(receipt.id, explanation(outcome))
       }
     }
     if session.isJSON {
@@ -91,7 +89,12 @@ enum ReceiptComplete {
     }
     let command = CompleteReceipt(
       id: id, userID: options["user"], priceID: options["price"], contextID: options["context"])
-    let outcome = try session.writer(configuration).apply(command, now: session.moment)
+    let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
+    let entry = session.auditEntry(
+      app: record.app, subject: id, reason: try session.reason(option: "why"),
+      details: ["supplied": .array(supplied)])
+    let audited = Audited(command) { $0 == .done ? entry : nil }
+    let outcome = try session.writer(configuration).apply(audited, now: session.moment)
     guard outcome == .done else {
       let code: ExitCode = outcome == .notFound ? .notFound : .refused
       throw OperatorFault(code, "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")

@@ -92,6 +92,7 @@ struct ReceiptReplay {
     guard !receipts.isEmpty else { return }
     let writer = try session.writer(configuration)
     let isForced = session.command.flag("force")
+    let why = try session.reason(option: "why")
     var bar = ProgressBar(
       "replaying", total: receipts.count, on: session.output.notes, clock: session.surroundings.clock)
     defer { bar.finish() }
@@ -101,8 +102,10 @@ struct ReceiptReplay {
       let slice = receipts[position..<min(position + Self.slice, receipts.count)]
       let commands = slice.enumerated().map { offset, receipt in
         let delay = rate.map { Double(position + offset) * 1000 / $0 } ?? 0
-        return ReplayReceipt(
+        let replay = ReplayReceipt(
           id: receipt.id, force: isForced, dueAt: start.advanced(byMilliseconds: Int64(delay.rounded())))
+        let entry = session.auditEntry(app: receipt.app, subject: receipt.id, reason: why)
+        return Audited(replay) { $0 == .done ? entry : nil }
       }
       let outcomes = try writer.apply(CommandList(commands), now: session.moment)
       for (receipt, outcome) in zip(slice, outcomes) {

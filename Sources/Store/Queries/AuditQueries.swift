@@ -1,0 +1,48 @@
+// What persons changed, as operators ask for it. Newest first, by key.
+
+public import Domain
+public import SQLite
+
+/// Which changes to list; what is nil does not restrict.
+public struct AuditFilter: Sendable, Equatable {
+  /// What was changed.
+  public var subject: String?
+  public var since: Timestamp?
+  public var until: Timestamp?
+  /// The row with which the page before ended.
+  public var after: Int64?
+
+  public init() {}
+}
+
+/// One change with its row, which is its number.
+public struct AuditRecord: Sendable, Equatable {
+  public var row: Int64
+  public var entry: AuditEntry
+}
+
+extension StoreReader {
+  /// - Returns: at most `limit` changes, newest first.
+  public func audit(_ filter: AuditFilter, limit: Int) throws(SQLiteError) -> [AuditRecord] {
+    var conditions: [(sql: String, value: Value)] = []
+    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
+    add("subject = ?", filter.subject.map(Value.text))
+    add("at >= ?", filter.since.map { .time($0) })
+    add("at < ?", filter.until.map { .time($0) })
+    add("row_id < ?", filter.after.map(Value.integer))
+    let sql = """
+      SELECT row_id, at, actor, action, app, subject, reason, details FROM audit
+      \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND "))
+      ORDER BY row_id DESC LIMIT ?
+      """
+    return try connection.prepare(sql).all(conditions.map(\.value) + [.integer(Int64(limit))]) {
+      row throws(SQLiteError) in
+      AuditRecord(
+        row: row.integer(0),
+        entry: AuditEntry(
+          at: Timestamp(unixMilliseconds: row.integer(1)), actor: try row.text(2), action: try row.text(3),
+          app: try row.optionalText(4), subject: try row.optionalText(5), reason: try row.optionalText(6),
+          details: try row.text(7)))
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// The statement on `audit` that the writer uses. The writer's thread.
+
+internal import SQLite
+
+final class AuditRows {
+  private let inserting: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    inserting = try connection.prepare(
+      """
+      INSERT INTO audit (at, actor, action, app, subject, reason, details)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      """)
+  }
+
+  func insert(_ entry: AuditEntry) throws(SQLiteError) {
+    try inserting.run([
+      .time(entry.at), .text(entry.actor), .text(entry.action), .optional(entry.app),
+      .optional(entry.subject),
+      .optional(entry.reason), .text(entry.details),
+    ])
+  }
+}

@@ -1,0 +1,23 @@
+-- What operators need: who changed what, and lists that stay quick however many events and contexts there are.
+
+-- Every change that a person made, in the same transaction as the change. Never changed afterwards, but where
+-- a user is erased.
+CREATE TABLE audit (
+  row_id  INTEGER PRIMARY KEY,
+  at      INTEGER NOT NULL,
+  actor   TEXT    NOT NULL,                      -- the operating system's user, or where else it came from
+  action  TEXT    NOT NULL,                      -- the command, such as `receipts cancel`
+  app     TEXT,
+  subject TEXT,                                  -- what was changed: a receipt, an event, a job
+  reason  TEXT,                                  -- the person's words
+  details TEXT    NOT NULL                       -- a JSON object
+) STRICT;
+CREATE INDEX audit_of_subject ON audit (subject) WHERE subject IS NOT NULL;
+
+-- The row id, which ends every index, is the order of time: each group is a list in order.
+CREATE INDEX events_by_group ON events (app, outcome, type);
+CREATE INDEX contexts_by_app ON contexts (app);
+-- All of a user's contexts, for the join and for operators; not only the unused ones, so that one that is
+-- claimed changes one index less.
+DROP INDEX contexts_unused_newest;
+CREATE INDEX contexts_by_user ON contexts (user_id, app, posted_at);
