@@ -1,4 +1,4 @@
--- What operators need: who changed what, and lists that stay quick however many events and contexts there are.
+-- What operators need: who changed what, and lists that stay quick however many rows there are.
 
 -- Every change that a person made, in the same transaction as the change. Never changed afterwards, but where
 -- a user is erased.
