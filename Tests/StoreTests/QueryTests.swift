@@ -194,14 +194,18 @@ extension ReceiptFilter {
   }
 }
 
-extension EventFilter {
-  /// The events of a purchase, and a page that is not the first.
-  fileprivate static var all: [EventFilter] {
-    var ofPurchase = EventFilter()
-    ofPurchase.purchaseRow = 1
-    var page = EventFilter()
-    page.after = 1
-    return [ofPurchase, page]
+extension ContextFilter {
+  /// Every way to choose contexts, with the index that serves it.
+  fileprivate static var all: [(filter: ContextFilter, index: String)] {
+    var (app, user, both) = (ContextFilter(), ContextFilter(), ContextFilter())
+    app.app = "a"
+    user.userID = "u"
+    (both.app, both.userID, both.since) = ("a", "u", TestStore.start)
+    return [(app, "INDEX contexts_by_app (app=?"), (user, "INDEX contexts_by_user (user_id=?")]
+      + [
+        (both, "INDEX contexts_by_user (user_id=? AND app=?"),
+        (ContextFilter(), "INTEGER PRIMARY KEY (rowid>?"),
+      ]
   }
 }
 
@@ -221,8 +225,8 @@ struct QueryPlanTests {
 
   private func plan(of sql: String, _ connection: Connection) throws -> [String] {
     let explaining = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
-    let count =
-      Set(sql.matches(of: /\?[0-9]+/).map { String($0.output) }).count + sql.matches(of: /\?(?![0-9])/).count
+    let numbers = sql.matches(of: /\?([0-9]+)/).compactMap { Int($0.output.1) }
+    let count = (numbers.max() ?? 0) + sql.matches(of: /\?(?![0-9])/).count
     return try explaining.all(Array(repeating: Value.null, count: count)) { row throws(SQLiteError) in
       try row.text(3)
     }
@@ -257,11 +261,23 @@ struct QueryPlanTests {
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
     let receipts = [StoreReader.groupSQL]
-    let events = EventFilter.all.map(StoreReader.sql)
-    for sql in receipts + events { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
+    let events = StoreReader.eventSQL
+    for sql in receipts + [events.all, events.ofPurchase, events.one, events.group, events.nextGroup] {
+      #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
+    }
     for (filter, index) in ReceiptFilter.narrow {
       let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
       #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
+    }
+    for (filter, index) in ContextFilter.all {
+      let steps = try plan(of: StoreReader.select(filter), store.reader.connection)
+      #expect(steps.first?.contains(index) == true, "\(steps)")
+      let isSorted = steps.contains { $0.contains("TEMP B-TREE") }
+      #expect(isSorted == (filter.userID != nil), "only the few of a user: \(steps)")
+    }
+    for sql in [events.group, events.nextGroup] {
+      let steps = try plan(of: sql, store.reader.connection)
+      #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group ("), "\(steps)")
     }
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))

@@ -1,4 +1,4 @@
-// Events and contexts, as operators ask for them. Newest first, by key.
+// Events, as operators ask for them. Newest first: rows stand in the order in which they came.
 
 public import Domain
 public import SQLite
@@ -13,64 +13,117 @@ public struct EventFilter: Sendable, Equatable {
   /// The row of the event with which the page before ended; ids will not do, for several apps may get one
   /// event.
   public var after: Int64?
-  var purchaseRow: Int64?
 
   public init() {}
 
-  var conditions: [(sql: String, value: Value)] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("e.app = ?", app.map(Value.text))
-    add("e.type = ?", type.map(Value.text))
-    add("e.outcome = ?", outcome.map { .text($0.rawValue) })
-    add("e.received_at >= ?", since.map { .time($0) })
-    add("e.received_at < ?", until.map { .time($0) })
-    add("e.purchase_row = ?", purchaseRow.map(Value.integer))
-    add("e.row_id < ?", after.map(Value.integer))
-    return conditions
+  fileprivate var isOfGroups: Bool { app != nil || type != nil || outcome != nil }
+
+  fileprivate func includes(_ group: EventGroup) -> Bool {
+    (app == nil || app == group.app) && (type == nil || type == group.type)
+      && (outcome == nil || outcome?.rawValue == group.outcome)
   }
 }
 
-/// A context, as operators see it.
-public struct ContextSummary: Sendable, Equatable {
-  public var id: String
-  public var app: String
-  public var userID: String
-  public var blob: ContextBlob
-  public var receivedAt: Timestamp
-  public var postedAt: Timestamp
-  public var expiresAt: Timestamp
-  public var receiptID: String?
-  public var state: CheckoutStatus.State
-}
-
-/// Which contexts to list; what is nil does not restrict.
-public struct ContextFilter: Sendable, Equatable {
-  public var app: String?
-  public var userID: String?
-  public var since: Timestamp?
-  public var until: Timestamp?
-  /// Where the page before ended.
-  public var after: String?
-
-  public init() {}
+/// The events of one app, outcome and type: a list in order, by `events_by_group`.
+private struct EventGroup {
+  var app: String
+  var outcome: String
+  var type: String
 }
 
 extension StoreReader {
-  /// - Returns: at most `limit` events, newest first.
+  private static let columns = """
+    SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
+    FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
+    """
+
+  /// What a list of events asks.
+  static let eventSQL = (
+    all: "\(columns) WHERE e.row_id > ?1 AND e.row_id < ?2 ORDER BY e.row_id DESC LIMIT ?3",
+    ofPurchase: "\(columns) WHERE e.purchase_row = ?1 ORDER BY e.row_id DESC LIMIT ?2",
+    one: "\(columns) WHERE e.row_id = ?1",
+    group: """
+    SELECT row_id FROM events
+    WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND row_id > ?4 AND row_id < ?5
+    ORDER BY row_id DESC LIMIT ?6
+    """,
+    // Jumps from group to group, whatever stands in them.
+    nextGroup: """
+    SELECT app, outcome, type FROM events WHERE (app, outcome, type) > (?1, ?2, ?3)
+    ORDER BY app, outcome, type LIMIT 1
+    """,
+    firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
+  )
+
+  /// - Returns: at most `limit` events, newest first. A page costs the same wherever it begins and however
+  ///   many events there are.
   public func events(_ filter: EventFilter, limit: Int) throws(SQLiteError) -> [EventSummary] {
-    try connection.prepare(Self.sql(filter))
-      .all(filter.conditions.map(\.value) + [.integer(Int64(limit))], Self.eventSummary)
+    try connection.snapshot { () throws(SQLiteError) in
+      var after = try filter.since.map { moment throws(SQLiteError) in try firstRow(from: moment) - 1 } ?? 0
+      var before = try filter.until.map { moment throws(SQLiteError) in try firstRow(from: moment) } ?? .max
+      before = min(before, filter.after ?? .max)
+      guard filter.isOfGroups else {
+        return try connection.prepare(Self.eventSQL.all)
+          .all([.integer(after), .integer(before), .integer(Int64(limit))], Self.eventSummary)
+      }
+      let reading = try connection.prepare(Self.eventSQL.group)
+      var rows: [Int64] = []
+      for group in try eventGroups(filter) {
+        let more = try reading.all([
+          .text(group.app), .text(group.outcome), .text(group.type), .integer(after), .integer(before),
+          .integer(Int64(limit)),
+        ]) { row throws(SQLiteError) in row.integer(0) }
+        guard !more.isEmpty else { continue }
+        rows = Array((rows + more).sorted(by: >).prefix(limit))
+        // What is older than a whole page need not be read from the groups that follow.
+        if rows.count == limit, let last = rows.last { after = last }
+      }
+      let one = try connection.prepare(Self.eventSQL.one)
+      var events: [EventSummary] = []
+      for row in rows {
+        if let event = try one.first([.integer(row)], Self.eventSummary) { events.append(event) }
+      }
+      return events
+    }
   }
 
-  static func sql(_ filter: EventFilter) -> String {
-    let conditions = filter.conditions.map(\.sql).joined(separator: " AND ")
-    return """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
-      FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
-      \(conditions.isEmpty ? "" : "WHERE " + conditions)
-      ORDER BY e.row_id DESC LIMIT ?
-      """
+  /// The events of one purchase, newest first.
+  func events(ofPurchase row: Int64, limit: Int) throws(SQLiteError) -> [EventSummary] {
+    try connection.prepare(Self.eventSQL.ofPurchase).all(
+      [.integer(row), .integer(Int64(limit))], Self.eventSummary)
+  }
+
+  private func eventGroups(_ filter: EventFilter) throws(SQLiteError) -> [EventGroup] {
+    let next = try connection.prepare(Self.eventSQL.nextGroup)
+    var groups: [EventGroup] = []
+    var last = EventGroup(app: filter.app ?? "", outcome: "", type: "")
+    while let group = try next.first(
+      [.text(last.app), .text(last.outcome), .text(last.type)],
+      { row throws(SQLiteError) in
+        EventGroup(app: try row.text(0), outcome: try row.text(1), type: try row.text(2))
+      })
+    {
+      if let app = filter.app, app != group.app { break }
+      if filter.includes(group) { groups.append(group) }
+      last = group
+    }
+    return groups
+  }
+
+  /// The first row that was received at a moment or later; rows stand in the order of time. Where the clock
+  /// was set back, rows of the hours that came twice may be missed at the edge of a window.
+  private func firstRow(from moment: Timestamp) throws(SQLiteError) -> Int64 {
+    let reading = try connection.prepare(Self.eventSQL.firstRow)
+    var low = try connection.integer("SELECT min(row_id) FROM events") ?? 0
+    var high = (try connection.integer("SELECT max(row_id) FROM events") ?? 0) + 1
+    while low < high {
+      let middle = low + (high - low) / 2
+      let found = try reading.first([.integer(middle)]) { row throws(SQLiteError) in
+        (row: row.integer(0), at: row.integer(1))
+      }
+      if let found, found.at < moment.unixMilliseconds { low = found.row + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The row of an event; nil when there is none. Without an app the newest of several, so that a page
@@ -96,51 +149,5 @@ extension StoreReader {
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
     ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(8)) }
-  }
-
-  /// - Returns: at most `limit` contexts, newest first.
-  public func contexts(
-    _ filter: ContextFilter, now: Timestamp, limit: Int
-  ) throws(SQLiteError) -> [ContextSummary] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("c.app = ?", filter.app.map(Value.text))
-    add("c.user_id = ?", filter.userID.map(Value.text))
-    add("c.received_at >= ?", filter.since.map { .time($0) })
-    add("c.received_at < ?", filter.until.map { .time($0) })
-    add("c.id < ?", filter.after.map(Value.text))
-    let condition = conditions.map(\.0).joined(separator: " AND ")
-    return try contexts(
-      condition, conditions.map(\.1) + [.integer(Int64(limit))], now: now, tail: "ORDER BY c.id DESC LIMIT ?")
-  }
-
-  /// A context by its id.
-  public func context(
-    id: String, now: Timestamp = Timestamp(unixMilliseconds: 0)
-  ) throws(SQLiteError) -> ContextSummary? {
-    try contexts("c.id = ?", [.text(id)], now: now, tail: "").first
-  }
-
-  private func contexts(
-    _ condition: String, _ values: [Value], now: Timestamp, tail: String
-  ) throws(SQLiteError) -> [ContextSummary] {
-    let sql = """
-      SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
-        p.row_id, p.receipt_id, p.state, p.reason
-      FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
-      \(condition.isEmpty ? "" : "WHERE \(condition)") \(tail)
-      """
-    return try connection.prepare(sql).all(values) { row throws(SQLiteError) in
-      let receiptState = try row.optionalText(10).flatMap(ReceiptState.init)
-      let reason = try row.optionalText(11).map(Reason.init)
-      return ContextSummary(
-        id: try row.text(0), app: try row.text(1), userID: try row.text(2),
-        blob: ContextBlob(text: try row.text(3), priceID: try row.optionalText(4)),
-        receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
-        postedAt: Timestamp(unixMilliseconds: row.integer(6)),
-        expiresAt: Timestamp(unixMilliseconds: row.integer(7)), receiptID: try row.optionalText(9),
-        state: .init(
-          isClaimed: !row.isNull(8), isExpired: row.integer(7) <= now.unixMilliseconds, receiptState, reason))
-    }
   }
 }

@@ -89,9 +89,7 @@ extension StoreReader {
           status: row.optionalInteger(3), error: try row.optionalText(4), isAmbiguous: row.flag(5),
           response: row.blob(6)))
     }
-    var filter = EventFilter()
-    filter.purchaseRow = record.rowID
-    let events = try events(filter, limit: 1000)
+    let events = try events(ofPurchase: record.rowID, limit: 1000)
     var context: ContextSummary?
     if let id = record.purchase.contextID { context = try self.context(id: id) }
     return ReceiptDetail(record: record, attempts: attempts, events: events.reversed(), context: context)

@@ -1,0 +1,108 @@
+// Contexts, as operators ask for them. Newest first: rows stand in the order in which they came.
+
+public import Domain
+public import SQLite
+
+/// A context, as operators see it.
+public struct ContextSummary: Sendable, Equatable {
+  public var id: String
+  public var app: String
+  public var userID: String
+  public var blob: ContextBlob
+  public var receivedAt: Timestamp
+  public var postedAt: Timestamp
+  public var expiresAt: Timestamp
+  public var receiptID: String?
+  public var state: CheckoutStatus.State
+}
+
+/// Which contexts to list; what is nil does not restrict.
+public struct ContextFilter: Sendable, Equatable {
+  public var app: String?
+  public var userID: String?
+  public var since: Timestamp?
+  public var until: Timestamp?
+  /// Where the page before ended.
+  public var after: String?
+
+  public init() {}
+}
+
+extension StoreReader {
+  /// A filter's rows lie behind the first and before the second.
+  private func rows(_ filter: ContextFilter) throws(SQLiteError) -> (after: Int64, before: Int64) {
+    // An id begins with the time at which it was made.
+    func bound(_ moment: Timestamp) -> Value {
+      .text(Identifier.bound(prefix: Identifier.contextPrefix, at: moment))
+    }
+    func row(_ sql: String, _ value: Value) throws(SQLiteError) -> Int64? {
+      try connection.prepare("SELECT row_id FROM contexts WHERE id \(sql) LIMIT 1")
+        .first([value]) { row throws(SQLiteError) in row.integer(0) }
+    }
+    var rows = (after: Int64(0), before: Int64.max)
+    if let since = filter.since { rows.after = try row("< ?1 ORDER BY id DESC", bound(since)) ?? 0 }
+    if let until = filter.until { rows.before = try row(">= ?1 ORDER BY id", bound(until)) ?? .max }
+    // If it is gone meanwhile, the page begins at the one that came next.
+    if let after = filter.after {
+      rows.before = min(rows.before, try row(">= ?1 ORDER BY id", .text(after)) ?? .max)
+    }
+    return rows
+  }
+
+  /// A user's contexts are few and have an index of their own; the plus keeps SQLite from reading all rows in
+  /// their order instead.
+  static func select(_ filter: ContextFilter) -> String {
+    let row = filter.userID == nil ? "c.row_id" : "+c.row_id"
+    var conditions = ["\(row) > ?1", "\(row) < ?2"]
+    if filter.userID != nil { conditions.append("c.user_id = ?3") }
+    if filter.app != nil { conditions.append("c.app = ?4") }
+    if filter.since != nil { conditions.append("c.received_at >= ?5") }
+    if filter.until != nil { conditions.append("c.received_at < ?6") }
+    return "\(columns) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(row) DESC LIMIT ?7"
+  }
+
+  private static let columns = """
+    SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
+      p.row_id, p.receipt_id, p.state, p.reason
+    FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
+    """
+
+  /// - Returns: at most `limit` contexts, newest first.
+  public func contexts(
+    _ filter: ContextFilter, now: Timestamp, limit: Int
+  ) throws(SQLiteError) -> [ContextSummary] {
+    try connection.snapshot { () throws(SQLiteError) in
+      let rows = try rows(filter)
+      let values: [Value] = [
+        .integer(rows.after), .integer(rows.before), .optional(filter.userID), .optional(filter.app),
+        filter.since.map { .time($0) } ?? .null, filter.until.map { .time($0) } ?? .null,
+        .integer(Int64(limit)),
+      ]
+      return try connection.prepare(Self.select(filter)).all(values) { row throws(SQLiteError) in
+        try Self.context(row, now: now)
+      }
+    }
+  }
+
+  /// A context by its id.
+  public func context(
+    id: String, now: Timestamp = Timestamp(unixMilliseconds: 0)
+  ) throws(SQLiteError) -> ContextSummary? {
+    try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(SQLiteError) in
+      try Self.context(row, now: now)
+    }
+  }
+
+  private static func context(_ row: Row, now: Timestamp) throws(SQLiteError) -> ContextSummary {
+    let receiptState = try row.optionalText(10).flatMap(ReceiptState.init)
+    let reason = try row.optionalText(11).map(Reason.init)
+    return ContextSummary(
+      id: try row.text(0), app: try row.text(1), userID: try row.text(2),
+      blob: ContextBlob(text: try row.text(3), priceID: try row.optionalText(4)),
+      receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
+      postedAt: Timestamp(unixMilliseconds: row.integer(6)),
+      expiresAt: Timestamp(unixMilliseconds: row.integer(7)), receiptID: try row.optionalText(9),
+      state: .init(
+        isClaimed: !row.isNull(8), isExpired: row.integer(7) <= now.unixMilliseconds, receiptState, reason))
+  }
+}
