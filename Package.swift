@@ -61,12 +61,12 @@ let package = Package(
     // The job itself.
     library("Domain"),
     library("Processors", ["Domain", "Cryptography", "JSON"]),
-    library("Destinations", ["Domain", "JSON"]),
+    library("Destinations", ["Domain", "Cryptography", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
       swiftSettings: house),
-    library("Store", ["Domain", "SQLite", "Migrations"]),
+    library("Store", ["Domain", "SQLite", "Cryptography", "Migrations"]),
     library(
       "Relay",
       [
@@ -128,7 +128,10 @@ let package = Package(
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(
       "OperatorTests",
-      ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
+      [
+        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform",
+        "Cryptography", "TestSupport",
+      ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.

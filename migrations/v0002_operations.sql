@@ -21,3 +21,10 @@ CREATE INDEX contexts_by_app ON contexts (app);
 -- claimed changes one index less.
 DROP INDEX contexts_unused_newest;
 CREATE INDEX contexts_by_user ON contexts (user_id, app, posted_at);
+
+-- The key of the hashes that stand in the place of a forgotten user's ids, so that what comes again is known
+-- as such and nothing else can be told from it. Made with the first erasure.
+CREATE TABLE erasure_key (
+  row_id INTEGER PRIMARY KEY CHECK (row_id = 1),
+  key    BLOB    NOT NULL
+) STRICT;

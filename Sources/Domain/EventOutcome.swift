@@ -14,4 +14,6 @@ public enum EventOutcome: String, Sendable, CaseIterable {
   case otherMode = "other_mode"
   /// It is of a connected account that the app does not count.
   case otherAccount = "other_account"
+  /// It is about a purchase of a user who was forgotten; nothing of it is kept.
+  case erased
 }

@@ -28,6 +28,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static func status(_ status: Int) -> Reason { Reason("http_\(status)") }
   // An operator's choice.
   public static let byOperator = Reason("operator")
+  /// Its user was forgotten.
+  public static let erased = Reason("erased")
 
   /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
   /// ended.

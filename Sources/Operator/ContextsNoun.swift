@@ -54,7 +54,7 @@ enum ContextsNoun {
     return .done
   }
 
-  private static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
+  static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
     var table = Table(
       [
         .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"), .init("PRICE"),
@@ -83,8 +83,7 @@ enum ContextsNoun {
     }
     let output = session.output
     if session.isJSON {
-      output.json(
-        .object(members(of: context) + [.init(name: "ply_context", value: .string(context.blob.text))]))
+      output.json(json(context))
       return .done
     }
     output.line(Style.bold.applied(to: DisplayText.clean(context.id), inColour: output.isInColour))
@@ -109,6 +108,11 @@ enum ContextsNoun {
       return [DisplayText.clean(blob)]
     }
     return value.prettyText.split(separator: "\n").map { DisplayText.clean(String($0)) }
+  }
+
+  /// A context with its blob.
+  static func json(_ context: ContextSummary) -> JSONValue {
+    .object(members(of: context) + [.init(name: "ply_context", value: .string(context.blob.text))])
   }
 
   private static func members(of context: ContextSummary) -> [JSONValue.Member] {

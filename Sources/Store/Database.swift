@@ -80,6 +80,9 @@ public enum Database {
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
     // The daemon's writer makes its checkpoints itself; see `StoreWriter`.
     let isOwner = role == .owner
+    // What a person erases is overwritten in the file, too
+    // (https://www.sqlite.org/pragma.html#pragma_secure_delete).
+    if !isOwner { try connection.execute("PRAGMA secure_delete = ON") }
     try connection.execute("PRAGMA wal_autocheckpoint = \(isOwner ? 0 : StoreWriter.checkpointPages)")
     if isOwner { connection.watchLog() }
     // After a checkpoint the log is cut back to this size.

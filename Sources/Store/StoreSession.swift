@@ -50,6 +50,7 @@ public final class StoreSession {
   let breakers: BreakerRows
   let retention: RetentionRows
   let audit: AuditRows
+  let erasures: ErasureRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -70,12 +71,16 @@ public final class StoreSession {
     breakers = try BreakerRows(connection)
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
+    erasures = try ErasureRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
   func receiptIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
   }
+
+  /// Before anything is erased.
+  func prepareErasure() throws(SQLiteError) { try erasures.prepare(random: &random) }
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
   func transaction<Result>(
@@ -87,12 +92,14 @@ public final class StoreSession {
       return try connection.transaction { () throws(SQLiteError) in
         try breakers.refresh(connection)
         try counts.begin()
+        try erasures.begin()
         let result = try body()
         try counts.end(now: now)
         return result
       }
     } catch {
       breakers.distrust()
+      erasures.distrust()
       throw error
     }
   }

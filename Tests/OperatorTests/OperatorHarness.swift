@@ -78,6 +78,13 @@ final class OperatorHarness {
   /// What cannot be removed is the system's to clear.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+  /// Changes the text of the configuration.
+  func configure(_ change: (String) -> String) throws {
+    let data = try #require(FileManager.default.contents(atPath: configurationPath))
+    let text = change(String(decoding: data, as: UTF8.self))
+    try #require(FileManager.default.createFile(atPath: configurationPath, contents: Data(text.utf8)))
+  }
+
   func reader() throws -> StoreReader { try StoreReader(path: databasePath) }
 
   /// Runs receiptctl with the configuration.

@@ -39,6 +39,7 @@ struct ReceiptAdvice {
     case (.waiting, .context?):
       return "It goes on when the context comes\(wait). Without it, at once: \(verb) replay \(id)"
     case (.waiting, _): return "It goes on by itself when that comes\(wait)."
+    case (.cancelled, .erased?): return "Nothing is left of it that could be sent."
     case (.cancelled, _): return "To deliver it after all: \(verb) replay \(id)"
     default: return "Once the cause is mended: \(verb) replay \(id)"
     }
@@ -56,6 +57,7 @@ struct ReceiptAdvice {
     case .sessionExpired: "the checkout ended unfinished"
     case .gaveUp: "it was tried for as long as is configured, in vain"
     case .byOperator: "an operator cancelled it"
+    case .erased: "its user was forgotten"
     default:
       if reason.text.hasPrefix("http_") {
         "the destination answered \(reason.text.dropFirst(5)), so trying again could not help"

@@ -27,7 +27,7 @@ enum ReceiptList {
     return .done
   }
 
-  private static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
+  static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
     var table = Table(
       [
         .init("ID"), .init("STATE"), .init("REASON"), .init("APP"), .init("USER", canShrink: true),

@@ -158,6 +158,7 @@ extension OperatorResult {
     case .lacks(.subscription):
       return "is about a subscription that has no id yet; it comes with the payment"
     case .lacks(let reason): return "lacks its \(reason.text)"
+    case .erased: return "was erased with its user; there is nothing left to send"
     case .notAllowed(.delivered): return "is delivered already"
     case .notAllowed(.pending): return "is on its way already; cancel it first to change it"
     case .notAllowed(let state): return "cannot be changed while it is \(state.rawValue)"

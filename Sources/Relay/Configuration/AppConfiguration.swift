@@ -94,13 +94,16 @@ extension AppConfiguration {
     /// https, or http to this machine.
     public var url: String
     public var apiKey: Secret
+    /// The client shared secret, which signs requests to forget a user; nothing is asked for without it.
+    public var clientSecret: Secret?
 
     /// Purchasely's own endpoint.
     public static let defaultURL = "https://s2s.purchasely.io/receipts"
 
-    public init(url: String = defaultURL, apiKey: Secret) {
+    public init(url: String = defaultURL, apiKey: Secret, clientSecret: Secret? = nil) {
       self.url = url
       self.apiKey = apiKey
+      self.clientSecret = clientSecret
     }
   }
 }

@@ -43,7 +43,7 @@ extension AppConfiguration {
   fileprivate var redacted: JSONValue {
     [
       "client": client.redacted, "stripe": stripe.redacted,
-      "purchasely": ["url": .string(purchasely.url), "api_key": .string(purchasely.apiKey.description)],
+      "purchasely": purchasely.redacted,
       "join": [
         "window": .duration(join.windowMilliseconds),
         "wait_for_context": .duration(join.waitForContextMilliseconds),
@@ -91,6 +91,13 @@ extension AppConfiguration.Stripe {
     return value.adding("api_base", .string(apiBase))
       .adding("user_keys", .array(userKeys.map(JSONValue.string)))
       .adding("connect", connect.redacted)
+  }
+}
+
+extension AppConfiguration.Purchasely {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = ["url": .string(url), "api_key": .string(apiKey.description)]
+    return clientSecret.map { value.adding("client_secret", .string($0.description)) } ?? value
   }
 }
 

@@ -123,7 +123,8 @@ extension ConfigurationReader {
     let advice = "write the app's API key from Purchasely's console as \"env:NAME\" or \"file:/path\""
     let apiKey = secrets.secret(reader.required("api_key", advice), path: reader.path(of: "api_key"))
     let url = endpoint(reader, "url", default: AppConfiguration.Purchasely.defaultURL)
-    return apiKey.map { AppConfiguration.Purchasely(url: url, apiKey: $0) }
+    let clientSecret = secrets.secret(reader.value("client_secret"), path: reader.path(of: "client_secret"))
+    return apiKey.map { AppConfiguration.Purchasely(url: url, apiKey: $0, clientSecret: clientSecret) }
   }
 
   private func endpoint(_ reader: ObjectReader, _ key: String, default fallback: String) -> String {

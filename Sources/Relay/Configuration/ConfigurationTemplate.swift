@@ -85,6 +85,8 @@ public enum ConfigurationTemplate {
             // The application's API key, from Purchasely's console.
             api_key: "env:PURCHASELY_API_KEY",
             //url: "https://s2s.purchasely.io/receipts",
+            // The client shared secret, to ask Purchasely to forget a user: receiptctl users forget.
+            // client_secret: "env:PURCHASELY_CLIENT_SECRET",
           },
 
           // How a purchase finds its context, and how long it waits for what it lacks.

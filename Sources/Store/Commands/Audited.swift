@@ -49,3 +49,12 @@ public struct Audited<Command: StoreCommand>: StoreCommand {
     return outcome
   }
 }
+
+/// Writes down what was done in several transactions.
+public struct WriteAudit: StoreCommand {
+  public var entry: AuditEntry
+
+  public init(_ entry: AuditEntry) { self.entry = entry }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) { try store.audit.insert(entry) }
+}

@@ -16,6 +16,8 @@ public enum OperatorResult: Sendable, Equatable {
   case notAllowed(ReceiptState)
   /// The context that was named is none of this app and user, or it serves another purchase (R5).
   case contextNotUsable
+  /// Its user was forgotten; there is nothing left to send.
+  case erased
 }
 
 /// Takes a receipt up again: due at a moment, with its whole retry budget and its history.
@@ -153,6 +155,7 @@ public struct CompleteReceipt: StoreCommand {
 extension StoreSession {
   /// Fixes the bytes of a receipt from what is known, however that came about.
   func compose(_ receipt: inout Receipt, for record: PurchaseRecord) -> OperatorResult {
+    if record.purchase.isErased { return .erased }
     if record.purchase.awaitsSubscription { return .lacks(.subscription) }
     guard let rules = rules(of: record.app) else { return .notAllowed(receipt.state) }
     switch Join.content(of: record.purchase) {

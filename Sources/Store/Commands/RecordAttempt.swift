@@ -50,6 +50,9 @@ public struct RecordAttempt: StoreCommand {
   public func apply(to store: StoreSession) throws(SQLiteError) -> ReceiptState? {
     try store.breakers.save(breaker, app: app)
     guard let record = try store.purchases.find(row: row), var receipt = record.receipt else { return nil }
+    var report = report
+    // Its user was forgotten while it was on its way.
+    if record.purchase.isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
     receipt.lastStatus = report.status ?? receipt.lastStatus
     switch decision {
@@ -58,7 +61,7 @@ public struct RecordAttempt: StoreCommand {
       receipt.attempts += 1
       receipt.state = .delivered
       receipt.reason = nil
-      receipt.importID = importID
+      receipt.importID = record.purchase.isErased ? nil : importID
       receipt.deliveredAt = store.now
       receipt.nextAttemptAt = nil
     case .retry(let at, let spent):

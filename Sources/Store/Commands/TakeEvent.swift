@@ -39,6 +39,7 @@ public struct TakeEvent: StoreCommand {
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
     if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
+    if store.erasures.isInUse, let outcome = try takeErased(in: store) { return outcome }
     switch content {
     case .nothing(let outcome):
       try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
@@ -48,5 +49,18 @@ public struct TakeEvent: StoreCommand {
       try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
       return .stored(taken.outcome)
     }
+  }
+
+  /// What became of an event of a user who was forgotten; nil for one of any other.
+  private func takeErased(in store: StoreSession) throws(SQLiteError) -> Outcome? {
+    guard let token = store.erasures.token(eventID, app: app) else { return nil }
+    if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
+    guard case .report(let report, _) = content, try store.erasures.isErased(report, app: app) else {
+      return nil
+    }
+    var emptied = self
+    (emptied.eventID, emptied.body) = (token, [])
+    try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
+    return .stored(.erased)
   }
 }

@@ -1,0 +1,75 @@
+// Asking Purchasely to forget a user. One thread, which waits for the answers.
+
+internal import Destinations
+internal import HTTPClient
+internal import Relay
+internal import Terminal
+
+/// The requests of the apps that may know a user.
+struct UserDeletions {
+  private let parts: [(app: String, purchasely: AppConfiguration.Purchasely, secret: Secret)]
+
+  /// - Throws: before anything is changed, when it is to be asked for and an app has no secret for it.
+  init(_ session: Session, _ configuration: Configuration, apps: [String]) throws {
+    guard session.command.flag("ask-purchasely") else {
+      parts = []
+      return
+    }
+    parts = try apps.map { slug in
+      guard let app = configuration.app(slug) else {
+        throw OperatorFault(
+          .configuration,
+          "the app '\(DisplayText.clean(slug))' is not configured; Purchasely cannot be asked")
+      }
+      guard let secret = app.purchasely.clientSecret else {
+        throw OperatorFault(
+          .configuration,
+          "apps.\(slug).purchasely.client_secret: is missing; write the client shared secret from "
+            + "Purchasely's console as \"env:NAME\" or \"file:/path\", or leave --ask-purchasely out; "
+            + "nothing was changed")
+      }
+      _ = try secret.reveal()
+      _ = try app.purchasely.apiKey.reveal()
+      return (slug, app.purchasely, secret)
+    }
+  }
+
+  /// Asks for each app.
+  /// - Returns: what it is known under there, or why it was not taken in and what to do.
+  func ask(toForget user: String, _ session: Session) -> [(app: String, id: String?, fault: String?)] {
+    parts.map { part in
+      do {
+        let deletion = try PurchaselyDeletion(
+          userID: user, receiptsURL: part.purchasely.url, apiKey: try part.purchasely.apiKey.reveal(),
+          clientSecret: try part.secret.reveal(), userAgent: Version.userAgent)
+        let answer = try Self.send(deletion)
+        guard let status = answer.status, (200..<300).contains(status) else {
+          return (part.app, nil, Self.fault(answer.status))
+        }
+        return (part.app, PurchaselyDeletion.requestID(in: answer.body), nil)
+      } catch {
+        return (part.app, nil, "Purchasely was not reached (\(error)); give the command again")
+      }
+    }
+  }
+
+  private static func fault(_ status: Int?) -> String {
+    switch status {
+    case 429: "Purchasely takes 50 requests in ten minutes; give the command again in ten minutes"
+    case 401, 403:
+      "Purchasely refused the key or the signature (\(status ?? 0)); see api_key and client_secret"
+    case let status?: "Purchasely answered \(status); give the command again, or ask its support"
+    case nil: "Purchasely did not answer; give the command again"
+    }
+  }
+
+  private static func send(_ deletion: PurchaselyDeletion) throws -> TransferResult {
+    let pool = try TransferPool(connectionsMax: 1)
+    let headers = deletion.headers.map { TransferHeader($0.name, $0.value) }
+    try pool.start(
+      TransferRequest(method: .post, url: deletion.url, headers: headers, body: deletion.body), tag: 0)
+    while true {
+      if let result = pool.run(timeoutMilliseconds: 10_000).first?.result { return result }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Whether an event speaks of a user: by the ids that the processor gave, which are like no other text, or by
+// the user's own id where events carry one. Pure.
+
+internal import Domain
+internal import JSON
+internal import Store
+
+/// What tells that an event is of one user.
+struct UserSearch {
+  private let user: String
+  /// Ids of customers, subscriptions and sessions, by app.
+  private let ids: [String: Set<String>]
+
+  init(user: String, _ survey: UserSurvey) {
+    self.user = user
+    ids = Dictionary(
+      uniqueKeysWithValues: survey.parts.map { part in
+        let names = part.purchases.flatMap { [$0.customerID, $0.sessionID, $0.objectID].compactMap(\.self) }
+        return (part.app, Set(names))
+      })
+  }
+
+  /// - Returns: whether a member of the event names the user, or one of the ids.
+  func finds(in body: [UInt8], app: String) -> Bool {
+    guard let ids = ids[app], let event = try? JSONValue(parsing: body) else {
+      return false  // Of another app; or no JSON, and then nobody can tell whom it is about.
+    }
+    return finds(in: event, ids, isMetadata: false)
+  }
+
+  private func finds(in value: JSONValue, _ ids: Set<String>, isMetadata: Bool) -> Bool {
+    switch value {
+    case .string(let text): ids.contains(text) || isMetadata && text == user
+    case .array(let values): values.contains { finds(in: $0, ids, isMetadata: false) }
+    case .object(let members):
+      members.contains { member in
+        finds(
+          in: member.value, ids,
+          isMetadata: isMetadata || member.name == "metadata" || member.name == "client_reference_id")
+      }
+    default: false
+    }
+  }
+}

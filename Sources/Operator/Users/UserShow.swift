@@ -1,0 +1,104 @@
+// `users show`: everything about one user on one screen.
+
+internal import Domain
+internal import JSON
+internal import Store
+internal import Terminal
+
+enum UserShow {
+  /// How many receipts and contexts one screen shows; --json has all.
+  static let shownMax = 10
+  static let listMax = 10_000
+
+  static func run(_ session: Session) throws -> ExitCode {
+    let user = try UsersNoun.user(session)
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    let survey = try UserSurvey(of: user, app: session.app(configuration), reader)
+    guard !survey.parts.isEmpty else {
+      throw OperatorFault(
+        .notFound,
+        "nothing is known of \(DisplayText.clean(user)); user ids are compared letter by letter, see "
+          + "receiptctl contexts list")
+    }
+    if session.isJSON {
+      try json(user, survey, reader, session)
+    } else {
+      try screen(user, survey, reader, session)
+    }
+    return .done
+  }
+
+  private static func receipts(_ user: String, _ app: String, _ reader: StoreReader, limit: Int) throws
+    -> [PurchaseRecord]
+  {
+    var filter = ReceiptFilter()
+    (filter.userID, filter.app) = (user, app)
+    return try reader.receipts(filter, limit: limit)
+  }
+
+  private static func contexts(
+    _ user: String, _ app: String, _ reader: StoreReader, _ session: Session, limit: Int
+  ) throws -> [ContextSummary] {
+    var filter = ContextFilter()
+    (filter.userID, filter.app) = (user, app)
+    return try reader.contexts(filter, now: session.now, limit: limit)
+  }
+
+  private static func screen(
+    _ user: String, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
+  ) throws {
+    let output = session.output
+    let id = DisplayText.clean(user)
+    output.line(Style.bold.applied(to: id, inColour: output.isInColour))
+    for part in survey.parts {
+      output.line("  app        \(DisplayText.clean(part.app))")
+      output.line("  receipts   \(receiptCounts(part))")
+      output.line("  contexts   \(part.contexts.all), \(part.contexts.unused) of them unused")
+      let customers = part.customers.map(DisplayText.clean).joined(separator: ", ")
+      output.line("  customers  \(customers.isEmpty ? "none" : customers)")
+      let receipts = try receipts(user, part.app, reader, limit: shownMax)
+      if !receipts.isEmpty {
+        output.line()
+        output.table(ReceiptList.table(receipts, session))
+      }
+      let contexts = try contexts(user, part.app, reader, session, limit: shownMax)
+      if !contexts.isEmpty {
+        output.line()
+        output.table(ContextsNoun.table(contexts, session))
+      }
+      output.line()
+    }
+    if survey.parts.contains(where: { $0.receipts.count > shownMax || $0.contexts.all > shownMax }) {
+      let word = ShellWord.quoted(user)
+      output.note("The newest are shown; all: receiptctl receipts list --user \(word), and contexts list")
+    }
+  }
+
+  private static func receiptCounts(_ part: UserSurvey.Part) -> String {
+    let receipts = part.receipts
+    guard !receipts.isEmpty else { return "none" }
+    let states = ReceiptState.allCases.compactMap { state in
+      let count = receipts.filter { $0.state == state }.count
+      return count > 0 ? "\(count) \(state.rawValue)" : nil
+    }
+    return "\(receipts.count): \(states.joined(separator: ", "))"
+  }
+
+  private static func json(
+    _ user: String, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
+  ) throws {
+    for part in survey.parts {
+      let details = try receipts(user, part.app, reader, limit: listMax).compactMap { record in
+        try record.receipt.flatMap { try reader.detail(receipt: $0.id) }
+      }
+      let contexts = try contexts(user, part.app, reader, session, limit: listMax)
+      session.output.json([
+        "user_id": .string(user), "app": .string(part.app),
+        "customers": .array(part.customers.map(JSONValue.string)),
+        "receipts": .array(details.map(ReceiptJSON.detail(of:))),
+        "contexts": .array(contexts.map(ContextsNoun.json)),
+      ])
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// `receiptctl users`: everything about one user, and its erasure. What they do stands in the files of
+// `Users/`.
+
+internal import Domain
+internal import Terminal
+
+enum UsersNoun {
+  static let spec = NounSpec("users", summary: "Everything about one user, and its erasure")
+
+  private static let app = OptionSpec("app", placeholder: "APP", help: "Only what this app has")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["users", "show"], summary: "Show everything about a user",
+        discussion: "With --json it is whole, for a person who asks what is kept of them.",
+        arguments: [ArgumentSpec("USER", help: "your own id of the user")], options: [app],
+        examples: [
+          ExampleSpec("receiptctl users show jdo-1", "Contexts, receipts and customers of one user"),
+          ExampleSpec(
+            "receiptctl users show jdo-1 --json", "All of it, for a request of theirs"),
+        ]), run: UserShow.run),
+    Verb(
+      spec: CommandSpec(
+        ["users", "forget"], summary: "Erase a user's personal data",
+        discussion: """
+          Empties contexts, events, receipts and what was answered about them; ids become hashes, so that \
+          what comes again is still known. Counts and states stay. Receipts that are still to be delivered \
+          are left alone unless --cancel-open is given. Backups made before keep what they have. There is no \
+          way back.
+          """,
+        arguments: [ArgumentSpec("USER", help: "your own id of the user")],
+        options: [
+          app,
+          OptionSpec(
+            flag: "cancel-open", help: "Also cancel and erase receipts that are still to be delivered"),
+          OptionSpec(
+            flag: "ask-purchasely",
+            help: "Then ask Purchasely to forget the user, too; needs client_secret"),
+          CommandTable.reason,
+        ] + CommandTable.asking,
+        examples: [
+          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "What is there to be erased"),
+          ExampleSpec(
+            "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
+            "Erase it here, and ask Purchasely to"),
+        ]), run: UserForget.run),
+  ]
+
+  /// The user that the command names.
+  static func user(_ session: Session) throws -> String {
+    let user = session.command.positionals[0]
+    guard OutsideText.identifier(user) != nil else {
+      throw session.usage(
+        "USER must be 1 to \(OutsideText.identifierBytesMax) bytes without control characters")
+    }
+    return user
+  }
+}

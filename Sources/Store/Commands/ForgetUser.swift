@@ -1,0 +1,103 @@
+// The erasure of a user (Regulation (EU) 2016/679, Article 17), in commands that are short enough to stand
+// between others. Each can be given again: what is erased already is left as it is.
+
+internal import Domain
+public import SQLite
+
+/// Empties purchases: ids become hashes, everything that tells of a person goes, counts and states stay.
+public struct ForgetPurchases: StoreCommand {
+  /// How many rows one command should name.
+  public static let rowsMax = 100
+
+  public var rows: [Int64]
+  /// Whether receipts that are still to be delivered are cancelled; otherwise they and what belongs to them
+  /// are left alone.
+  public var cancelsOpen: Bool
+
+  public init(rows: [Int64], cancelsOpen: Bool) {
+    self.rows = rows
+    self.cancelsOpen = cancelsOpen
+  }
+
+  public struct Outcome: Sendable, Equatable {
+    public var purchases = 0
+    public var receipts = 0
+    public var events = 0
+    public var cancelled = 0
+    /// Receipts that are still to be delivered, and were left alone.
+    public var open: [String] = []
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    try store.prepareErasure()
+    var outcome = Outcome()
+    for row in rows {
+      guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
+      var record = found
+      if var receipt = found.receipt, receipt.state != .delivered, receipt.state != .cancelled {
+        guard receipt.state == .failed || cancelsOpen else {
+          outcome.open.append(receipt.id)
+          continue
+        }
+        if receipt.state != .failed { outcome.cancelled += 1 }
+        // Nothing is left that could be sent; so that no replay tries.
+        receipt.state = .cancelled
+        receipt.reason = .erased
+        receipt.waitUntil = nil
+        receipt.nextAttemptAt = nil
+        try store.write(receipt, to: &record, from: found)
+      }
+      outcome.events += try store.erasures.empty(record, at: store.now)
+      outcome.purchases += 1
+      if record.receipt != nil { outcome.receipts += 1 }
+    }
+    return outcome
+  }
+}
+
+/// Empties some of a user's contexts. An unused one serves no purchase any more.
+public struct ForgetContexts: StoreCommand {
+  public static let rowsMax = 200
+
+  public var app: String
+  public var userID: String
+
+  public init(app: String, userID: String) {
+    self.app = app
+    self.userID = userID
+  }
+
+  /// - Returns: how many were emptied; none when none is left.
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
+    try store.prepareErasure()
+    return try store.erasures.emptyContexts(app: app, user: userID, limit: Int64(Self.rowsMax))
+  }
+}
+
+/// Empties events that belong to no purchase.
+public struct ForgetEvents: StoreCommand {
+  public var rows: [Int64]
+
+  public init(rows: [Int64]) { self.rows = rows }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) {
+    try store.prepareErasure()
+    for row in rows { try store.erasures.empty(eventRow: row) }
+  }
+}
+
+/// What stands in the audit in a user's place.
+public struct NameErasure: StoreCommand {
+  public var app: String
+  public var userID: String
+
+  public init(app: String, userID: String) {
+    self.app = app
+    self.userID = userID
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> String {
+    try store.prepareErasure()
+    return store.erasures.token(userID, app: app) ?? Purchase.erasedPrefix
+  }
+}

@@ -1,0 +1,94 @@
+// Everything about one user: by their own indexes, whatever else the database holds.
+
+public import Domain
+public import SQLite
+
+/// A purchase of a user, with or without a receipt.
+public struct UserPurchase: Sendable, Equatable {
+  public var row: Int64
+  public var app: String
+  public var customerID: String?
+  public var objectID: String
+  public var sessionID: String?
+  public var receiptID: String?
+  public var state: ReceiptState?
+}
+
+extension StoreReader {
+  static let userSQL = (
+    purchases: """
+    SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
+    WHERE user_id = ?1 ORDER BY row_id LIMIT ?2
+    """,
+    ofCustomer: """
+    SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
+    WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL ORDER BY row_id LIMIT ?3
+    """,
+    apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
+    countContexts: "SELECT count(*), sum(purchase_row IS NULL) FROM contexts WHERE user_id = ?1 AND app = ?2",
+    countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
+    loose: "SELECT row_id, app, body FROM events WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL"
+  )
+
+  /// A user's purchases, and those of the user's customers whose user is not known, in all apps.
+  public func purchases(ofUser user: String, limit: Int) throws(SQLiteError) -> [UserPurchase] {
+    try connection.snapshot { () throws(SQLiteError) in
+      var found = try connection.prepare(Self.userSQL.purchases)
+        .all([.text(user), .integer(Int64(limit))], Self.userPurchase)
+      let related = try connection.prepare(Self.userSQL.ofCustomer)
+      var seen: Set<String> = []
+      for purchase in found {
+        guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted else {
+          continue
+        }
+        found += try related.all(
+          [.text(customer), .text(purchase.app), .integer(Int64(limit))], Self.userPurchase)
+      }
+      return found
+    }
+  }
+
+  private static func userPurchase(_ row: Row) throws(SQLiteError) -> UserPurchase {
+    UserPurchase(
+      row: row.integer(0), app: try row.text(1), customerID: try row.optionalText(2),
+      objectID: try row.text(3),
+      sessionID: try row.optionalText(4), receiptID: try row.optionalText(5),
+      state: try row.optionalText(6).flatMap(ReceiptState.init))
+  }
+
+  /// The apps for which contexts of a user are kept.
+  public func appsWithContexts(ofUser user: String) throws(SQLiteError) -> [String] {
+    try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(SQLiteError) in try row.text(0)
+    }
+  }
+
+  /// How many contexts of a user are kept, and how many of them are unused.
+  public func countContexts(ofUser user: String, app: String) throws(SQLiteError) -> (
+    all: Int64, unused: Int64
+  ) {
+    try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
+      row throws(SQLiteError) in (row.integer(0), row.integer(1))
+    } ?? (0, 0)
+  }
+
+  /// How many events belong to a purchase.
+  public func countEvents(ofPurchase row: Int64) throws(SQLiteError) -> Int64 {
+    try connection.prepare(Self.userSQL.countEvents).first([.integer(row)]) { row throws(SQLiteError) in
+      row.integer(0)
+    } ?? 0
+  }
+
+  /// The newest row of the events; 0 when there is none.
+  public func lastEventRow() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT max(row_id) FROM events") ?? 0
+  }
+
+  /// The events in a range of rows that belong to no purchase: for a person's search through all of them.
+  public func looseEvents(
+    after row: Int64, through last: Int64
+  ) throws(SQLiteError) -> [(row: Int64, app: String, body: [UInt8])] {
+    try connection.prepare(Self.userSQL.loose).all([.integer(row), .integer(last)]) {
+      row throws(SQLiteError) in (row.integer(0), try row.text(1), row.blob(2))
+    }
+  }
+}

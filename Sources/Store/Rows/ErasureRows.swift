@@ -1,0 +1,158 @@
+// What stands in the place of a forgotten user's ids, and the statements that put it there. An id becomes a
+// hash with a key of this database's own: what comes again is known as such, and nobody can tell the id from
+// the hash. The writer's thread.
+
+internal import Cryptography
+internal import Domain
+internal import SQLite
+
+final class ErasureRows {
+  private static let keyBytes = 32
+  /// How much of a hash is kept: too much to meet by chance.
+  private static let tokenBytes = 16
+
+  private let readingKey: Statement
+  private let insertingKey: Statement
+  private let knownObject: Statement
+  private let eventsOfPurchase: Statement
+  private let event: Statement
+  private let emptyingEvent: Statement
+  private let emptyingAttempts: Statement
+  private let emptyingPurchase: Statement
+  private let emptyingContext: Statement
+  private let contextsOfUser: Statement
+  private let forgettingReason: Statement
+  /// nil as long as nobody was forgotten.
+  private var code: HMACSHA256?
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    readingKey = try connection.prepare("SELECT key FROM erasure_key WHERE row_id = 1")
+    insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
+    knownObject = try connection.prepare(
+      """
+      SELECT 1 FROM purchases WHERE object_id = ?1 AND app = ?3
+      UNION ALL SELECT 1 FROM purchases WHERE object_id = ?2 AND app = ?3
+      UNION ALL SELECT 1 FROM purchases
+        WHERE session_id = ?2 AND app = ?3 AND object_type = 'subscription' LIMIT 1
+      """)
+    eventsOfPurchase = try connection.prepare(
+      "SELECT row_id, app, event_id FROM events WHERE purchase_row = ?1")
+    event = try connection.prepare("SELECT row_id, app, event_id FROM events WHERE row_id = ?1")
+    emptyingEvent = try connection.prepare("UPDATE events SET event_id = ?2, body = x'' WHERE row_id = ?1")
+    emptyingAttempts = try connection.prepare("UPDATE attempts SET response = x'' WHERE purchase_row = ?1")
+    emptyingPurchase = try connection.prepare(
+      """
+      UPDATE purchases SET object_id = ?2, session_id = ?3, customer_id = NULL, user_id = NULL,
+        user_source = NULL, context_id = NULL, ply_context = NULL, body = NULL, import_id = NULL,
+        note = NULL, updated_at = ?4
+      WHERE row_id = ?1
+      """)
+    emptyingContext = try connection.prepare(
+      """
+      UPDATE contexts SET id = ?2, user_id = '', ply_context = '', digest = x'',
+        purchase_row = coalesce(purchase_row, 0)
+      WHERE id = ?1
+      """)
+    contextsOfUser = try connection.prepare(
+      "SELECT id FROM contexts WHERE user_id = ?1 AND app = ?2 LIMIT ?3")
+    forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
+  }
+
+  /// Whether anybody was ever forgotten; as long as not, nothing is hashed.
+  var isInUse: Bool { code != nil }
+
+  /// At the beginning of each transaction: another process may have forgotten somebody.
+  func begin() throws(SQLiteError) {
+    guard code == nil, let key = try readingKey.first([], { row throws(SQLiteError) in row.blob(0) }) else {
+      return
+    }
+    code = try Self.code(key)
+  }
+
+  /// The transaction was rolled back, and with it maybe the key.
+  func distrust() { code = nil }
+
+  /// Makes the key, unless there is one.
+  func prepare(random: inout any RandomNumberGenerator & Sendable) throws(SQLiteError) {
+    guard code == nil else { return }
+    let key = (0..<Self.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    try insertingKey.run([.blob(key)])
+    code = try Self.code(key)
+  }
+
+  private static func code(_ key: [UInt8]) throws(SQLiteError) -> HMACSHA256 {
+    do throws(CryptographyError) {
+      return try HMACSHA256(key: key)
+    } catch {
+      throw SQLiteError(kind: .outOfMemory, code: 7, operation: "hash")
+    }
+  }
+
+  /// What stands in the place of an id; nil as long as nobody was forgotten.
+  func token(_ id: String, app: String) -> String? {
+    hash(id, app: app).map { Purchase.erasedPrefix + Self.text($0.prefix(Self.tokenBytes)) }
+  }
+
+  private func hash(_ id: String, app: String) -> [UInt8]? {
+    // No slug has a NUL in it, so that no two pairs are hashed alike.
+    code?.authenticationCode(for: Array(app.utf8), [0], Array(id.utf8))
+  }
+
+  /// Lower-case hexadecimal digits.
+  private static func text(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
+
+  /// Whether a report is about a purchase of somebody who was forgotten.
+  func isErased(_ report: PurchaseReport, app: String) throws(SQLiteError) -> Bool {
+    guard let object = token(report.key.id, app: app) else { return false }
+    let session = report.sessionID.flatMap { token($0, app: app) }
+    return try knownObject.first([.text(object), .optional(session), .text(app)]) { _ throws(SQLiteError) in
+      true
+    } ?? false
+  }
+
+  /// Empties a purchase, its events and what was answered about it. Its receipt must not be on its way.
+  /// - Returns: how many events were emptied.
+  func empty(_ record: PurchaseRecord, at now: Timestamp) throws(SQLiteError) -> Int {
+    let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
+    for event in events { try empty(event) }
+    try emptyingAttempts.run([.integer(record.rowID)])
+    if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
+    try emptyingPurchase.run([
+      .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)),
+      .optional(record.purchase.sessionID.flatMap { token($0, app: record.app) }), .time(now),
+    ])
+    return events.count
+  }
+
+  /// Empties an event that belongs to no purchase.
+  func empty(eventRow row: Int64) throws(SQLiteError) {
+    if let found = try event.first([.integer(row)], Self.named) { try empty(found) }
+  }
+
+  private typealias NamedEvent = (row: Int64, app: String, id: String)
+
+  private static func named(_ row: Row) throws(SQLiteError) -> NamedEvent {
+    (row.integer(0), try row.text(1), try row.text(2))
+  }
+
+  private func empty(_ event: NamedEvent) throws(SQLiteError) {
+    guard !Purchase.isErased(event.id), let token = token(event.id, app: event.app) else { return }
+    try emptyingEvent.run([.integer(event.row), .text(token)])
+  }
+
+  /// Empties some of a user's contexts.
+  /// - Returns: how many there were; fewer than `limit` when none is left.
+  func emptyContexts(app: String, user: String, limit: Int64) throws(SQLiteError) -> Int {
+    let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(SQLiteError) in
+      try row.text(0)
+    }
+    for id in ids {
+      guard let hash = hash(id, app: app) else { continue }
+      // The time in it stays, by which lists find their place; the rest, which is a secret of the user's,
+      // does not.
+      let name = id.prefix(Identifier.contextPrefix.utf8.count + 10)
+      try emptyingContext.run([.text(id), .text(name + Self.text(hash.prefix(8)))])
+    }
+    return ids.count
+  }
+}

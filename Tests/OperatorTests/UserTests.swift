@@ -1,0 +1,137 @@
+import Cryptography
+import Domain
+import JSON
+import Platform
+import Store
+import Terminal
+import TestSupport
+import Testing
+
+@testable import Operator
+
+@Suite("Users")
+struct UserTests {
+  private func harness() throws -> OperatorHarness {
+    let harness = try OperatorHarness()
+    try harness.context("blob", price: "price_1")
+    try harness.deliver(try harness.purchase("sub_1"))
+    harness.clock.advance(60_000)
+    try harness.fail(try harness.purchase("sub_2"))
+    try harness.context("unused one")
+    return harness
+  }
+
+  @Test("One screen has everything of a user")
+  func show() throws {
+    let harness = try harness()
+    Snapshot.check(harness.run("users", "show", "jdo-1").out, "users-show")
+    let object = try #require(try harness.run("users", "show", "jdo-1", "--json").objects.first)
+    #expect(object["user_id"] == "jdo-1" && object["app"] == "ios")
+    for list in ["receipts", "contexts"] {
+      guard case .array(let entries)? = object[list] else {
+        Issue.record("\(list) is no list")
+        continue
+      }
+      #expect(entries.count == 2)
+    }
+    let unknown = harness.run("users", "show", "nobody")
+    #expect(unknown.code == .notFound && unknown.notes.contains("nothing is known of nobody"))
+  }
+
+  @Test("A forgotten user is gone from every list, and the audit says who did it")
+  func forget() throws {
+    let harness = try harness()
+    let look = harness.run("users", "forget", "jdo-1", "--dry-run")
+    #expect(look.code == .done && look.notes.contains("Nothing was changed."))
+    #expect(harness.run("users", "forget", "jdo-1").code == .refused, "nobody can be asked")
+    let ran = harness.run("users", "forget", "jdo-1", "--yes", "--json", "--reason", "request 17")
+    let object = try #require(try ran.objects.first)
+    #expect(ran.code == .done && object["receipts"] == 2 && object["contexts"] == 2)
+    #expect(harness.run("users", "show", "jdo-1").code == .notFound)
+    #expect(harness.run("receipts", "list", "--user", "jdo-1").out.contains("No receipts"))
+    #expect(try harness.reader().integrityFaults() == [])
+    let audit = try #require(try harness.run("audit", "list", "--json").objects.first)
+    #expect(audit["action"] == "users forget" && audit["reason"] == "request 17")
+    #expect(audit["subject"]?.stringValue?.hasPrefix(Purchase.erasedPrefix) == true)
+    #expect(!harness.run("audit", "list").out.contains("jdo-1"))
+  }
+
+  @Test("What is still to be delivered is not erased without a word")
+  func isOpen() throws {
+    let harness = try harness()
+    let id = try harness.purchase("sub_3")
+    let ran = harness.run("users", "forget", "jdo-1", "--yes")
+    #expect(ran.code == .refused && ran.notes.contains(id) && ran.notes.contains("--cancel-open"))
+    #expect(try harness.receipt(id).state == .pending)
+    #expect(harness.run("users", "forget", "jdo-1", "--yes", "--cancel-open").code == .done)
+    #expect(try harness.receipt(id).state == .cancelled)
+  }
+
+  @Test("Events that belong to no purchase are found by their content, and others are left")
+  func looseEvents() throws {
+    let harness = try harness()
+    let bodies = [
+      #"{"data":{"object":{"client_reference_id":"jdo-1"}}}"#,
+      #"{"data":{"object":{"metadata":{"some_key":"jdo-1"}}}}"#,
+      #"{"data":{"object":{"subscription":"sub_2"}}}"#,
+      #"{"data":{"object":{"description":"jdo-1"}}}"#,
+      #"{"data":{"object":{"client_reference_id":"jdo-12"}}}"#,
+    ]
+    for (number, body) in bodies.enumerated() {
+      let event = TakeEvent(
+        app: "ios", processor: "stripe", eventID: "evt_loose\(number)", type: "invoice.paid",
+        body: Array(body.utf8), content: .nothing(.ignored))
+      _ = try harness.writer.apply(event, now: harness.clock.now)
+    }
+    let ran = harness.run("users", "forget", "jdo-1", "--yes")
+    #expect(ran.code == .done)
+    let reader = try harness.reader()
+    for number in 0..<3 { #expect(try reader.events(id: "evt_loose\(number)").isEmpty) }
+    for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
+  }
+
+  @Test("Purchasely is asked with a signature over the very bytes", arguments: [200, 429, 401])
+  func askPurchasely(status: Int) throws {
+    let seen = Monitor<[String]>([])
+    let server = try ScriptedServer { connection in
+      while let request = connection.readRequest() {
+        seen.update { $0.append(request) }
+        connection.answer("\(status) Answer", #"{"id":"0000-1111"}"#)
+      }
+    }
+    defer { server.stop() }
+    let harness = try harness()
+    try harness.configure { text in
+      text.replacing(
+        "api_key: 'env:API_KEY'",
+        with: "api_key: 'env:API_KEY', url: 'http://127.0.0.1:\(server.port)/receipts', "
+          + "client_secret: 'env:CLIENT_SECRET'")
+    }
+    let environment = ["API_KEY": "the-key", "CLIENT_SECRET": "shared"]
+    let ran = harness.run(
+      "users", "forget", "jdo-1", "--yes", "--ask-purchasely", environment: environment)
+    #expect(ran.code == (status == 200 ? .done : .partly))
+    let request = try #require(seen.withLock { $0.first })
+    #expect(request.hasPrefix("POST /user_deletion_requests HTTP/1.1\r\n"))
+    let body = #"{"user_id":"jdo-1"}"#
+    let signature = Hex.encode(
+      try HMACSHA256(key: Array("shared".utf8)).authenticationCode(for: Array(body.utf8)))
+    #expect(request.hasSuffix("\r\n\r\n\(body)") && request.contains("Authorization: \(signature)\r\n"))
+    #expect(request.contains("X-API-KEY: the-key\r\n"))
+    switch status {
+    case 200: #expect(ran.out.contains("0000-1111"))
+    case 429: #expect(ran.notes.contains("in ten minutes"))
+    default: #expect(ran.notes.contains("client_secret"))
+    }
+    for text in [ran.out, ran.notes] { #expect(!text.contains("shared\"") && !text.contains("the-key")) }
+  }
+
+  @Test("Without the secret nothing is changed")
+  func withoutSecret() throws {
+    let harness = try harness()
+    let ran = harness.run(
+      "users", "forget", "jdo-1", "--yes", "--ask-purchasely", environment: ["API_KEY": "k"])
+    #expect(ran.code == .configuration && ran.notes.contains("apps.ios.purchasely.client_secret"))
+    #expect(harness.run("users", "show", "jdo-1").code == .done)
+  }
+}

@@ -1,0 +1,161 @@
+import Domain
+import FoundationEssentials
+import SQLite
+import Store
+import Testing
+
+@Suite("A user who is forgotten")
+struct ForgetTests {
+  /// Everything that tells of the user below.
+  private static let personal = [
+    "user-jane", "blob-of-jane", "cus_jane", "sub_jane", "cs_jane", "evt_jane", "answer-jane", "imp-jane",
+    "note-jane",
+  ]
+
+  /// A user with a delivered purchase, its context, events and answer, and an unused context.
+  private func store() throws -> (store: TestStore, row: Int64, context: String) {
+    let store = try TestStore()
+    let context = try store.post("blob-of-jane", user: "user-jane", price: "price_1")
+    try store.take(Said.completed("jane", user: "user-jane", prices: ["price_1"]), id: "evt_jane1")
+    try store.take(Said.created("jane", user: "user-jane"), id: "evt_jane2")
+    let record = try store.only()
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+      response: Array("answer-jane".utf8))
+    _ = try store.apply(
+      RecordAttempt(
+        row: record.rowID, app: "ios", report: report, decision: .delivered(importID: "imp-jane"),
+        breaker: Breaker()))
+    try store.post("another blob-of-jane", user: "user-jane")
+    return (store, record.rowID, context)
+  }
+
+  private func forget(_ store: TestStore, cancelsOpen: Bool = false) throws -> ForgetPurchases.Outcome {
+    let rows = try store.reader.purchases(ofUser: "user-jane", limit: 100).map(\.row)
+    let outcome = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: cancelsOpen))
+    _ = try store.apply(ForgetContexts(app: "ios", userID: "user-jane"))
+    return outcome
+  }
+
+  @Test("Nothing of it is left in the tables, and the counts stay")
+  func nothingIsLeft() throws {
+    let (store, _, context) = try store()
+    let tables = ["contexts", "purchases", "events", "attempts", "receipt_counts", "delivery_counts"]
+    let before = try tables.map { try store.integer("SELECT count(*) FROM \($0)") }
+    let outcome = try forget(store)
+    #expect(outcome.receipts == 1 && outcome.events == 2 && outcome.open.isEmpty && outcome.cancelled == 0)
+    #expect(try tables.map { try store.integer("SELECT count(*) FROM \($0)") } == before)
+    #expect(try store.only().receipt?.state == .delivered)
+    for table in tables {
+      let file = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let columns = try file.prepare("SELECT name FROM pragma_table_info('\(table)')").all {
+        row throws(SQLiteError) in try row.text(0)
+      }
+      for column in columns {
+        for text in Self.personal + [context] {
+          let sql =
+            "SELECT count(*) FROM \(table) WHERE instr(CAST(\(column) AS BLOB), CAST('\(text)' AS BLOB))"
+          #expect(try file.integer(sql) == 0, "\(text) in \(table).\(column)")
+        }
+      }
+    }
+    #expect(try store.reader.purchases(ofUser: "user-jane", limit: 1).isEmpty)
+    #expect(try store.reader.appsWithContexts(ofUser: "user-jane").isEmpty)
+    #expect(try store.reader.integrityFaults() == [])
+  }
+
+  @Test("What a guest erases is overwritten in the file")
+  func isOverwritten() throws {
+    let (store, row, _) = try store()
+    let rules = TestStore.rules
+    let guest = try StoreWriter(path: store.path, role: .guest, rules: rules)
+    _ = try guest.apply(ForgetPurchases(rows: [row], cancelsOpen: false), now: store.now)
+    _ = try guest.apply(ForgetContexts(app: "ios", userID: "user-jane"), now: store.now)
+    try guest.checkpoint()
+    let bytes = try #require(FileManager.default.contents(atPath: store.path))
+    for text in Self.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
+    // The daemon's own writer, which has been open all the time, knows of it.
+    #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
+  }
+
+  @Test("What comes again is known, makes no second receipt and leaves no trace (R2)")
+  func comesAgain() throws {
+    let (store, _, context) = try store()
+    _ = try forget(store)
+    try store.reopen()
+    #expect(try store.take(Said.completed("jane", user: "user-jane"), id: "evt_jane1") == .repeated)
+    // Of the subscription, of its session alone, and of both.
+    let later = [
+      Said.invoice("jane", user: "user-jane"),
+      Said.session("jane", .checkoutPaid, named: false),
+      Said.completed("jane", user: "user-jane", contextID: context),
+    ]
+    for (number, said) in later.enumerated() {
+      #expect(try store.take(said, id: "evt_jane_later\(number)") == .stored(.erased))
+      #expect(try store.take(said, id: "evt_jane_later\(number)") == .repeated)
+    }
+    #expect(try store.receipts().count == 1)
+    #expect(try store.integer("SELECT count(*) FROM events WHERE length(body) > 0") == 0)
+    #expect(try store.integer("SELECT count(*) FROM purchases WHERE user_id IS NOT NULL") == 0)
+    // Who comes back is a new user, whose purchases count.
+    try store.post("new", user: "user-jane")
+    #expect(try store.take(Said.completed("again", user: "user-jane", prices: ["p"])) == .stored(.receipt))
+    #expect(try store.receipts().count == 2)
+  }
+
+  @Test("What is still to be delivered is left alone, or cancelled when that is said")
+  func open() throws {
+    let (store, _, _) = try store()
+    try store.take(Said.completed("2", user: "user-jane", prices: ["price_1"]))
+    let open = try #require(try store.receipts().last?.receipt)
+    #expect(open.state == .waiting || open.state == .pending)
+    #expect(try forget(store).open == [open.id])
+    #expect(try store.reader.receipt(id: open.id)?.purchase.userID == "user-jane")
+    let outcome = try forget(store, cancelsOpen: true)
+    #expect(outcome.cancelled == 1 && outcome.receipts == 1)
+    let record = try #require(try store.reader.receipt(id: open.id))
+    #expect(TestStore.status(record) == "cancelled/erased")
+    #expect(try store.apply(ReplayReceipt(id: open.id, force: true, dueAt: store.now)) == .erased)
+    let complete = CompleteReceipt(id: open.id, userID: "user-jane", priceID: "p", contextID: nil)
+    #expect(try store.apply(complete) == .erased)
+    let delivered = try #require(try store.receipts().first?.receipt?.id)
+    #expect(try store.apply(ReplayReceipt(id: delivered, force: true, dueAt: store.now)) == .erased)
+    #expect(try store.reader.integrityFaults() == [])
+  }
+
+  @Test("An answer that comes afterwards is counted, and not kept")
+  func isAnsweredLate() throws {
+    let (store, row, _) = try store()
+    _ = try store.apply(
+      ReplayReceipt(id: try #require(try store.only().receipt?.id), force: true, dueAt: store.now))
+    _ = try forget(store, cancelsOpen: true)
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+      response: Array("answer-jane".utf8))
+    _ = try store.apply(
+      RecordAttempt(
+        row: row, app: "ios", report: report, decision: .delivered(importID: "imp-jane"), breaker: Breaker()))
+    let record = try store.only()
+    #expect(record.receipt?.state == .delivered && record.receipt?.importID == nil)
+    #expect(try store.integer("SELECT count(*) FROM attempts WHERE length(response) > 0") == 0)
+  }
+
+  @Test("A forgetting that was undone leaves no key behind that nothing was hashed with")
+  func isUndone() throws {
+    struct Fails: StoreCommand {
+      let inner: ForgetPurchases
+      func apply(to store: StoreSession) throws(SQLiteError) {
+        _ = try inner.apply(to: store)
+        throw SQLiteError(kind: .full, code: 13, operation: "test")
+      }
+    }
+    let (store, row, _) = try store()
+    #expect(throws: SQLiteError.self) {
+      try store.apply(Fails(inner: ForgetPurchases(rows: [row], cancelsOpen: false)))
+    }
+    #expect(try store.integer("SELECT count(*) FROM erasure_key") == 0)
+    _ = try forget(store)
+    try store.reopen()
+    #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
+  }
+}
