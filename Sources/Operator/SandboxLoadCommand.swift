@@ -38,7 +38,7 @@ enum SandboxLoadCommand {
 
   static func run(_ session: Session) throws -> ExitCode {
     let rate = try session.command.ratePerSecond("rate", in: 0.01...rateMax) ?? rateDefault
-    let duration = try duration(session)
+    let duration = try session.command.duration("duration", in: 1...durationMax) ?? durationDefault
     let configuration = try session.configuration()
     let app = try SandboxEventCommand.app(configuration, session)
     let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
@@ -56,15 +56,6 @@ enum SandboxLoadCommand {
       number += 1
     }
     return report(tally, number, session)
-  }
-
-  private static func duration(_ session: Session) throws -> Int64 {
-    guard let text = session.command.options["duration"] else { return durationDefault }
-    guard let duration = DurationText.milliseconds(parsing: text), duration <= durationMax else {
-      throw session.usage(
-        "--duration must be such as 90s or 5m, at most 30d, not '\(DisplayText.clean(text))'")
-    }
-    return duration
   }
 
   /// Sends checkouts to one app.

@@ -19,6 +19,15 @@ struct Session {
     now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
   }
 
+  private init(_ session: Session, now: Timestamp) {
+    command = session.command
+    surroundings = session.surroundings
+    self.now = now
+  }
+
+  /// The same command a while later.
+  func again() -> Session { Session(self, now: moment) }
+
   var output: Output { surroundings.output }
   var isJSON: Bool { command.flag("json") }
 

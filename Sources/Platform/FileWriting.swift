@@ -35,6 +35,23 @@ public enum FileWriting {
     guard unsafe Glibc.rename(try checked(path), try checked(newPath)) == 0 else { throw .last("rename") }
   }
 
+  /// Gives a file a second name in the same file system (link(2)).
+  /// - Throws: `isExistingFile` when something has that name already.
+  public static func link(_ path: String, to secondPath: String) throws(SystemError) {
+    guard unsafe Glibc.link(try checked(path), try checked(secondPath)) == 0 else { throw .last("link") }
+  }
+
+  /// Gives a file to whom its folder belongs (chown(2)), where this user may do so: what root makes for a
+  /// service is the service's to write.
+  public static func takeOwner(of folder: String, for path: String) {
+    var found = stat()
+    guard !folder.utf8.contains(0), !path.utf8.contains(0), unsafe stat(folder, &found) == 0, geteuid() == 0
+    else {
+      return
+    }
+    _ = unsafe chown(path, found.st_uid, found.st_gid)
+  }
+
   /// Removes a file. One that cannot be removed, or is not there, is left as it is.
   public static func remove(_ path: String) {
     guard !path.utf8.contains(0) else { return }

@@ -20,10 +20,13 @@ public enum StandardStream: Sendable {
 
   /// How many columns the terminal has now; nil when this is none or it does not say (TIOCGWINSZ,
   /// ioctl_tty(2)).
-  public var columns: Int? {
+  public var columns: Int? { size?.columns }
+
+  /// How large the terminal is now.
+  public var size: (columns: Int, rows: Int)? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 
   /// Writes all of it.

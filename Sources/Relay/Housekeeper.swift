@@ -5,7 +5,7 @@
 internal import Domain
 internal import Platform
 internal import SQLite
-internal import Store
+public import Store
 
 /// Does what is due by time.
 final class Housekeeper: Sendable {
@@ -235,7 +235,7 @@ struct RetentionRun {
       return tables.isEmpty
     }
     guard let table = tables.first else { return true }
-    let cutoff = now.advanced(byMilliseconds: -milliseconds(of: table))
+    let cutoff = now.advanced(byMilliseconds: -retention.milliseconds(of: table))
     let cursor = cursor
     cursor.withLock { $0.isWaiting = true }
     let command = Retain(table: table, cutoff: cutoff, afterRow: row)
@@ -252,13 +252,16 @@ struct RetentionRun {
     }
     return !isQueued
   }
+}
 
-  private func milliseconds(of table: RetentionTable) -> Int64 {
+extension Configuration.Retention {
+  /// How long rows of a table are kept.
+  public func milliseconds(of table: RetentionTable) -> Int64 {
     switch table {
-    case .attempts: retention.attemptsMilliseconds
-    case .events: retention.eventsMilliseconds
-    case .contexts: retention.contextsMilliseconds
-    case .receipts: retention.receiptsMilliseconds
+    case .attempts: attemptsMilliseconds
+    case .events: eventsMilliseconds
+    case .contexts: contextsMilliseconds
+    case .receipts: receiptsMilliseconds
     }
   }
 }

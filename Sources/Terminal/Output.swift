@@ -13,30 +13,33 @@ public final class OutputChannel: Sendable {
 
   public let isTerminal: Bool
   private let state = Monitor(State())
-  private let columnsNow: @Sendable () -> Int?
+  private let sizeNow: @Sendable () -> (columns: Int, rows: Int)?
   private let sink: @Sendable ([UInt8]) throws(SystemError) -> Void
 
   /// - Parameters:
-  ///   - columns: asked again each time, since windows change.
+  ///   - size: asked again each time, since windows change.
   ///   - sink: takes all of the bytes or throws.
   public init(
-    isTerminal: Bool, columns: @escaping @Sendable () -> Int? = { nil },
+    isTerminal: Bool, size: @escaping @Sendable () -> (columns: Int, rows: Int)? = { nil },
     sink: @escaping @Sendable ([UInt8]) throws(SystemError) -> Void
   ) {
     self.isTerminal = isTerminal
-    columnsNow = columns
+    sizeNow = size
     self.sink = sink
   }
 
   /// A stream of the process.
   public convenience init(_ stream: StandardStream) {
-    self.init(isTerminal: stream.isTerminal, columns: { stream.columns }) { bytes throws(SystemError) in
+    self.init(isTerminal: stream.isTerminal, size: { stream.size }) { bytes throws(SystemError) in
       try stream.write(bytes)
     }
   }
 
   /// The terminal's width now; nil when this is none.
-  public var columns: Int? { isTerminal ? columnsNow() : nil }
+  public var columns: Int? { isTerminal ? sizeNow()?.columns : nil }
+
+  /// How many lines the terminal has now; nil when this is none or it does not say.
+  public var rows: Int? { isTerminal ? sizeNow().flatMap { $0.rows > 0 ? $0.rows : nil } : nil }
 
   /// Whether nobody reads any more; a program that would write for ever (`--watch`) ends then.
   public var isClosed: Bool { state.withLock { $0.failure != nil } }

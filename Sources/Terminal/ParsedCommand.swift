@@ -1,5 +1,7 @@
 // What a command line said, checked against the table. Pure; any thread.
 
+internal import Platform
+
 /// A command line that the program does not understand: what is wrong and what to do. Ends with
 /// `ExitCode.usage`.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -82,6 +84,16 @@ public struct ParsedCommand: Sendable, Equatable {
       throw refusal(name, "a rate such as 5/s, from \(range.lowerBound)/s to \(range.upperBound)/s", text)
     }
     return rate
+  }
+
+  /// A span such as `90s` or `5m` (`DurationText`), in milliseconds; nil when the option was not given.
+  public func duration(_ name: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
+    guard let text = options[name] else { return nil }
+    guard let duration = DurationText.milliseconds(parsing: text), range.contains(duration) else {
+      let bounds = [range.lowerBound, range.upperBound].map(DurationText.text(milliseconds:))
+      throw refusal(name, "such as 90s or 5m, from \(bounds[0]) to \(bounds[1])", text)
+    }
+    return duration
   }
 
   /// A point in time as `TimeArgument` reads it; nil when the option was not given.

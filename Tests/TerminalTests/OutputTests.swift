@@ -22,7 +22,7 @@ import Testing
   private static func channel(_ record: Record, isTerminal: Bool = false, columns: Int? = nil)
     -> OutputChannel
   {
-    OutputChannel(isTerminal: isTerminal, columns: { columns }, sink: { record.add($0) })
+    OutputChannel(isTerminal: isTerminal, size: { columns.map { ($0, 24) } }, sink: { record.add($0) })
   }
 
   private static func output(

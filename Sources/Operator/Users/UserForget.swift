@@ -128,7 +128,7 @@ struct UserForget {
   private mutating func emptyLooseEvents() throws {
     let search = UserSearch(user: user, survey)
     let writer = try session.writer(configuration)
-    let last = try reader.lastEventRow()
+    let last = try reader.lastRow(of: .events)
     var bar = ProgressBar(
       "looking through events", total: Int(last), on: session.output.notes, clock: session.surroundings.clock)
     defer { bar.finish() }

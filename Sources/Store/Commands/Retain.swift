@@ -10,11 +10,14 @@ public struct Retain: StoreCommand {
   public var cutoff: Timestamp
   /// Where the last slice ended; 0 for the first.
   public var afterRow: Int64
+  /// Otherwise it only counts what would go.
+  public var deletes: Bool
 
-  public init(table: RetentionTable, cutoff: Timestamp, afterRow: Int64) {
+  public init(table: RetentionTable, cutoff: Timestamp, afterRow: Int64, deletes: Bool = true) {
     self.table = table
     self.cutoff = cutoff
     self.afterRow = afterRow
+    self.deletes = deletes
   }
 
   public struct Outcome: Sendable, Equatable {
@@ -27,12 +30,13 @@ public struct Retain: StoreCommand {
     let candidates = try store.retention.scan(table, after: afterRow)
     var deleted = 0
     for candidate in candidates where candidate.mayGo && candidate.at < cutoff {
+      deleted += 1
+      guard deletes else { continue }
       if table == .receipts {
         try store.purchases.delete(row: candidate.row)
       } else {
         try store.retention.delete(candidate.row, from: table)
       }
-      deleted += 1
     }
     // Rows that a clock which ran ahead has dated say nothing about those behind them.
     let isYoung = candidates.allSatisfy { $0.at >= cutoff && $0.at <= store.now }

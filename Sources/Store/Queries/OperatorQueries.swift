@@ -68,6 +68,11 @@ extension StoreReader {
       } ?? 0
   }
 
+  /// The newest row of a table; 0 when it has none.
+  public func lastRow(of table: RetentionTable) throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT max(row_id) FROM \(table.rawValue)") ?? 0
+  }
+
   /// How many rows each table has that grows. Reads all of their keys.
   public func rowCounts() throws(SQLiteError) -> [(table: String, rows: Int64)] {
     var counts: [(String, Int64)] = []

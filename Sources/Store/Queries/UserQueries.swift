@@ -78,11 +78,6 @@ extension StoreReader {
     } ?? 0
   }
 
-  /// The newest row of the events; 0 when there is none.
-  public func lastEventRow() throws(SQLiteError) -> Int64 {
-    try connection.integer("SELECT max(row_id) FROM events") ?? 0
-  }
-
   /// The events in a range of rows that belong to no purchase: for a person's search through all of them.
   public func looseEvents(
     after row: Int64, through last: Int64

@@ -1,65 +1,12 @@
-// `receiptctl stats`: how things stand, app by app. Every number comes from an index or a kept count.
+// How one app stands, in numbers that cost the same on any database. One thread.
 
 internal import Domain
 internal import JSON
-internal import Relay
 internal import Store
 internal import Terminal
 
-enum StatsNoun {
-  static let verbs = [
-    Verb(
-      spec: CommandSpec(
-        ["stats"], summary: "Show how each app stands: states, delivery, breaker",
-        options: [OptionSpec("app", placeholder: "APP", help: "Only this app")],
-        examples: [
-          ExampleSpec("receiptctl stats", "Is anything stuck?"),
-          ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
-        ]), run: run)
-  ]
-
-  private static func run(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
-    let reader = try session.reader(configuration)
-    let stats = try AppStats.all(
-      reader, configured: configuration.apps.map(\.slug), only: session.app(configuration), session)
-    if session.isJSON {
-      for app in stats { session.output.json(app.json) }
-      return .done
-    }
-    session.output.table(table(stats, session))
-    for app in stats {
-      guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
-      session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
-      session.output.line("  \(text.advice)")
-    }
-    return .done
-  }
-
-  private static func table(_ stats: [AppStats], _ session: Session) -> Table {
-    var table = Table(
-      [.init("APP")] + ReceiptState.allCases.map { .init($0.rawValue.uppercased(), alignment: .trailing) } + [
-        .init("LAST HOUR", alignment: .trailing), .init("LAST 24 H", alignment: .trailing),
-        .init("OLDEST PENDING"),
-        .init("DELIVERIES"),
-      ], emptyMessage: "No app is configured, and none has receipts.")
-    for app in stats {
-      let states = ReceiptState.allCases.map { state in
-        let count = app.counts[state] ?? 0
-        return Table.Cell(String(count), state == .failed && count > 0 ? .red : .plain)
-      }
-      table.add(
-        [Table.Cell(app.slug)] + states + [
-          Table.Cell(String(app.deliveredLastHour)), Table.Cell(String(app.deliveredLastDay)),
-          Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
-        ])
-    }
-    return table
-  }
-}
-
 /// How one app stands.
-private struct AppStats {
+struct AppStats {
   private static let hourMilliseconds: Int64 = 3_600_000
 
   let slug: String

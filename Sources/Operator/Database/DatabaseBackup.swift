@@ -1,4 +1,4 @@
-// `receiptctl db`: whether the database is sound, and copies of it.
+// `db backup`: a copy that stands under its name only once it is whole, checked and synced. One thread.
 
 internal import JSON
 internal import Platform
@@ -6,52 +6,12 @@ internal import Relay
 internal import Store
 internal import Terminal
 
-enum DatabaseNoun {
-  static let spec = NounSpec("db", summary: "The database file: soundness and copies")
-
-  static let verbs = [
-    Verb(
-      spec: CommandSpec(
-        ["db", "check"], summary: "Check the database's integrity",
-        discussion: "Reads the whole file; receiptd may go on meanwhile. Ends with 65 when there is a fault.",
-        examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]), run: check),
-    Verb(
-      spec: CommandSpec(
-        ["db", "backup"], summary: "Copy the database, while receiptd goes on, and verify the copy",
-        discussion: """
-          The copy is the database as it was at one moment, readable by its owner only. It stands under \
-          its name once it is whole, checked and synced, never before. An existing file is never \
-          overwritten.
-          """,
-        arguments: [ArgumentSpec("FILE", help: "the copy, a name that is not taken")],
-        examples: [
-          ExampleSpec("receiptctl db backup /var/backups/receiptd-$(date -I).db", "Each night, from cron")
-        ]), run: backup),
-  ]
-
-  private static func check(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
-    let path = configuration.databasePath
-    let faults = try session.reader(configuration).integrityFaults()
-    if session.isJSON {
-      session.output.json([
-        "database": .string(path), "sound": .bool(faults.isEmpty),
-        "faults": .array(faults.map(JSONValue.string)),
-      ])
-    } else if faults.isEmpty {
-      session.output.line("\(DisplayText.clean(path)): sound")
-    }
-    guard !faults.isEmpty else { return .done }
-    for fault in faults { session.output.error(DisplayText.clean(fault)) }
-    session.output.error(
-      "the database is damaged: stop receiptd, keep a copy of the file, and go back to a backup")
-    return .badData
-  }
-
-  private static func backup(_ session: Session) throws -> ExitCode {
+/// One copy of a database.
+struct DatabaseBackup {
+  static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let source = try session.reader(configuration)
-    let backup = Backup(of: source, to: session.command.positionals[0])
+    let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
     let rows = try backup.write()
     if session.isJSON {
       let counts = rows.map { JSONValue.Member(name: $0.table, value: .integer($0.rows)) }
@@ -62,16 +22,13 @@ enum DatabaseNoun {
     }
     return .done
   }
-}
 
-/// One copy of a database.
-private struct Backup {
-  let source: StoreReader
-  let path: String
+  private let source: StoreReader
+  private let path: String
   /// Where the copy is until it is known to be good, so that no half of one is ever taken for a backup.
-  let partPath: String
+  private let partPath: String
 
-  init(of source: StoreReader, to path: String) {
+  private init(of source: StoreReader, to path: String) {
     self.source = source
     self.path = path
     partPath = path + ".part"
@@ -79,7 +36,7 @@ private struct Backup {
 
   /// Copies, verifies and names the copy.
   /// - Returns: how many rows of each table are in it.
-  func write() throws -> [(table: String, rows: Int64)] {
+  private func write() throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     guard FileWriting.accessFault(path)?.isMissingFile ?? false else {
       throw OperatorFault(.refused, "\(shown) exists; choose another name, nothing is overwritten")

@@ -1,0 +1,84 @@
+// `receiptctl stats`: how things stand, app by app. Every number comes from an index or a kept count.
+
+internal import Domain
+internal import Relay
+internal import Store
+internal import Terminal
+
+enum StatsNoun {
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["stats"], summary: "Show how each app stands: states, delivery, breaker",
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only this app"),
+          OptionSpec(flag: "watch", short: "w", help: "Again and again, until Ctrl-C"),
+          OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl stats", "Is anything stuck?"),
+          ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
+        ]), run: run),
+    TopView.verb,
+  ]
+
+  private static let watchMillisecondsDefault: Int64 = 2000
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let interval = try session.command.duration("interval", in: 100...86_400_000) ?? watchMillisecondsDefault
+    let reader = try session.reader(configuration)
+    let only = session.app(configuration)
+    guard session.command.flag("watch") else {
+      try show(reader, configuration, only, session)
+      return .done
+    }
+    session.surroundings.catchStop()
+    let output = session.output
+    repeat {
+      // On a terminal each look takes the place of the last one (ECMA-48 CUP, ED); elsewhere it follows it.
+      if output.result.isTerminal, !session.isJSON { output.text("\u{1B}[H\u{1B}[2J") }
+      try show(reader, configuration, only, session.again())
+      if !output.result.isTerminal, !session.isJSON { output.line() }
+    } while !output.result.isClosed && !session.surroundings.isStopped(interval)
+    return .done
+  }
+
+  static func show(
+    _ reader: StoreReader, _ configuration: Configuration, _ only: String?, _ session: Session
+  ) throws {
+    let stats = try AppStats.all(
+      reader, configured: configuration.apps.map(\.slug), only: only, session)
+    if session.isJSON {
+      for app in stats { session.output.json(app.json) }
+      return
+    }
+    session.output.table(table(stats, session))
+    for app in stats {
+      guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
+      session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
+      session.output.line("  \(text.advice)")
+    }
+  }
+
+  static func table(_ stats: [AppStats], _ session: Session) -> Table {
+    var table = Table(
+      [.init("APP")] + ReceiptState.allCases.map { .init($0.rawValue.uppercased(), alignment: .trailing) } + [
+        .init("LAST HOUR", alignment: .trailing), .init("LAST 24 H", alignment: .trailing),
+        .init("OLDEST PENDING"),
+        .init("DELIVERIES"),
+      ], emptyMessage: "No app is configured, and none has receipts.")
+    for app in stats {
+      let states = ReceiptState.allCases.map { state in
+        let count = app.counts[state] ?? 0
+        return Table.Cell(String(count), state == .failed && count > 0 ? .red : .plain)
+      }
+      table.add(
+        [Table.Cell(app.slug)] + states + [
+          Table.Cell(String(app.deliveredLastHour)), Table.Cell(String(app.deliveredLastDay)),
+          Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
+        ])
+    }
+    return table
+  }
+}

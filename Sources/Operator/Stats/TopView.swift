@@ -1,0 +1,158 @@
+// `receiptctl top`: how things stand, live, on the whole screen. One thread.
+
+internal import Domain
+internal import Platform
+internal import Relay
+internal import Store
+internal import Terminal
+
+struct TopView {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["top"], summary: "Watch all apps live: states, rates, latencies, last troubles",
+      discussion: "Ends with q or Ctrl-C. Without a terminal it is stats, once.",
+      options: [
+        OptionSpec("app", placeholder: "APP", help: "Only this app"),
+        OptionSpec("interval", placeholder: "D", help: "How often it is drawn; 1s without it"),
+      ],
+      examples: [ExampleSpec("receiptctl top", "What is going on right now?")]), run: run)
+
+  private static let intervalDefault: Int64 = 1000
+  /// Rates are over so long.
+  private static let windowMilliseconds: Int64 = 10_000
+  /// The newest tries that latencies and troubles are taken from.
+  private static let attemptsMax = 500
+  /// A key is looked for so often.
+  private static let keyMilliseconds: Int64 = 50
+
+  private struct Sample {
+    var at: MonotonicInstant
+    var growth: Growth
+    var delivered: Int64
+  }
+
+  private let configuration: Configuration
+  private let reader: StoreReader
+  private let only: String?
+  private var samples: [Sample] = []
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let interval = try session.command.duration("interval", in: 100...3_600_000) ?? intervalDefault
+    let reader = try session.reader(configuration)
+    let only = session.app(configuration)
+    guard session.output.result.isTerminal, !session.isJSON else {
+      try StatsNoun.show(reader, configuration, only, session)
+      return .done
+    }
+    var view = TopView(configuration: configuration, reader: reader, only: only)
+    return try view.watch(session, interval: interval)
+  }
+
+  private init(configuration: Configuration, reader: StoreReader, only: String?) {
+    self.configuration = configuration
+    self.reader = reader
+    self.only = only
+  }
+
+  private mutating func watch(_ session: Session, interval: Int64) throws -> ExitCode {
+    session.surroundings.catchStop()
+    let keyboard = RawTerminal()
+    let output = session.output
+    // The other screen, and no cursor (xterm's control sequences, DEC private modes 1049 and 25).
+    output.text("\u{1B}[?1049h\u{1B}[?25l")
+    defer { output.text("\u{1B}[?25h\u{1B}[?1049l") }
+    while true {
+      try draw(session.again())
+      let next = session.surroundings.clock.monotonic.advanced(byMilliseconds: interval)
+      while session.surroundings.clock.monotonic < next {
+        if session.surroundings.isStopped(keyboard == nil ? Self.keyMilliseconds : 0) { return .done }
+        switch keyboard?.key(milliseconds: Int32(Self.keyMilliseconds)) {
+        case UInt8(ascii: "q"), UInt8(ascii: "Q"), 3: return .done
+        default: break
+        }
+        if output.result.isClosed { return .done }
+      }
+    }
+  }
+
+  private mutating func draw(_ session: Session) throws {
+    let output = session.output
+    let columns = output.result.columns ?? 80
+    let stats = try AppStats.all(
+      reader, configured: configuration.apps.map(\.slug), only: only, session)
+    let attempts = try reader.recentAttempts(limit: Self.attemptsMax)
+      .filter { only == nil || $0.app == only }
+    try sample(stats, session)
+    var lines = [head(session), rates(attempts), ""]
+    lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
+      .split(separator: "\n").map(String.init)
+    for app in stats {
+      guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
+      lines += ["", "Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)", "  \(text.advice)"]
+    }
+    lines += troubles(attempts, session)
+    let rows = output.result.rows ?? 24
+    lines = Array(lines.prefix(max(1, rows - 1)))
+    // Each line is cleared behind its text, and the rest of the screen behind the last: nothing flickers.
+    let screen = lines.map { "\($0)\u{1B}[K\r\n" }.joined()
+    output.text("\u{1B}[H\(screen)\u{1B}[Jq ends")
+  }
+
+  private mutating func sample(_ stats: [AppStats], _ session: Session) throws {
+    let now = session.surroundings.clock.monotonic
+    let delivered = stats.reduce(0) { $0 + ($1.counts[.delivered] ?? 0) }
+    samples.append(Sample(at: now, growth: try reader.growth(), delivered: delivered))
+    samples.removeAll { now.milliseconds(since: $0.at) > Self.windowMilliseconds }
+  }
+
+  private func head(_ session: Session) -> String {
+    let daemon = session.daemonProcess(configuration).map { "receiptd \($0)" } ?? "no receiptd is running"
+    return "\(daemon)   \(DisplayText.clean(configuration.databasePath))   \(session.now.text)"
+  }
+
+  private func rates(_ attempts: [RecentAttempt]) -> String {
+    guard let first = samples.first, let last = samples.last else { return "" }
+    let seconds = max(0.001, last.at.seconds(since: first.at))
+    func rate(_ difference: Int64) -> String {
+      let tenths = samples.count < 2 ? 0 : Int64((Double(difference) / seconds * 10).rounded())
+      return "\(tenths / 10).\(abs(tenths) % 10)/s"
+    }
+    let counted = [
+      ("contexts", rate(last.growth.contexts - first.growth.contexts)),
+      ("events", rate(last.growth.events - first.growth.events)),
+      ("tries", rate(last.growth.attempts - first.growth.attempts)),
+      ("delivered", rate(last.delivered - first.delivered)),
+    ].map { "\($0.0) \($0.1)" }
+    return (counted + [latencies(attempts)]).joined(separator: "   ")
+  }
+
+  /// Of the newest tries.
+  private func latencies(_ attempts: [RecentAttempt]) -> String {
+    let times = attempts.map(\.report.durationMilliseconds).sorted()
+    guard !times.isEmpty else { return "no tries yet" }
+    func quantile(_ share: Double) -> Int64 { times[min(times.count - 1, Int(Double(times.count) * share))] }
+    return "answers p50 \(quantile(0.5)) ms, p99 \(quantile(0.99)) ms"
+  }
+
+  private func troubles(_ attempts: [RecentAttempt], _ session: Session) -> [String] {
+    let failed = attempts.filter { attempt in
+      !(attempt.report.status.map { (200..<300).contains($0) } ?? false)
+    }
+    guard !failed.isEmpty else { return [] }
+    var table = Table(
+      [.init("LAST TROUBLES"), .init("APP"), .init("RECEIPT"), .init("ANSWER", canShrink: true)],
+      emptyMessage: "")
+    for attempt in failed.prefix(20) {
+      let answer = attempt.report.status.map(String.init) ?? attempt.report.error ?? "no answer"
+      table.add([
+        Table.Cell(session.relative(attempt.report.startedAt)), Table.Cell(attempt.app),
+        Table.Cell(attempt.receiptID ?? "-"), Table.Cell(answer, .red),
+      ])
+    }
+    let output = session.output
+    return [""]
+      + table.text(inColour: output.isInColour, terminalColumns: output.result.columns ?? 80)
+      .split(separator: "\n").map(String.init)
+  }
+}

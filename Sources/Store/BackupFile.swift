@@ -1,0 +1,65 @@
+// A copy of a database, looked at before anything rests on it: of this schema or an older one. One thread.
+
+public import Domain
+internal import Migrations
+public import SQLite
+
+/// A database file that nobody works with.
+public final class BackupFile {
+  private let connection: Connection
+  /// Its schema, at most this program's own.
+  public let version: Int
+
+  /// - Throws: `missing`, `foreign`, `newerSchema`, or what SQLite says of it.
+  public init(path: String) throws(StoreError) {
+    do throws(SQLiteError) {
+      connection = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    } catch {
+      throw error.kind == .cannotOpen ? .missing : .sqlite(error)
+    }
+    do throws(SQLiteError) {
+      version = Int(try connection.integer("PRAGMA user_version") ?? 0)
+      guard try connection.integer("PRAGMA application_id") == Database.applicationID else {
+        throw SQLiteError(kind: .corrupt, code: 26, operation: "open backup")
+      }
+    } catch {
+      throw error.kind == .corrupt ? .foreign : .sqlite(error)
+    }
+    guard version <= Migrations.currentVersion else {
+      throw .newerSchema(found: version, known: Migrations.currentVersion)
+    }
+  }
+
+  /// Whether this program's schema is in it.
+  public var isCurrent: Bool { version == Migrations.currentVersion }
+
+  /// What SQLite's own check finds; empty when it is sound. Reads all of it.
+  public func faults() throws(SQLiteError) -> [String] {
+    try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
+      .filter { $0 != "ok" }
+  }
+
+  /// When the last event in it was received; nil when there is none.
+  public func lastEventAt() throws(SQLiteError) -> Timestamp? {
+    try connection.prepare("SELECT received_at FROM events ORDER BY row_id DESC LIMIT 1").first([]) {
+      row throws(SQLiteError) in row.timestamp(0)
+    } ?? nil
+  }
+
+  /// How many receipts are in it that are still to be delivered.
+  public func countPending() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT sum(count) FROM receipt_counts WHERE state = 'pending'") ?? 0
+  }
+
+  /// Writes a copy into a new file.
+  public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
+}
+
+extension Database {
+  /// Moves what is left of a log into its database, so that the file alone is all of it. Nobody else may have
+  /// it open.
+  public static func settle(path: String) throws(SQLiteError) {
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
+    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+}

@@ -1,0 +1,48 @@
+// What has just happened, read from the ends of the tables: the same work on any database.
+
+internal import Domain
+public import SQLite
+
+/// A try to deliver, with what it was for.
+public struct RecentAttempt: Sendable, Equatable {
+  public var app: String
+  public var receiptID: String?
+  public var report: AttemptReport
+}
+
+/// How far the tables have grown; the difference of two is what came between them.
+public struct Growth: Sendable, Equatable {
+  public var events: Int64 = 0
+  public var contexts: Int64 = 0
+  public var attempts: Int64 = 0
+
+  public init() {}
+}
+
+extension StoreReader {
+  /// The newest tries, newest first, without their answers.
+  public func recentAttempts(limit: Int) throws(SQLiteError) -> [RecentAttempt] {
+    try connection.prepare(
+      """
+      SELECT p.app, p.receipt_id, a.at, a.duration_ms, a.status, a.error, a.ambiguous
+      FROM attempts a JOIN purchases p ON p.row_id = a.purchase_row ORDER BY a.row_id DESC LIMIT ?1
+      """
+    ).all([.integer(Int64(limit))]) { row throws(SQLiteError) in
+      RecentAttempt(
+        app: try row.text(0), receiptID: try row.optionalText(1),
+        report: AttemptReport(
+          startedAt: Timestamp(unixMilliseconds: row.integer(2)), durationMilliseconds: row.integer(3),
+          status: row.optionalInteger(4), error: try row.optionalText(5), isAmbiguous: row.flag(6),
+          response: []))
+    }
+  }
+
+  /// How far the tables have grown.
+  public func growth() throws(SQLiteError) -> Growth {
+    var growth = Growth()
+    growth.events = try lastRow(of: .events)
+    growth.contexts = try lastRow(of: .contexts)
+    growth.attempts = try lastRow(of: .attempts)
+    return growth
+  }
+}

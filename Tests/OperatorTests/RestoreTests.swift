@@ -1,0 +1,117 @@
+import Domain
+import FoundationEssentials
+import JSON
+import Platform
+import SQLite
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite("db restore and db purge")
+struct RestoreTests {
+  private let day: Int64 = 86_400_000
+
+  /// A relay with a backup, and a purchase that came after it.
+  private func harness() throws -> (harness: OperatorHarness, backup: String, later: String) {
+    let harness = try OperatorHarness()
+    try harness.deliver(try harness.purchase("sub_1"))
+    try harness.purchase("sub_2")
+    let backup = harness.folder + "/backup.db"
+    try #require(harness.run("db", "backup", backup).code == .done)
+    harness.clock.advance(3_600_000)
+    return (harness, backup, try harness.purchase("sub_3"))
+  }
+
+  private func objects(_ path: String) throws -> Set<String> {
+    Set(try StoreReader(path: path).receipts(ReceiptFilter(), limit: 100).map(\.purchase.key.id))
+  }
+
+  @Test("The backup takes the database's place, and what was there stays beside it")
+  func restore() throws {
+    let (harness, backup, _) = try harness()
+    let look = harness.run("db", "restore", backup, "--dry-run")
+    #expect(look.code == .done && look.notes.contains("is sound; its last event is of 2026-11-20T10:00:00"))
+    #expect(try objects(harness.databasePath).count == 3)
+    #expect(harness.run("db", "restore", backup).code == .refused, "nobody can be asked")
+    #expect(try objects(harness.databasePath).count == 3)
+    let ran = harness.run("db", "restore", backup, "--yes", "--json", "--reason", "disk failed")
+    #expect(ran.code == .done)
+    let object = try #require(try ran.objects.first)
+    #expect(object["pending"] == 1 && object["schema"] == .integer(Int64(2)))
+    #expect(try objects(harness.databasePath) == ["sub_1", "sub_2"])
+    let aside = try #require(object["set_aside"]?.stringValue).replacing("FOLDER", with: harness.folder)
+    #expect(try objects(aside) == ["sub_1", "sub_2", "sub_3"])
+    #expect(harness.run("db", "check").code == .done)
+    let audit = try #require(try harness.run("audit", "list", "--json").objects.first)
+    #expect(audit["action"] == "db restore" && audit["reason"] == "disk failed")
+    #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == 0o600)
+  }
+
+  @Test("What is no sound backup of ours changes nothing")
+  func isNoBackup() throws {
+    let (harness, backup, _) = try harness()
+    #expect(harness.run("db", "restore", harness.folder + "/none.db", "--yes").code == .notFound)
+    let text = harness.folder + "/text.db"
+    _ = FileManager.default.createFile(atPath: text, contents: Data("no database at all".utf8))
+    #expect(harness.run("db", "restore", text, "--yes").code == .badData)
+    let foreign = harness.folder + "/foreign.db"
+    try Connection(path: foreign, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+      .execute("CREATE TABLE t (x)")
+    #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("of another program"))
+    var bytes = try FileReading.content(of: backup, bytesMax: 1 << 26).bytes
+    for place in (bytes.count / 2)..<(bytes.count / 2 + 8192) { bytes[place] = 0xA5 }
+    let damaged = harness.folder + "/damaged.db"
+    _ = FileManager.default.createFile(atPath: damaged, contents: Data(bytes))
+    let ran = harness.run("db", "restore", damaged, "--yes")
+    #expect(ran.code == .badData)
+    let newer = harness.folder + "/newer.db"
+    try FileManager.default.copyItem(atPath: backup, toPath: newer)
+    try Connection(path: newer, mode: .readWrite, busyTimeoutMilliseconds: 0)
+      .execute("PRAGMA user_version = 99")
+    #expect(harness.run("db", "restore", newer, "--yes").notes.contains("schema version 99"))
+    #expect(try objects(harness.databasePath).count == 3)
+    #expect(!FileManager.default.fileExists(atPath: harness.databasePath + ".restore"))
+  }
+
+  @Test("A database that is damaged, or gone, is replaced all the same", arguments: [true, false])
+  func isNeeded(isThere: Bool) throws {
+    let (harness, backup, _) = try harness()
+    let other = try OperatorHarness()
+    try FileManager.default.removeItem(atPath: other.databasePath)
+    for suffix in ["-wal", "-shm"] {
+      // Those of a clean start may not be there.
+      try? FileManager.default.removeItem(atPath: other.databasePath + suffix)
+    }
+    if isThere {
+      let garbage = Data(repeating: 0xA5, count: 50_000)
+      _ = FileManager.default.createFile(atPath: other.databasePath, contents: garbage)
+      _ = FileManager.default.createFile(atPath: other.databasePath + "-wal", contents: garbage)
+    }
+    #expect(other.run("db", "restore", backup, "--yes").code == .done)
+    #expect(try objects(other.databasePath) == ["sub_1", "sub_2"])
+    #expect(other.run("db", "check").code == .done)
+    _ = harness
+  }
+
+  @Test("A purge deletes what retention says, and a trial deletes nothing")
+  func purge() throws {
+    let harness = try OperatorHarness()
+    try harness.context("old one")
+    try harness.deliver(try harness.purchase("sub_1"))
+    let open = try harness.purchase("sub_2")
+    harness.clock.advance(500 * day)
+    try harness.context("new one, longer")
+    let look = try #require(try harness.run("db", "purge", "--dry-run", "--json").objects.first)
+    #expect(look["would_delete"]?["receipts"] == 1 && look["would_delete"]?["contexts"] == 1)
+    #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).count == 2)
+    #expect(harness.run("db", "purge").code == .refused)
+    let ran = try #require(try harness.run("db", "purge", "--yes", "--json").objects.first)
+    #expect(ran["deleted"] == look["would_delete"])
+    // What is still to be delivered stays, however old (R4).
+    #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).compactMap(\.receipt?.id) == [open])
+    #expect(try harness.reader().integrityFaults() == [])
+    #expect(harness.run("audit", "list").out.contains("db purge"))
+  }
+}
