@@ -77,12 +77,13 @@ let package = Package(
     // What people touch.
     library("Terminal", ["Platform", "JSON"]),
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
-    program("receiptd", ["Platform", "Terminal", "Relay"]),
+    library("DaemonCommand", ["Terminal", "Relay"]),
+    program("receiptd", ["Platform", "Terminal", "Relay", "DaemonCommand"]),
     library(
       "Operator",
       [
         "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Terminal", "Relay", "Sandbox",
+        "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 

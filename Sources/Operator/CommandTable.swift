@@ -17,7 +17,7 @@ enum CommandTable {
     ReceiptsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs + StatsNoun.verbs
     + AuditNoun.verbs
     + DatabaseNoun.verbs
-    + ConfigurationNoun.verbs + SandboxNoun.verbs
+    + ConfigurationNoun.verbs + SandboxNoun.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,

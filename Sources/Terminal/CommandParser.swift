@@ -73,6 +73,13 @@ public struct CommandParser: Sendable {
       let extra = DisplayText.clean(positionals[command.arguments.count])
       throw refuse("'\(extra)' is one argument too many for \(named(command))")
     }
+    for (argument, value) in zip(command.arguments, positionals)
+    where !argument.choices.isEmpty && !argument.choices.contains(value) {
+      let near = EditDistance.nearest(to: value, among: argument.choices).map { "; did you mean '\($0)'?" }
+      throw refuse(
+        "\(argument.name) must be one of \(argument.choices.joined(separator: ", ")), not "
+          + "'\(DisplayText.clean(value))'\(near ?? "")")
+    }
     return ParsedCommand(spec: command, options: values, positionals: positionals, helpCommand: helpCommand)
   }
 

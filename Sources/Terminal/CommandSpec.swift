@@ -49,12 +49,17 @@ public struct ArgumentSpec: Sendable, Equatable {
   public let isRequired: Bool
   /// Whether it takes every argument that is left; only the last one of a command may.
   public let isRepeatable: Bool
+  /// The values that it takes; empty when it takes any.
+  public let choices: [String]
 
-  public init(_ name: String, help: String, isRequired: Bool = true, isRepeatable: Bool = false) {
+  public init(
+    _ name: String, help: String, isRequired: Bool = true, isRepeatable: Bool = false, choices: [String] = []
+  ) {
     self.name = name
     self.help = help
     self.isRequired = isRequired
     self.isRepeatable = isRepeatable
+    self.choices = choices
   }
 
   /// As usage lines show it: `ID`, `ID…`, `[ID]`, `[ID…]`.

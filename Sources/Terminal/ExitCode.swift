@@ -20,4 +20,21 @@ public enum ExitCode: Int32, Error, Sendable, CaseIterable {
   case refused = 77
   /// The configuration has faults.
   case configuration = 78
+
+  /// What it says, for manuals.
+  public var meaning: String {
+    switch self {
+    case .done: "All was done."
+    case .failed: "It failed; stderr says why."
+    case .partly: "A part of it failed; the rest was done."
+    case .usage: "The command line was wrong."
+    case .badData: "The input was wrong, or a database is damaged."
+    case .notFound: "What was named is not there."
+    case .unavailable: "Something that is needed does not answer."
+    case .diskFault: "The disk did not keep what was written to it."
+    case .tryAgain: "Not now; try again."
+    case .refused: "It is not allowed, or nobody agreed to it."
+    case .configuration: "The configuration has faults."
+    }
+  }
 }

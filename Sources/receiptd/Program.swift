@@ -1,5 +1,6 @@
 // receiptd: command line, configuration, signals. What it does is in `Relay.Daemon`. The main thread.
 
+import DaemonCommand
 import Glibc
 import Platform
 import Relay

@@ -1,10 +1,12 @@
-// receiptd's command line: the one table that parses and prints help.
+// receiptd's command line: the one table that parses and prints help, and that its manual is made of. Pure;
+// any thread.
 
-import Relay
-import Terminal
+internal import Relay
+public import Terminal
 
-enum ReceiptdCommand {
-  static let spec = ProgramSpec(
+/// The command line of `receiptd`.
+public enum ReceiptdCommand {
+  public static let spec = ProgramSpec(
     name: "receiptd", version: Version.number,
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """

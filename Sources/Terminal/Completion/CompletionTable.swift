@@ -1,0 +1,62 @@
+// What a shell is to complete, taken from the table of commands. Pure; any thread.
+
+/// A program's words as shells ask for them.
+struct CompletionTable {
+  /// One option of a command.
+  struct Option {
+    var names: [String]
+    var help: String
+    /// nil for a flag.
+    var value: Value?
+  }
+
+  /// What may stand behind an option, or in an argument's place.
+  enum Value: Equatable {
+    case choices([String])
+    case file
+    case anything
+  }
+
+  /// A command with the words before it.
+  struct Command {
+    var words: [String]
+    var help: String
+    var options: [Option]
+    var arguments: Value
+  }
+
+  let program: String
+  /// The first words, with their help.
+  let topics: [(word: String, help: String)]
+  let commands: [Command]
+  /// Options that stand anywhere.
+  let shared: [Option]
+
+  init(_ spec: ProgramSpec) {
+    program = spec.name
+    topics = CommandHelp(spec).topics.map { ($0.name, $0.summary) } + [("help", "Show help about a command")]
+    shared = (spec.options + ProgramSpec.builtInOptions).map(Self.option)
+    commands = spec.commands.map { command in
+      let argument = command.arguments.last
+      return Command(
+        words: command.path, help: command.summary, options: command.options.map(Self.option),
+        arguments: argument.map { Self.value($0.name, choices: $0.choices) } ?? .anything)
+    }
+  }
+
+  /// The verbs of a noun, with their help.
+  func verbs(of noun: String) -> [(word: String, help: String)] {
+    commands.filter { $0.words.count > 1 && $0.words[0] == noun }.map { ($0.words[1], $0.help) }
+  }
+
+  private static func option(_ spec: OptionSpec) -> Option {
+    Option(
+      names: ["--\(spec.name)"] + (spec.short.map { ["-\($0)"] } ?? []), help: spec.help,
+      value: spec.placeholder.map { value($0, choices: spec.choices) })
+  }
+
+  private static func value(_ placeholder: String, choices: [String]) -> Value {
+    if !choices.isEmpty { return .choices(choices) }
+    return placeholder == "PATH" || placeholder == "FILE" ? .file : .anything
+  }
+}

@@ -1,0 +1,24 @@
+// Completions for the shells that people use, made of the table. Pure; any thread.
+
+/// Scripts that teach a shell a program's words.
+public enum Completions {
+  /// The shells.
+  public enum Shell: String, Sendable, CaseIterable {
+    case bash, zsh, fish
+  }
+
+  /// The script for one shell.
+  public static func script(of program: ProgramSpec, for shell: Shell) -> String {
+    let table = CompletionTable(program)
+    return switch shell {
+    case .bash: bash(table)
+    case .zsh: zsh(table)
+    case .fish: fish(table)
+    }
+  }
+
+  /// A text in single quotes, as POSIX shells and fish read it.
+  static func quoted(_ text: String) -> String {
+    "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "'\\''") + "'"
+  }
+}

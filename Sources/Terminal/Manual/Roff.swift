@@ -1,0 +1,71 @@
+// Text for man(1), in the macros of man(7). Pure; any thread.
+
+/// Builds a manual page.
+public struct Roff {
+  public private(set) var text: String
+  /// Right behind a title a paragraph begins by itself.
+  private var isBehindTitle = false
+
+  /// - Parameters:
+  ///   - section: of the manual: 1 commands, 5 files, 8 administration.
+  ///   - source: what the page belongs to, with its version.
+  public init(_ name: String, section: Int, source: String) {
+    // No date: the page is made of the program, and the same program makes the same page.
+    text = ".TH \(Self.argument(name.uppercased())) \(section) \"\" \(Self.argument(source))\n"
+  }
+
+  /// A section's title, in upper case.
+  public mutating func section(_ title: String) {
+    text += ".SH \(Self.argument(title))\n"
+    isBehindTitle = true
+  }
+
+  /// A title within a section.
+  public mutating func subsection(_ title: String) {
+    text += ".SS \(Self.argument(title))\n"
+    isBehindTitle = true
+  }
+
+  /// A paragraph of running text.
+  public mutating func paragraph(_ words: String) {
+    text += "\(isBehindTitle ? "" : ".PP\n")\(Self.escaped(words))\n"
+    isBehindTitle = false
+  }
+
+  /// A term and, indented, what it is.
+  public mutating func term(_ term: String, _ words: String) {
+    isBehindTitle = false
+    text += ".TP\n\\fB\(Self.inline(term))\\fR\n\(Self.escaped(words))\n"
+  }
+
+  /// One more paragraph under the term before.
+  public mutating func more(_ words: String) { text += ".IP\n\(Self.escaped(words))\n" }
+
+  /// Lines that stay as they are.
+  public mutating func lines(_ lines: [String]) {
+    text += ".PP\n.RS 4\n.nf\n\(lines.map(Self.escaped).joined(separator: "\n"))\n.fi\n.RE\n"
+  }
+
+  /// `name \- summary`, for the section NAME.
+  public mutating func name(_ name: String, _ summary: String) {
+    section("NAME")
+    text += "\(Self.inline(name)) \\- \(Self.inline(summary))\n"
+  }
+
+  /// A text of one line in quotes, as an argument of a macro.
+  private static func argument(_ words: String) -> String {
+    "\"\(inline(words).replacing("\"", with: "\\(dq"))\""
+  }
+
+  /// Backslashes, and hyphens that people copy (groff_char(7)).
+  private static func inline(_ words: String) -> String {
+    words.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+  }
+
+  /// A line that begins with a dot or a quotation mark would be taken for a macro.
+  private static func escaped(_ words: String) -> String {
+    inline(words).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : String(line)
+    }.joined(separator: "\n")
+  }
+}

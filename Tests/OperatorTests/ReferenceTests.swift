@@ -1,0 +1,123 @@
+// Completions and manual pages: that those in deploy/ are what the program makes, and that shells take them.
+
+import FoundationEssentials
+import Platform
+import Relay
+import Terminal
+import TestSupport
+import Testing
+
+@testable import Operator
+
+@Suite("Completions and manual pages")
+struct ReferenceTests {
+  private static let deploy = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "deploy").path
+
+  /// The kept file; with RECORD_SNAPSHOTS set it is written anew.
+  private func check(_ text: String, _ path: String) throws {
+    let path = "\(Self.deploy)/\(path)"
+    if Environment.process["RECORD_SNAPSHOTS"] != nil {
+      try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+    }
+    let kept = try #require(FileManager.default.contents(atPath: path), "\(path) is missing")
+    #expect(String(decoding: kept, as: UTF8.self) == text, "\(path): run with RECORD_SNAPSHOTS=1")
+  }
+
+  @Test("The kept files are what the tables say now")
+  func files() throws {
+    let harness = try OperatorHarness()
+    for shell in Completions.Shell.allCases {
+      let name = shell == .zsh ? "_receiptctl" : "receiptctl.\(shell.rawValue)"
+      try check(harness.run("completions", shell.rawValue).out, "completions/\(name)")
+    }
+    for page in ManualPage.allCases {
+      try check(harness.run("manual", page.rawValue).out, "man/\(page.fileName)")
+    }
+    #expect(harness.run("completions", "tcsh").notes.contains("SHELL must be one of bash, zsh, fish"))
+  }
+
+  @Test("Every command, option and key stands in its page")
+  func everythingIsThere() {
+    let page = ManualPage.receiptctl.text.replacing("\\-", with: "-")
+    for command in OperatorProgram.spec.commands {
+      #expect(page.contains("\\fB\(command.name)"), "\(command.name)")
+      for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
+    }
+    let keys = ConfigurationManual(ConfigurationTemplate.text).entries
+    #expect(keys.count > 50)
+    let retry = keys.first { $0.path == "apps.NAME.delivery.retry.jitter" }
+    #expect(retry?.value == "0.2" && retry?.comment == "Each pause is varied by this share either way.")
+    #expect(keys.first { $0.path == "apps.NAME.stripe.api_key" }?.kind == .optional)
+    #expect(keys.first { $0.path == "database" }?.kind == .required)
+    let configuration = ManualPage.configuration.text.replacing("\\-", with: "-")
+    for key in keys { #expect(configuration.contains(key.path), "\(key.path)") }
+  }
+
+  /// What bash offers for a line.
+  private func bash(_ words: [String]) throws -> [String] {
+    let list = words.map { "'\($0)'" }.joined(separator: " ")
+    let script = """
+      source '\(Self.deploy)/completions/receiptctl.bash'
+      COMP_WORDS=(receiptctl \(list)); COMP_CWORD=\(words.count)
+      _receiptctl; printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let ran = try ShellRun(["bash", "--norc", "-c", script])
+    #expect(ran.code == 0)
+    return ran.output.split(separator: "\n").map(String.init)
+  }
+
+  @Test("bash completes nouns, verbs, options and their values")
+  func completesInBash() throws {
+    #expect(try bash(["rec"]) == ["receipts"])
+    #expect(try bash(["receipts", "sh"]) == ["show"])
+    #expect(try bash(["--config", "x", "receipts", "sh"]) == ["show"])
+    #expect(try bash(["receipts", "list", "--im"]) == ["--import-id"])
+    #expect(try bash(["receipts", "list", "--state", "f"]) == ["failed"])
+    #expect(try bash(["receipts", "list", "--state", "=", "de"]) == ["delivered"])
+    #expect(try bash(["stats", "--w"]) == ["--watch"])
+    #expect(try bash(["completions", "z"]) == ["zsh"])
+    #expect(try bash(["db", "restore", "/etc/host"]).contains("/etc/hosts"))
+  }
+
+  @Test("fish completes the same", .enabled(if: ShellRun.isThere("fish"), "fish is not installed"))
+  func completesInFish() throws {
+    for (line, expected) in [
+      ("rec", "receipts"), ("receipts sh", "show"), ("receipts list --im", "--import-id"),
+      ("receipts list --state f", "failed"), ("completions z", "zsh"),
+    ] {
+      let script = "source '\(Self.deploy)/completions/receiptctl.fish'; complete -C 'receiptctl \(line)'"
+      let ran = try ShellRun(["fish", "--no-config", "-c", script])
+      #expect(ran.code == 0)
+      #expect(ran.output.split(separator: "\n").contains { $0.split(separator: "\t").first == expected[...] })
+    }
+  }
+
+  @Test(
+    "zsh takes its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
+  func completesInZsh() throws {
+    // zsh completes at a prompt only, so one is played: a pseudo-terminal of zsh's own (zshmodules(1), zpty).
+    let script = """
+      zmodload zsh/zpty; zpty z zsh -f -i
+      setup=(PS1= 'stty -echo' 'fpath=(\(Self.deploy)/completions $fpath)' 'autoload -U compinit')
+      setup+=('compinit -u -D')
+      zpty -w z "${(j:; :)setup}; bindkey '^I' complete-word; echo rea''dy"
+      zpty -r z shown '*ready*'
+      zpty -w -n z $'receiptctl receipts sh\\t'
+      zpty -r z shown '*receipts show*' && print found
+      """
+    let ran = try ShellRun(["timeout", "20", "zsh", "-f", "-c", script])
+    #expect(ran.output.contains("found"), "\(ran.output)")
+  }
+
+  @Test(
+    "man finds nothing wrong with the pages",
+    .enabled(if: ShellRun.isThere("mandoc"), "mandoc is not installed"),
+    arguments: ManualPage.allCases)
+  func isSound(page: ManualPage) throws {
+    let ran = try ShellRun(["mandoc", "-T", "lint", "-W", "warning", "\(Self.deploy)/man/\(page.fileName)"])
+    // Without a date a page is the same whenever it is made.
+    let faults = ran.output.split(separator: "\n").filter { !$0.contains("missing date") }
+    #expect(faults.isEmpty)
+  }
+}

@@ -1,0 +1,166 @@
+# bash completion for receiptctl; made by: receiptctl completions bash
+
+_receiptctl() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=() index skip=''
+  # --option=value comes as three words.
+  if [[ $current == '=' ]]; then current=''
+  elif [[ $previous == '=' ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
+    if [[ $skip ]]; then skip=''; continue; fi
+    case ${COMP_WORDS[index]} in
+      --after|--app|--config|--context|--customer|--delay|--duration|--fail-rate|--import-id|--interval|--limit|--object|--outcome|--port|--price|--rate|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
+      -*) ;;
+      *) words+=("${COMP_WORDS[index]}") ;;
+    esac
+  done
+  local command="${words[0]-} ${words[1]-}"
+  COMPREPLY=()
+  case "$command:$previous" in
+    'receipts list:--app') :; return ;;
+    'receipts list:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
+    'receipts list:--user') :; return ;;
+    'receipts list:--reason') :; return ;;
+    'receipts list:--object') :; return ;;
+    'receipts list:--import-id') :; return ;;
+    'receipts list:--since') :; return ;;
+    'receipts list:--until') :; return ;;
+    'receipts list:--limit') :; return ;;
+    'receipts list:--after') :; return ;;
+    'receipts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'receipts show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'receipts replay:--app') :; return ;;
+    'receipts replay:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
+    'receipts replay:--user') :; return ;;
+    'receipts replay:--reason') :; return ;;
+    'receipts replay:--object') :; return ;;
+    'receipts replay:--import-id') :; return ;;
+    'receipts replay:--since') :; return ;;
+    'receipts replay:--until') :; return ;;
+    'receipts replay:--limit') :; return ;;
+    'receipts replay:--rate') :; return ;;
+    'receipts replay:--why') :; return ;;
+    'receipts replay:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'receipts cancel:--why') :; return ;;
+    'receipts cancel:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'receipts complete:--user') :; return ;;
+    'receipts complete:--price') :; return ;;
+    'receipts complete:--context') :; return ;;
+    'receipts complete:--why') :; return ;;
+    'receipts complete:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'events list:--app') :; return ;;
+    'events list:--type') :; return ;;
+    'events list:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
+    'events list:--since') :; return ;;
+    'events list:--until') :; return ;;
+    'events list:--limit') :; return ;;
+    'events list:--after') :; return ;;
+    'events list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'events show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'contexts list:--app') :; return ;;
+    'contexts list:--user') :; return ;;
+    'contexts list:--since') :; return ;;
+    'contexts list:--until') :; return ;;
+    'contexts list:--limit') :; return ;;
+    'contexts list:--after') :; return ;;
+    'contexts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'contexts show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'users show:--app') :; return ;;
+    'users show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'users forget:--app') :; return ;;
+    'users forget:--reason') :; return ;;
+    'users forget:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'stats '*':--app') :; return ;;
+    'stats '*':--interval') :; return ;;
+    'stats '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'top '*':--app') :; return ;;
+    'top '*':--interval') :; return ;;
+    'top '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'audit list:--subject') :; return ;;
+    'audit list:--since') :; return ;;
+    'audit list:--until') :; return ;;
+    'audit list:--limit') :; return ;;
+    'audit list:--after') :; return ;;
+    'audit list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db backup:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db restore:--reason') :; return ;;
+    'db restore:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db purge:--reason') :; return ;;
+    'db purge:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'config check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'config show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'sandbox destination:--port') :; return ;;
+    'sandbox destination:--status') :; return ;;
+    'sandbox destination:--fail-rate') :; return ;;
+    'sandbox destination:--delay') :; return ;;
+    'sandbox destination:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'sandbox event:--app') :; return ;;
+    'sandbox event:--user') :; return ;;
+    'sandbox event:--price') :; return ;;
+    'sandbox event:--type') :; return ;;
+    'sandbox event:--context') :; return ;;
+    'sandbox event:--session') :; return ;;
+    'sandbox event:--subscription') :; return ;;
+    'sandbox event:--customer') :; return ;;
+    'sandbox event:--url') :; return ;;
+    'sandbox event:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'sandbox load:--app') :; return ;;
+    'sandbox load:--rate') :; return ;;
+    'sandbox load:--duration') :; return ;;
+    'sandbox load:--url') :; return ;;
+    'sandbox load:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'completions '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'manual '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+  esac
+  if [[ $current == -* ]]; then
+    case "$command" in
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--user --price --context --why --config --json --no-input --help -h --version' -- "$current") ;;
+      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --type --outcome --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'events show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
+      'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'db check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'db backup') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'db restore') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'db purge') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
+      'sandbox event') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --type --context --session --subscription --customer --url --config --json --no-input --help -h --version' -- "$current") ;;
+      'sandbox load') mapfile -t COMPREPLY < <(compgen -W '--app --rate --duration --url --config --json --no-input --help -h --version' -- "$current") ;;
+      'completions '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'manual '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      *) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+    esac
+    return
+  fi
+  case "$command" in
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts events contexts users audit db config sandbox stats top completions manual help' -- "$current") ;;
+    'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
+    'events ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
+    'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
+    'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
+    'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
+    'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;
+    'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show' -- "$current") ;;
+    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination event load' -- "$current") ;;
+    'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    'db restore') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    'config init') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    'completions '*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
+    'manual '*) mapfile -t COMPREPLY < <(compgen -W 'receiptctl receiptd receiptd.json5' -- "$current") ;;
+  esac
+}
+complete -F _receiptctl receiptctl
