@@ -1,0 +1,90 @@
+// docs/operations.md as a list of commands with what they printed, to be run again and compared. With
+// RECORD_SNAPSHOTS set, what they print now is written into the page instead. Pure, but for reading and writing it.
+
+import FoundationEssentials
+import Platform
+import Testing
+
+/// The page.
+struct Runbook {
+  /// One command with what the page says that it prints.
+  struct Step {
+    var command: String
+    var printed: [String]
+  }
+
+  private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/operations.md").path
+
+  static var isRecording: Bool { Environment.process["RECORD_SNAPSHOTS"] != nil }
+
+  /// The titles of the sections that have commands.
+  static let titles: [String] = {
+    // A page that cannot be read has no sections; a test says that there are some.
+    let runbook = try? Runbook()
+    return runbook?.sections.filter { !$0.steps.isEmpty }.map(\.title) ?? []
+  }()
+
+  private(set) var sections: [(title: String, steps: [Step])] = []
+
+  init() throws {
+    let bytes = try #require(FileManager.default.contents(atPath: Self.path))
+    var isConsole = false
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("## ") {
+        sections.append((String(line.dropFirst(3)), []))
+      } else if line.hasPrefix("```") {
+        isConsole = line == "```console"
+      } else if isConsole, !sections.isEmpty {
+        let last = sections.count - 1
+        if line.hasPrefix("$ ") {
+          sections[last].steps.append(Step(command: String(line.dropFirst(2)), printed: []))
+        } else if !sections[last].steps.isEmpty {
+          sections[last].steps[sections[last].steps.count - 1].printed.append(String(line))
+        }
+      }
+    }
+  }
+
+  func steps(of title: String) throws -> [Step] {
+    try #require(sections.first { $0.title == title }).steps
+  }
+
+  /// Writes what the commands of a section printed into the page.
+  static func record(_ steps: [Step], in title: String) throws {
+    let page = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+    var out: [String] = []
+    var rest = steps[...]
+    var isHere = false
+    var isConsole = false
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("## ") { isHere = line.dropFirst(3) == title }
+      if line.hasPrefix("```") { isConsole = line == "```console" }
+      guard isHere, isConsole, line != "```console" else {
+        out.append(String(line))
+        continue
+      }
+      if line.hasPrefix("$ "), let step = rest.popFirst() { out += ["$ \(step.command)"] + step.printed }
+    }
+    try #require(FileManager.default.createFile(atPath: path, contents: Data(out.joined(separator: "\n").utf8)))
+  }
+}
+
+/// A line without what differs from run to run.
+struct RunbookLine: Equatable, CustomStringConvertible {
+  let description: String
+
+  init(_ line: String) {
+    var text = line
+    text = text.replacing(/\b(rcp|ctx|job)_[0-9A-Z]{26}\b/) { "\($0.output.1)_ID" }
+    text = text.replacing(/\b(evt|sub|cs|cus|req|imp)[_-][0-9A-Za-z_-]+\b/) { "\($0.output.1)_ID" }
+    text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
+    text = text.replacing(/erased:[0-9a-f]+/, with: "erased:HASH")
+    text = text.replacing(/\b(in )?\d+ (ms|s|min|h|d)\b( ago)?/, with: "SPAN")
+    text = text.replacing(/\bnow\b/, with: "SPAN")
+    text = text.replacing(/\b\d+\.\d+\/s/, with: "RATE/s")
+    text = text.replacing(/-restore-\d+/, with: "-restore-N")
+    // Tables are as wide as what stands in them.
+    description = text.split(separator: " ").joined(separator: " ")
+  }
+}

@@ -1,0 +1,88 @@
+// What is wrong in each section of the runbook before its first command, and what happens between them. One thread.
+
+import Domain
+import JSON
+import Platform
+import Sandbox
+import Testing
+
+/// The state of things that a section of docs/operations.md is about.
+struct RunbookScene {
+  /// Makes it so.
+  var prepare: (Relay, Destination) throws -> Void
+  /// Before the command with this number, counting from 0, something outside has happened: the cause was mended.
+  var before: [Int: (Relay, Destination) throws -> Void] = [:]
+  /// The object whose receipt the section's commands name.
+  var object: String?
+  var app: JSONValue = [:]
+
+  private static func buy(_ relay: Relay, _ users: [String]) throws {
+    for user in users {
+      let checkout = Checkout(user)
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+    }
+  }
+
+  private static func wait(_ relay: Relay, _ state: ReceiptState, _ users: [String]) throws {
+    for user in users { try relay.reaches(state, Checkout(user).subscription) }
+  }
+
+  private static let users = ["jdo-1", "jdo-2", "jdo-3"]
+
+  private static let refused = RunbookScene(
+    prepare: { relay, destination in
+      let error = #"{"errors":["missing mandatory property \"stripe_price_id\""]}"#
+      destination.answerAll(.status(422, body: error))
+      try buy(relay, users)
+      try wait(relay, .failed, users)
+    },
+    before: [3: { _, destination in destination.answerAll(.taken) }],
+    object: Checkout(users[0]).subscription)
+
+  private static let credentials = RunbookScene(
+    prepare: { relay, destination in
+      destination.answerAll(.status(401, body: #"{"errors":["unknown api_key"]}"#))
+      try buy(relay, users)
+      try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
+    },
+    before: [
+      3: { relay, destination in
+        destination.answerAll(.taken)
+        try wait(relay, .delivered, users)
+      }
+    ])
+
+  private static let down = RunbookScene(
+    prepare: { relay, destination in
+      destination.answerAll(.status(503, body: "down"))
+      try buy(relay, users)
+      try waitUntil("the breaker opens") { try relay.breaker().state == .open }
+    },
+    app: ["delivery": ["breaker": ["failures": 3, "open_for": "30m"]]])
+
+  private static let unmatched = RunbookScene(
+    prepare: { relay, _ in
+      for user in users {
+        var checkout = Checkout(user)
+        checkout.clientReference = nil
+        try relay.take(checkout.completed)
+      }
+      try wait(relay, .waiting, users)
+    }, object: Checkout(users[0]).subscription)
+
+  private static let usual = RunbookScene(prepare: { relay, _ in
+    try buy(relay, users)
+    try wait(relay, .delivered, users)
+  })
+
+  static func of(_ title: String) -> RunbookScene? {
+    switch title {
+    case "Receipts fail with 422": refused
+    case "Purchasely refuses the credentials": credentials
+    case "The destination is down for hours": down
+    case "A flood of unmatched events": unmatched
+    default: usual
+    }
+  }
+}
