@@ -114,13 +114,15 @@ extension StoreReader {
 
   /// How many receipts there are in the groups that a filter touches; more than it chooses, if anything.
   public func countAtMost(_ filter: ReceiptFilter) throws(SQLiteError) -> Int {
-    let counts = try connection.prepare("SELECT app, state, reason, count FROM receipt_counts WHERE count > 0")
-      .all { row throws(SQLiteError) in
-        (
-          CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2)),
-          Int(clamping: row.integer(3))
-        )
-      }
+    let counts = try connection.prepare(
+      "SELECT app, state, reason, count FROM receipt_counts WHERE count > 0"
+    )
+    .all { row throws(SQLiteError) in
+      (
+        CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2)),
+        Int(clamping: row.integer(3))
+      )
+    }
     return counts.reduce(0) { filter.includes($1.0) ? $0 + $1.1 : $0 }
   }
 }
