@@ -66,7 +66,7 @@ let package = Package(
       name: "Migrations", path: "migrations",
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
       swiftSettings: house),
-    library("Store", ["Domain", "SQLite", "Cryptography", "Migrations"]),
+    library("Store", ["JSON", "Domain", "SQLite", "Cryptography", "Migrations"]),
     library(
       "Relay",
       [
@@ -89,7 +89,8 @@ let package = Package(
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport", swiftSettings: house),
+      name: "TestSupport", dependencies: ["Platform", "SQLite"], path: "Tests/TestSupport",
+      swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
       swiftSettings: house),
@@ -111,7 +112,7 @@ let package = Package(
       "RelayTests",
       [
         "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations",
+        "Destinations", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

@@ -24,10 +24,12 @@ public struct StoreChanges: Sendable, Equatable {
   public var contextIDs: Set<String> = []
   /// When the earliest wait that was set runs out.
   public var waitUntil: Timestamp?
+  /// Whether there is something new for whoever runs jobs.
+  public var hasJobs = false
 
   public init() {}
 
-  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil }
+  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
@@ -51,6 +53,7 @@ public final class StoreSession {
   let retention: RetentionRows
   let audit: AuditRows
   let erasures: ErasureRows
+  let jobs: JobRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -72,6 +75,7 @@ public final class StoreSession {
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
     erasures = try ErasureRows(connection)
+    jobs = try JobRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
@@ -81,6 +85,10 @@ public final class StoreSession {
 
   /// Before anything is erased.
   func prepareErasure() throws(SQLiteError) { try erasures.prepare(random: &random) }
+  /// A new job's identifier. It names its row.
+  func jobIdentifier(row: Int64) -> String {
+    Identifier.make(prefix: Identifier.jobPrefix, now: now, number: row, random: &random)
+  }
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
   func transaction<Result>(

@@ -149,7 +149,7 @@ struct DatabaseRestore {
     if let aside { output.line("What was there before: \(DisplayText.clean(aside))") }
     if let pending, pending > 0 {
       output.line(
-        "\(ReceiptReplay.counted(Int(pending))) are due in it; those delivered since are sent again.")
+        "\(Counted.receipts(Int(pending))) are due in it; those delivered since are sent again.")
     }
     output.line("Start receiptd now.")
     if let last {

@@ -72,7 +72,7 @@ struct UserForget {
     if !open.isEmpty, !session.command.flag("cancel-open") {
       throw OperatorFault(
         .refused,
-        "\(ReceiptReplay.counted(open.count)) of this user are still to be delivered "
+        "\(Counted.receipts(open.count)) of this user are still to be delivered "
           + "(\(open.prefix(3).map(DisplayText.clean).joined(separator: ", "))); wait for that, or give "
           + "--cancel-open: then what was paid is not reported; nothing was changed")
     }
@@ -171,7 +171,7 @@ struct UserForget {
       ])
     } else {
       output.line(
-        "Erased \(ReceiptReplay.counted(done.receipts)) (\(done.cancelled) cancelled), "
+        "Erased \(Counted.receipts(done.receipts)) (\(done.cancelled) cancelled), "
           + "\(done.contexts) contexts and \(done.events) events.")
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""

@@ -96,7 +96,7 @@ enum UserShow {
       session.output.json([
         "user_id": .string(user), "app": .string(part.app),
         "customers": .array(part.customers.map(JSONValue.string)),
-        "receipts": .array(details.map(ReceiptJSON.detail(of:))),
+        "receipts": .array(details.map { ReceiptJSON.detail(of: $0) }),
         "contexts": .array(contexts.map(ContextsNoun.json)),
       ])
     }

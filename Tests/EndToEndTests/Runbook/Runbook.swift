@@ -1,5 +1,6 @@
 // docs/operations.md as a list of commands with what they printed, to be run again and compared. With
-// RECORD_SNAPSHOTS set, what they print now is written into the page instead. Pure, but for reading and writing it.
+// RECORD_SNAPSHOTS set, what they print now is written into the page instead. Pure, but for reading and
+// writing it.
 
 import FoundationEssentials
 import Platform
@@ -30,7 +31,9 @@ struct Runbook {
   init() throws {
     let bytes = try #require(FileManager.default.contents(atPath: Self.path))
     var isConsole = false
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    {
       if line.hasPrefix("## ") {
         sections.append((String(line.dropFirst(3)), []))
       } else if line.hasPrefix("```") {
@@ -66,7 +69,8 @@ struct Runbook {
       }
       if line.hasPrefix("$ "), let step = rest.popFirst() { out += ["$ \(step.command)"] + step.printed }
     }
-    try #require(FileManager.default.createFile(atPath: path, contents: Data(out.joined(separator: "\n").utf8)))
+    try #require(
+      FileManager.default.createFile(atPath: path, contents: Data(out.joined(separator: "\n").utf8)))
   }
 }
 

@@ -1,4 +1,5 @@
-// What is wrong in each section of the runbook before its first command, and what happens between them. One thread.
+// What is wrong in each section of the runbook before its first command, and what happens between them. One
+// thread.
 
 import Domain
 import JSON
@@ -10,7 +11,8 @@ import Testing
 struct RunbookScene {
   /// Makes it so.
   var prepare: (Relay, Destination) throws -> Void
-  /// Before the command with this number, counting from 0, something outside has happened: the cause was mended.
+  /// Before the command with this number, counting from 0, something outside has happened: the cause was
+  /// mended.
   var before: [Int: (Relay, Destination) throws -> Void] = [:]
   /// The object whose receipt the section's commands name.
   var object: String?
@@ -30,7 +32,8 @@ struct RunbookScene {
 
   private static let users = ["jdo-1", "jdo-2", "jdo-3"]
 
-  private static let refused = RunbookScene(
+  private static var refused: RunbookScene {
+    RunbookScene(
     prepare: { relay, destination in
       let error = #"{"errors":["missing mandatory property \"stripe_price_id\""]}"#
       destination.answerAll(.status(422, body: error))
@@ -39,8 +42,10 @@ struct RunbookScene {
     },
     before: [3: { _, destination in destination.answerAll(.taken) }],
     object: Checkout(users[0]).subscription)
+  }
 
-  private static let credentials = RunbookScene(
+  private static var credentials: RunbookScene {
+    RunbookScene(
     prepare: { relay, destination in
       destination.answerAll(.status(401, body: #"{"errors":["unknown api_key"]}"#))
       try buy(relay, users)
@@ -52,29 +57,35 @@ struct RunbookScene {
         try wait(relay, .delivered, users)
       }
     ])
+  }
 
-  private static let down = RunbookScene(
+  private static var down: RunbookScene {
+    RunbookScene(
     prepare: { relay, destination in
       destination.answerAll(.status(503, body: "down"))
       try buy(relay, users)
       try waitUntil("the breaker opens") { try relay.breaker().state == .open }
     },
     app: ["delivery": ["breaker": ["failures": 3, "open_for": "30m"]]])
+  }
 
-  private static let unmatched = RunbookScene(
+  private static var unmatched: RunbookScene {
+    RunbookScene(
     prepare: { relay, _ in
+      let nobody: JSONValue = ["data": ["object": ["client_reference_id": .null]]]
       for user in users {
-        var checkout = Checkout(user)
-        checkout.clientReference = nil
-        try relay.take(checkout.completed)
+        try relay.take(Checkout(user).completed.merging(nobody))
       }
       try wait(relay, .waiting, users)
     }, object: Checkout(users[0]).subscription)
+  }
 
-  private static let usual = RunbookScene(prepare: { relay, _ in
+  private static var usual: RunbookScene {
+    RunbookScene(prepare: { relay, _ in
     try buy(relay, users)
     try wait(relay, .delivered, users)
   })
+  }
 
   static func of(_ title: String) -> RunbookScene? {
     switch title {
