@@ -21,3 +21,15 @@ CREATE INDEX contexts_by_app ON contexts (app);
 -- claimed changes one index less.
 DROP INDEX contexts_unused_newest;
 CREATE INDEX contexts_by_user ON contexts (user_id, app, posted_at);
+
+-- What was told to whom about which trouble, so that a restart repeats nothing and tells the end of what it
+-- had told the beginning of.
+CREATE TABLE alerts (
+  destination TEXT    NOT NULL,                  -- a digest of the address, which may be a secret
+  condition   TEXT    NOT NULL,                  -- as the configuration has it, such as oldest_pending>15m
+  app         TEXT    NOT NULL,                  -- empty where it is about the whole relay
+  firing      INTEGER NOT NULL,                  -- what was told last: 1 that it is there, 0 that it is over
+  since       INTEGER NOT NULL,                  -- when the trouble began
+  told_at     INTEGER NOT NULL,                  -- when it was last told that it is there
+  PRIMARY KEY (destination, condition, app)
+) STRICT, WITHOUT ROWID;

@@ -166,7 +166,10 @@ final class Housekeeper: Sendable {
     _ = committer.submit(command, from: .inside) { [self] result in
       switch result {
       case .success(0): break
-      case .success(let count): log.warning("followed the wall clock", ["receipts": String(count)])
+      case .success(let count):
+        log.warning(
+          "followed the wall clock, which was set; if nobody meant to, look at the machine's time",
+          ["receipts": String(count)])
       case .failure(let error):
         log.error("could not follow the wall clock; trying again", ["error": error.description])
         state.withLock { $0.unfollowed.append(command) }

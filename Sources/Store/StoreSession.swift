@@ -24,10 +24,14 @@ public struct StoreChanges: Sendable, Equatable {
   public var contextIDs: Set<String> = []
   /// When the earliest wait that was set runs out.
   public var waitUntil: Timestamp?
+  /// What became of receipts, for the log.
+  public var transitions: [ReceiptTransition] = []
 
   public init() {}
 
-  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil }
+  public var isEmpty: Bool {
+    dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && transitions.isEmpty
+  }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
@@ -50,6 +54,7 @@ public final class StoreSession {
   let breakers: BreakerRows
   let retention: RetentionRows
   let audit: AuditRows
+  let alerts: AlertRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -70,11 +75,21 @@ public final class StoreSession {
     breakers = try BreakerRows(connection)
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
+    alerts = try AlertRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
   func receiptIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
+  }
+
+  /// Whatever `body` changes is told with this as its cause.
+  func because<Result>(
+    of cause: ChangeCause, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    purchases.cause = cause
+    defer { purchases.cause = ChangeCause() }
+    return try body()
   }
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
@@ -83,14 +98,17 @@ public final class StoreSession {
   ) throws(SQLiteError) -> Result {
     self.now = now
     changes = StoreChanges()
+    _ = purchases.takeTransitions()
     do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in
+      let result = try connection.transaction { () throws(SQLiteError) in
         try breakers.refresh(connection)
         try counts.begin()
         let result = try body()
         try counts.end(now: now)
         return result
       }
+      changes.transitions = purchases.takeTransitions()
+      return result
     } catch {
       breakers.distrust()
       throw error
