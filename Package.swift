@@ -128,7 +128,10 @@ let package = Package(
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(
       "OperatorTests",
-      ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
+      [
+        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform",
+        "HTTPServer",
+      ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.

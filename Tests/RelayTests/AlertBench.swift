@@ -166,6 +166,6 @@ final class AlertBench {
 extension JSONValue {
   /// What a notice says, in three words.
   var notice: String {
-    "\(self["alert"]?.stringValue ?? "-") \(self["app"]?.stringValue ?? "-") \(self["state"]?.stringValue ?? "-")"
+    ["alert", "app", "state"].map { self[$0]?.stringValue ?? "-" }.joined(separator: " ")
   }
 }

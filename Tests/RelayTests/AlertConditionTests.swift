@@ -34,8 +34,8 @@ import Testing
   @Test("Alerts and heartbeat are read, and shown without their addresses (R7)")
   func read() throws {
     let root = """
-      alerts: [{ to: "https://hooks.example.com/secret-path", on: ["breaker_open", "disk_low<2GiB"], every: "5m",
-                 apps: ["shop"] }, { to: "env:API_KEY_URL", on: ["receipt_failed"] }],
+      alerts: [{ to: "https://hooks.example.com/secret-path", on: ["breaker_open", "disk_low<2GiB"],
+                 every: "5m", apps: ["shop"] }, { to: "env:API_KEY_URL", on: ["receipt_failed"] }],
       heartbeat: { to: "https://beat.example.com/secret-path", every: "30s" },
       """
     let environment = Environment([

@@ -161,7 +161,8 @@ import Testing
     defer { fresh.stop() }
     let record = AlertRecord(
       key: .init(
-        destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10", app: "shop"),
+        destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10",
+        app: "shop"),
       isFiring: true, since: fresh.bench.now, toldAt: fresh.bench.now)
     try fresh.bench.store(SaveAlerts(told: [record]))
     try fresh.live(alerts) { run throws in

@@ -47,7 +47,7 @@ final class Bench {
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
-    isStarted: Bool = true
+    isStarted: Bool = true, onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
     let folder = try folder ?? TemporaryFolder()
@@ -74,6 +74,7 @@ final class Bench {
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
       receiptLog.note(changes.transitions)
+      onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
     board = CheckoutBoard(reader: try StoreReader(path: path), clock: clock, log: log) {

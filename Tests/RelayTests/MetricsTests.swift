@@ -158,7 +158,8 @@ struct ScrapedText {
     bench.metrics.events.increment("shop", "stripe", "receipt")
     bench.metrics.signatureFailures.increment("shop", "mismatch")
     bench.stop()
-    let scrape = Scrape(metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
+    let scrape = Scrape(
+      metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
       databasePath: bench.path, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
     #expect(scraped.faults.isEmpty)

@@ -256,13 +256,15 @@ struct QueryPlanTests {
     let held = try statements(store.reader.connection)
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
-    let receipts = [StoreReader.groupSQL]
+    let receipts = [StoreReader.groupSQL, StoreReader.failuresSQL]
     let events = EventFilter.all.map(StoreReader.sql)
     for sql in receipts + events { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
     for (filter, index) in ReceiptFilter.narrow {
       let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
       #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
     }
+    let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
+    #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }

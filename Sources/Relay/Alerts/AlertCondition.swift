@@ -1,5 +1,5 @@
-// What an alert can be about, as the configuration writes it: a name, and for some a limit behind it. Pure; any
-// thread.
+// What an alert can be about, as the configuration writes it: a name, and for some a limit behind it. Pure;
+// any thread.
 
 internal import Platform
 

@@ -1,6 +1,6 @@
-// One address and what is on its way there: one notice at a time, none too soon after the one before, and after
-// a failure none until its pause is over. Nothing is queued: what is told is what is true when there is a turn
-// for it. The alerter's thread.
+// One address and what is on its way there: one notice at a time, none too soon after the one before, and
+// after a failure none until its pause is over. Nothing is queued: what is told is what is true when there is
+// a turn for it. The alerter's thread.
 
 internal import Domain
 internal import HTTPClient

@@ -1,6 +1,7 @@
-// The alerter: looks for troubles every few seconds and tells whoever the configuration names, and says that all
-// is well where that is asked for. One thread with its own connection to the database and its own transfers.
-// It must never be waited for: whatever becomes of its destinations, no request and no delivery notices (R11).
+// The alerter: looks for troubles every few seconds and tells whoever the configuration names, and says that
+// all is well where that is asked for. One thread with its own connection to the database and its own
+// transfers. It must never be waited for: whatever becomes of its destinations, no request and no delivery
+// notices (R11).
 
 internal import Domain
 internal import HTTPClient
@@ -74,7 +75,7 @@ final class Alerter: Sendable {
   let inbox = Monitor(Inbox())
   let sources: AlertSources
   let surroundings: Surroundings
-  private let reader: Monitor<StoreReader>
+  private let reader: Monitor<StoreReader?>
   private let plan: AlertPlan
   private let thread = Monitor<WorkerThread?>(nil)
 
@@ -98,6 +99,7 @@ final class Alerter: Sendable {
   /// Lets the caller's thread do the alerter's work.
   func drive(_ body: (inout AlerterRun) -> Void) {
     reader.withLock { reader in
+      guard let reader else { return }
       var run = AlerterRun(self, reader: reader, plan: plan)
       body(&run)
     }
@@ -110,6 +112,8 @@ final class Alerter: Sendable {
   func stop() {
     tell { $0.isStopping = true }
     thread.withLock { $0?.join() }
+    // The writer has to be the last to close the database, for it alone puts the log away.
+    reader.withLock { $0 = nil }
   }
 
   func tell(_ change: (inout Inbox) -> Void) {

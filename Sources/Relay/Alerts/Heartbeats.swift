@@ -1,5 +1,5 @@
-// When the next sign of life is due, and what stands before it: the writer has to move, and the relay has to be
-// ready. The alerter's thread.
+// When the next sign of life is due, and what stands before it: the writer has to move, and the relay has to
+// be ready. The alerter's thread.
 
 internal import HTTPClient
 internal import Platform

@@ -1,5 +1,5 @@
-// A trouble that is there now: what it is about, how bad it is, and what an operator does about it. Values; any
-// thread. Nothing here names a user, an object or a secret (R7).
+// A trouble that is there now: what it is about, how bad it is, and what an operator does about it. Values;
+// any thread. Nothing here names a user, an object or a secret (R7).
 
 internal import Domain
 internal import JSON

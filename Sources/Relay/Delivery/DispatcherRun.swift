@@ -275,8 +275,8 @@ struct DispatcherRun {
     _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .inside) { result in
       if case .success(let count) = result {
         log.warning(
-          "gave up receipts; replay them once the destination is back: receiptctl receipts replay --state failed "
-            + "--reason gave_up",
+          "gave up receipts; replay them once the destination is back: receiptctl receipts replay "
+            + "--state failed --reason gave_up",
           ["app": app, "count": String(count)])
       }
     }

@@ -1,5 +1,5 @@
-// What the log says of deliveries as they happen: every try at debug, every change of a breaker. What became of
-// a receipt is told by `ReceiptLog`, once it is on disk. The dispatcher's thread.
+// What the log says of deliveries as they happen: every try at debug, every change of a breaker. What became
+// of a receipt is told by `ReceiptLog`, once it is on disk. The dispatcher's thread.
 
 internal import Domain
 internal import Platform

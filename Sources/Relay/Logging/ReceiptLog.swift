@@ -1,6 +1,6 @@
-// What the log says of receipts: one line for each change of state, once it is on disk. The committer only hands
-// over values; they are put into words and written by a thread of its own, no faster than a log takes them.
-// What does not fit is left out and counted: the database has it all.
+// What the log says of receipts: one line for each change of state, once it is on disk. The committer only
+// hands over values; they are put into words and written by a thread of its own, no faster than a log takes
+// them. What does not fit is left out and counted: the database has it all.
 
 internal import Domain
 internal import Platform
