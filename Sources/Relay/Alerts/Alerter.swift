@@ -45,8 +45,6 @@ struct AlertPlan: Sendable {
     }
     apps = configuration.apps.map(\.slug)
   }
-
-  var isEmpty: Bool { alerts.isEmpty && heartbeat == nil }
 }
 
 /// Tells of troubles.

@@ -95,17 +95,12 @@ struct PublicListener: RequestHandler {
       app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
       requestID: exchange.scope.requestID)
-    let metrics = services.metrics
-    let log = services.log
+    let (metrics, log) = (services.metrics, services.requestLog)
     store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
       return {
-        log.debug(
-          "took a context",
-          [
-            "app": app.slug, "result": outcome.isRepeat ? "repeated" : "stored",
-            "user": log.personal(post.userID), "request_id": exchange.scope.requestID,
-          ])
+        log.tookContext(
+          of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
         return ContextAnswer(app: app.slug, post: post, outcome: outcome).response
       }
     }
@@ -117,44 +112,22 @@ struct PublicListener: RequestHandler {
     let signatures = request.head.headers(type(of: processor).signatureHeader)
     if case .refused(let fault) = processor.verify(signatures: signatures, body: request.body, now: now) {
       services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
-      services.warn(
-        "refused a webhook: its signature does not hold; if Stripe sent it, compare stripe.webhook_secrets "
-          + "with the endpoint's signing secret, and look at the clock",
-        kind: app.slug + fault.rawValue
-      ) { leftOut in
-        [
-          "app": app.slug, "reason": fault.rawValue, "left_out": leftOut,
-          "request_id": exchange.scope.requestID,
-        ]
-      }
+      services.requestLog.refusedSignature(
+        fault.rawValue, app: app.slug, requestID: exchange.scope.requestID)
       return exchange.answer(.signature(fault))
     }
     let reading = processor.read(request.body, now: now)
     var command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
     command.requestID = exchange.scope.requestID
-    let metrics = services.metrics
+    let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)
-    store(command, app: app.slug, exchange) { [self] outcome in
-      let result = outcome.label
-      metrics.events.increment(app.slug, name, result)
+    store(command, app: app.slug, exchange) { outcome in
+      metrics.events.increment(app.slug, name, outcome.label)
+      guard log.concerns(outcome) else { return { Self.received } }
       return {
-        logEvent(eventID, type: type, result, app: app.slug, exchange)
+        log.tookEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
         return Self.received
       }
-    }
-  }
-
-  /// On the thread that sends the answer.
-  private func logEvent(_ id: String, type: String, _ result: String, app: String, _ exchange: Exchange) {
-    let requestID = exchange.scope.requestID
-    services.log.debug(
-      "took an event",
-      ["app": app, "event": id, "type": type, "outcome": result, "request_id": requestID])
-    guard result == EventOutcome.unparsed.rawValue else { return }
-    services.warn(
-      "an event was not understood and is kept; look at it with receiptctl events show", kind: app + result
-    ) { leftOut in
-      ["app": app, "event": id, "left_out": leftOut, "request_id": requestID]
     }
   }
 
@@ -167,18 +140,14 @@ struct PublicListener: RequestHandler {
     _ command: Command, app: String, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
-    let services = services
+    let log = services.requestLog
     let isQueued = committer.submit(command, from: .outside(app: app)) { result in
       switch result {
       case .success(let outcome): exchange.answer(answer(outcome) as @Sendable () -> Response)
       case .failure(let error):
         exchange.answer(.storeFailed) {
-          services.log.error(
-            "could not store a request; whoever sent it is asked to come back. Look at the disk",
-            [
-              "app": app, "route": exchange.scope.route, "error": error.description,
-              "request_id": exchange.scope.requestID,
-            ])
+          log.couldNotStore(
+            error.description, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
         }
       }
     }
@@ -212,16 +181,6 @@ extension Committer.Refusal {
     case .busy: .busy
     case .diskFull: .diskFull
     case .stopping: .stopping
-    }
-  }
-}
-
-extension TakeEvent.Outcome {
-  /// As metrics and the log have it.
-  var label: String {
-    switch self {
-    case .stored(let outcome): outcome.rawValue
-    case .repeated: "duplicate"
     }
   }
 }

@@ -48,14 +48,13 @@ struct ListenerServices: Sendable {
   let metrics: Metrics
   let log: Log
   let clock: any Clock
-  let limiter = LogLimiter()
+  let requestLog: RequestLog
 
-  /// A warning about something that anybody may cause: once in a while, and the others are counted.
-  func warn(
-    _ message: @autoclosure () -> String, kind: String, _ fields: (_ leftOut: String?) -> LogFields
-  ) {
-    guard log.level >= .warning, let count = limiter.admit(kind, now: clock.monotonic) else { return }
-    log.warning(message(), fields(count > 0 ? String(count) : nil))
+  init(metrics: Metrics, log: Log, clock: any Clock) {
+    self.metrics = metrics
+    self.log = log
+    self.clock = clock
+    requestLog = RequestLog(log, clock: clock)
   }
 }
 
