@@ -52,6 +52,9 @@ import Testing
           .map { String(name.dropLast($0.count)) } ?? name
         #expect(families.contains(family), "\(name) is in no scrape")
       }
+      // Each is explained, too.
+      let manual = TextFile.read(Self.path("docs/metrics.md"))
+      for family in families { #expect(manual.contains("`\(family)"), "docs/metrics.md lacks \(family)") }
       if Self.hasPromtool {
         let (code, output) = try Self.promtool(["check", "metrics"], input: text)
         #expect(code == 0, "\(output)")
@@ -112,7 +115,9 @@ import Testing
     }
   }
 
-  @Test("The rules raise their alarms when they should, and not before", .enabled(if: hasPromtool))
+  @Test(
+    "The rules raise their alarms when they should, and not before",
+    .enabled(if: hasPromtool, "promtool is not there (Debian: prometheus)"))
   func rules() throws {
     for arguments in [
       ["check", "rules", Self.path("deploy/prometheus/alerts.yml")],

@@ -85,8 +85,8 @@ extension AlertWatch.Findings {
 
   private func trouble(_ condition: AlertCondition, app: String?, window: Int64) -> Trouble? {
     if case .diskLow(let limit) = condition {
-      guard let free = freeBytes, isDiskFull || free < Int64(limit) else { return nil }
-      return .disk(free: free, limit: limit, isFull: isDiskFull, now: now)
+      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
+      return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
     }
     guard let app else { return nil }
     switch condition {

@@ -127,7 +127,9 @@ struct DispatcherRun {
       } catch {
         // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
         if retryReadingAt == nil {
-          log.error("could not read what is due; trying again", ["app": slug, "error": error.description])
+          log.error(
+            "could not read what is due; trying again. If this stays: receiptctl db check",
+            ["app": slug, "error": error.description])
         }
         retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
       }
@@ -234,7 +236,7 @@ struct DispatcherRun {
       case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
       case .failure(let error):
         log.error(
-          "could not store the outcome of a delivery; trying again",
+          "could not store the outcome of a delivery; trying again. If this stays, look at the disk",
           ["app": attempt.app, "error": error.description])
         let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
