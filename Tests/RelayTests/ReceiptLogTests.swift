@@ -78,13 +78,28 @@ import Testing
       Log { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }, metrics: metrics)
     // There is no thread that writes: as if the log stood still.
     for _ in 0..<30 { log.note(Array(repeating: one, count: 1000)) }
-    let isMoreLeft = log.writeSome()
-    #expect(isMoreLeft)
+    let written = log.write(atMost: ReceiptLog.linesPerSecondMax)
+    #expect(written == ReceiptLog.linesPerSecondMax)
     #expect(lines.withLock { $0.count } == ReceiptLog.linesPerSecondMax + 1)
     #expect(lines.withLock { $0.last }?.contains("count=20000") == true)
     log.stop()
     #expect(lines.withLock { $0.count } == ReceiptLog.waitingMax + 1)
     #expect(metrics.logLinesLeftOut.snapshot() == [LabelValues(): 20_000])
+  }
+
+  @Test("However few come at a time, no more than the log takes are written within a second")
+  func budget() {
+    let start = MonotonicInstant(nanoseconds: 0)
+    var budget = LineBudget(now: start)
+    var written = 0
+    for millisecond in Int64(0)..<3000 {
+      // Ten a millisecond.
+      let lines = min(10, budget.left(now: start.advanced(byMilliseconds: millisecond)))
+      budget.spend(lines)
+      written += lines
+    }
+    #expect(written == 3 * ReceiptLog.linesPerSecondMax)
+    #expect(budget.renewal == start.advanced(byMilliseconds: 3000))
   }
 
   @Test("A warning that anybody can cause is written once a second, with the number of the others")

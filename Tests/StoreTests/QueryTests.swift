@@ -268,4 +268,28 @@ struct QueryPlanTests {
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }
+
+  @Test("What metrics and alerts ask takes as many steps on any number of receipts")
+  func steps() throws {
+    let store = try TestStore()
+    let connection = store.reader.connection
+    func steps() throws -> Int64 {
+      let counting = "SELECT sum(nstep) FROM sqlite_stmt WHERE sql NOT LIKE '%sqlite_stmt%'"
+      let before = try connection.integer(counting) ?? 0
+      _ = try store.reader.counts()
+      _ = try store.reader.oldestPending(app: "ios")
+      return (try connection.integer(counting) ?? 0) - before
+    }
+    func sell(_ numbers: ClosedRange<Int>) throws {
+      for number in numbers { try store.take(Said.payment("\(number)", user: "u\(number)")) }
+      store.advance(hour)
+      try store.endWaits()
+    }
+    try sell(1...5)
+    let few = try steps()
+    try sell(6...300)
+    let many = try steps()
+    #expect(try store.reader.counts().map(\.count).reduce(0, +) == 300)
+    #expect(few > 0 && many <= few + 20, "\(few) steps, then \(many)")
+  }
 }

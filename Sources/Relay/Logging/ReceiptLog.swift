@@ -39,25 +39,31 @@ final class ReceiptLog: Sendable {
     guard !transitions.isEmpty, log.level >= .warning else { return }
     let wanted = log.level >= .info ? transitions : transitions.filter { $0.to == .failed }
     guard !wanted.isEmpty else { return }
-    state.update { state in
+    let isFirst = state.withLock { state in
       let room = max(0, Self.waitingMax - state.waiting.count)
-      state.waiting += wanted.prefix(room)
-      state.leftOut += max(0, wanted.count - room)
+      defer {
+        state.waiting += wanted.prefix(room)
+        state.leftOut += max(0, wanted.count - room)
+      }
+      return state.waiting.isEmpty
     }
+    // While lines wait the thread is awake, or knows when it goes on.
+    if isFirst { state.update { _ in } }
   }
 
   /// Writes what still waits, and ends the thread.
   func stop() {
     state.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
-    while writeSome() {}
+    while write(atMost: Self.linesPerSecondMax) > 0 {}
   }
 
   private func run() {
+    var budget = LineBudget(now: .now())
     while waitForWork() {
-      let began = MonotonicInstant.now()
-      guard writeSome() else { continue }
-      let _: Bool? = state.wait(until: began.advanced(byMilliseconds: 1000)) { $0.isStopping ? true : nil }
+      budget.spend(write(atMost: budget.left(now: .now())))
+      guard budget.left(now: .now()) == 0 else { continue }
+      let _: Bool? = state.wait(until: budget.renewal) { $0.isStopping ? true : nil }
     }
   }
 
@@ -69,11 +75,10 @@ final class ReceiptLog: Sendable {
     } ?? false
   }
 
-  /// Writes what may be written within a second.
-  /// - Returns: whether that was all that may be.
-  func writeSome() -> Bool {
+  /// - Returns: how many lines were written.
+  func write(atMost limit: Int) -> Int {
     let (some, leftOut) = state.withLock { state in
-      let some = Array(state.waiting.prefix(Self.linesPerSecondMax))
+      let some = Array(state.waiting.prefix(limit))
       state.waiting.removeFirst(some.count)
       defer { state.leftOut = 0 }
       return (some, state.leftOut)
@@ -85,7 +90,7 @@ final class ReceiptLog: Sendable {
         "lines about receipts were left out, for there were too many; receiptctl receipts list has them all",
         ["count": String(leftOut)])
     }
-    return some.count == Self.linesPerSecondMax
+    return some.count
   }
 
   private func write(_ transition: ReceiptTransition) {
@@ -114,4 +119,22 @@ final class ReceiptLog: Sendable {
         fields)
     }
   }
+}
+
+/// How many lines may be written within the second that runs. A value; one thread.
+struct LineBudget {
+  private var began: MonotonicInstant
+  private var spent = 0
+
+  init(now: MonotonicInstant) { began = now }
+
+  /// When there is a new second.
+  var renewal: MonotonicInstant { began.advanced(byMilliseconds: 1000) }
+
+  mutating func left(now: MonotonicInstant) -> Int {
+    if now >= renewal { self = LineBudget(now: now) }
+    return max(0, ReceiptLog.linesPerSecondMax - spent)
+  }
+
+  mutating func spend(_ lines: Int) { spent += lines }
 }
