@@ -133,6 +133,7 @@ let package = Package(
       [
         "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform",
         "Cryptography", "TestSupport",
+        "HTTPServer",
       ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),

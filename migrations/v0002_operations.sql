@@ -77,3 +77,15 @@ CREATE TABLE job_counts (
   count   INTEGER NOT NULL,
   PRIMARY KEY (job_row, outcome, reason)
 ) STRICT, WITHOUT ROWID;
+
+-- What was told to whom about which trouble, so that a restart repeats nothing and tells the end of what it
+-- had told the beginning of.
+CREATE TABLE alerts (
+  destination TEXT    NOT NULL,                  -- a digest of the address, which may be a secret
+  condition   TEXT    NOT NULL,                  -- as the configuration has it, such as oldest_pending>15m
+  app         TEXT    NOT NULL,                  -- empty where it is about the whole relay
+  firing      INTEGER NOT NULL,                  -- what was told last: 1 that it is there, 0 that it is over
+  since       INTEGER NOT NULL,                  -- when the trouble began
+  told_at     INTEGER NOT NULL,                  -- when it was last told that it is there
+  PRIMARY KEY (destination, condition, app)
+) STRICT, WITHOUT ROWID;

@@ -15,8 +15,8 @@ enum CommandTable {
   /// In the order of help. A new noun is a file beside these and its line here.
   static let verbs: [Verb] =
     ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs
-    + StatsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs + SandboxNoun.verbs
-    + ReferenceVerbs.verbs
+    + StatsNoun.verbs + AlertsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs
+    + SandboxNoun.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,
@@ -38,8 +38,8 @@ enum CommandTable {
         flag: "no-input", help: "Never ask; what would need an answer is refused, unless --yes is given"),
     ],
     nouns: [
-      ReceiptsNoun.spec, JobsNoun.spec, EventsNoun.spec, ContextsNoun.spec, UsersNoun.spec, AuditNoun.spec,
-      DatabaseNoun.spec, ConfigurationNoun.spec, SandboxNoun.spec,
+      ReceiptsNoun.spec, JobsNoun.spec, EventsNoun.spec, ContextsNoun.spec, UsersNoun.spec, AlertsNoun.spec,
+      AuditNoun.spec, DatabaseNoun.spec, ConfigurationNoun.spec, SandboxNoun.spec,
     ],
     commands: verbs.map(\.spec),
     examples: [

@@ -1,8 +1,18 @@
 // Log lines on stderr, as text or as JSON. A line is one write(2), so lines of several threads do not mix.
-// What a line says is chosen by its caller; no secret and no body ever comes here (R7). Any thread.
+// What a line says is chosen by its caller; no secret and no body ever comes here (R7), and personal data
+// only by way of `personal`. Any thread.
 
 internal import Glibc
 internal import JSON
+
+/// What a line says beside its message, in order. What is nil is left out.
+public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
+  public let all: [(name: String, value: String)]
+
+  public init(dictionaryLiteral elements: (String, String?)...) {
+    all = elements.compactMap { name, value in value.map { (name, $0) } }
+  }
+}
 
 /// Where log lines go, and which.
 public struct Log: Sendable {
@@ -19,6 +29,16 @@ public struct Log: Sendable {
       case .debug: 3
       }
     }
+
+    /// syslog(3)'s.
+    fileprivate var priority: Int {
+      switch self {
+      case .error: 3
+      case .warning: 4
+      case .info: 6
+      case .debug: 7
+      }
+    }
   }
 
   /// How a line is written.
@@ -28,39 +48,58 @@ public struct Log: Sendable {
 
   public var level: Level
   public var format: Format
+  /// Whether personal data is written as it is.
+  public var showsPersonal: Bool
+  /// Whether a line begins with its priority as the journal reads it (sd-daemon(3)).
+  public var marksPriority: Bool
   private let clock: any Clock
   private let sink: @Sendable ([UInt8]) -> Void
 
+  /// What personal data is hashed with; another one for each log.
+  private let salt = UInt64.random(in: .min ... .max)
+
   /// - Parameter sink: takes one line with its newline; stderr when not given.
   public init(
-    level: Level = .info, format: Format = .text, clock: any Clock = SystemClock(),
+    level: Level = .info, format: Format = .text, showsPersonal: Bool = false, marksPriority: Bool = false,
+    clock: any Clock = SystemClock(),
     sink: @escaping @Sendable ([UInt8]) -> Void = Log.writeToStandardError
   ) {
     self.level = level
     self.format = format
+    self.showsPersonal = showsPersonal
+    self.marksPriority = marksPriority
     self.clock = clock
     self.sink = sink
   }
 
-  public func error(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
-    log(.error, message, fields)
+  // Neither text nor fields are made unless the line is written.
+
+  public func error(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+    if level >= .error { put(.error, message(), fields()) }
   }
-  public func warning(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
-    log(.warning, message, fields)
+  public func warning(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+    if level >= .warning { put(.warning, message(), fields()) }
   }
-  public func info(_ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
-    log(.info, message, fields)
+  public func info(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+    if level >= .info { put(.info, message(), fields()) }
   }
-  /// Neither text nor fields are made unless the line is written.
-  public func debug(
-    _ message: @autoclosure () -> String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
-  ) {
-    guard level >= .debug else { return }
-    log(.debug, message(), fields())
+  public func debug(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
+    if level >= .debug { put(.debug, message(), fields()) }
   }
 
-  private func log(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {
-    guard self.level >= level else { return }
+  /// Personal data (a user's id, an address) for a field: as it is where the operator wants it, else `~` and
+  /// six digits by which lines of this run that are about the same can be found. They cannot be turned back:
+  /// they are a keyed hash (SipHash, with the key of this process), and nobody keeps the key.
+  public func personal(_ value: String) -> String {
+    guard !showsPersonal else { return value }
+    var hasher = Hasher()
+    hasher.combine(salt)
+    hasher.combine(value)
+    let digits = String(UInt(bitPattern: hasher.finalize()) & 0xFF_FFFF, radix: 16)
+    return "~" + String(repeating: "0", count: 6 - digits.utf8.count) + digits
+  }
+
+  private func put(_ level: Level, _ message: String, _ fields: LogFields) {
     let time = Self.timestamp(clock.wallMilliseconds)
     var line: [UInt8]
     switch format {
@@ -69,14 +108,14 @@ public struct Log: Sendable {
         .init(name: "time", value: .string(time)), .init(name: "level", value: .string(level.rawValue)),
         .init(name: "message", value: .string(message)),
       ]
-      members += fields.map { JSONValue.Member(name: $0.key, value: .string($0.value)) }
+      members += fields.all.map { JSONValue.Member(name: $0.name, value: .string($0.value)) }
       line = JSONValue.object(members).serialized()
     case .text:
-      let tail = fields.map { " \($0.key)=\(Self.quoted($0.value))" }.joined()
+      let tail = fields.all.map { " \($0.name)=\(Self.quoted($0.value))" }.joined()
       line = Array("\(time) \(level.rawValue) \(Self.singleLine(message))\(tail)".utf8)
     }
     line.append(UInt8(ascii: "\n"))
-    sink(line)
+    sink(marksPriority ? Array("<\(level.priority)>".utf8) + line : line)
   }
 
   /// logfmt's rule: a value with a space, a quote, an equals sign or a control character is quoted.

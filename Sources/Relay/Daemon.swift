@@ -36,6 +36,7 @@ public final class Daemon: Sendable {
   private let publicServer: Server
   private let adminServer: Server
   private let readiness: Readiness
+  private let alerter: Alerter
 
   /// Starts everything. When it returns, the listeners are open.
   /// - Parameter onSyncFailure: called when a write could not be made durable. The process must end then, at
@@ -44,6 +45,7 @@ public final class Daemon: Sendable {
     _ configuration: Configuration, log: Log, clock: any Clock = SystemClock(),
     onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
+    let plan = try Self.alertPlan(configuration)
     lock = try Self.takeLock(configuration.databasePath)
     Self.forgetUnsynced(configuration.databasePath)
     let core = try RelayCore(
@@ -60,13 +62,21 @@ public final class Daemon: Sendable {
       readiness = Readiness(committer: core.committer, phase: Monitor(.starting), clock: clock)
       let admin = AdminListener(
         services: services, apps: core.apps, committer: core.committer, readiness: readiness,
-        reader: Monitor(try RelayCore.reader(configuration.databasePath)))
+        reader: Monitor(try RelayCore.reader(configuration.databasePath)),
+        databasePath: configuration.databasePath)
       adminServer = try Self.server(Self.settings(configuration.admin), admin, log)
       let listener = PublicListener(
         services: services, limits: configuration.limits, apps: core.apps, committer: core.committer,
         checkouts: core.board)
       do throws(DaemonError) {
+        alerter = try Self.alerter(plan, core, readiness, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
+        do throws(SystemError) {
+          try alerter.start()
+        } catch {
+          publicServer.stop(graceMilliseconds: 0)
+          throw DaemonError.unavailable("cannot start a thread (\(error))")
+        }
       } catch {
         adminServer.stop(graceMilliseconds: 0)
         throw error
@@ -166,7 +176,11 @@ public final class Daemon: Sendable {
   /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a
   /// restart.
   /// - Throws: `Fault`; then everything stays as it was.
-  public func reload(_ configuration: Configuration) throws { try core.reload(configuration) }
+  public func reload(_ configuration: Configuration) throws {
+    let plan = try AlertPlan(configuration)
+    try core.reload(configuration)
+    alerter.use(plan)
+  }
 
   /// Another process changed the database.
   public func wake() { core.lookEverywhere() }
@@ -181,6 +195,7 @@ public final class Daemon: Sendable {
   public func stop() {
     readiness.phase.withLock { $0 = .stopping }
     core.windDown()
+    alerter.stop()
     publicServer.stop(graceMilliseconds: Self.graceMilliseconds)
     core.stop()
     adminServer.stop(graceMilliseconds: 0)

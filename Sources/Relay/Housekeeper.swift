@@ -166,9 +166,14 @@ final class Housekeeper: Sendable {
     _ = committer.submit(command, from: .inside) { [self] result in
       switch result {
       case .success(0): break
-      case .success(let count): log.warning("followed the wall clock", ["receipts": String(count)])
+      case .success(let count):
+        log.warning(
+          "followed the wall clock, which was set; if nobody meant to, look at the machine's time",
+          ["receipts": String(count)])
       case .failure(let error):
-        log.error("could not follow the wall clock; trying again", ["error": error.description])
+        log.error(
+          "could not follow the wall clock; trying again. If this stays, look at the disk",
+          ["error": error.description])
         state.withLock { $0.unfollowed.append(command) }
       }
     }
@@ -189,7 +194,9 @@ final class Housekeeper: Sendable {
       switch result {
       case .success(let next): note(waitUntil: next)
       case .failure(let error):
-        log.error("could not end the waits that ran out; trying again", ["error": error.description])
+        log.error(
+          "could not end the waits that ran out; trying again. If this stays, look at the disk",
+          ["error": error.description])
         note(waitUntil: again)
       }
     }

@@ -15,6 +15,7 @@ final class RelayCore: Sendable {
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
   let jobs: JobRunner
+  let receiptLog: ReceiptLog
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
@@ -37,6 +38,8 @@ final class RelayCore: Sendable {
     }
     let path = configuration.databasePath
     let audience = audience
+    let receiptLog = ReceiptLog(surroundings.log, metrics: metrics)
+    self.receiptLog = receiptLog
     var checkpointer: Checkpointer?
     if surroundings.movesLogInBackground {
       checkpointer = Checkpointer(path: path, onSyncFailure: surroundings.onSyncFailure)
@@ -51,6 +54,7 @@ final class RelayCore: Sendable {
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
       if changes.hasJobs { told.jobs?.lookNow() }
+      receiptLog.note(changes.transitions)
     }
     board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
@@ -70,6 +74,7 @@ final class RelayCore: Sendable {
   /// Starts the threads. `stop` ends those that were started, also when not all could be.
   func start() throws(DaemonError) {
     do throws(SystemError) {
+      try receiptLog.start()
       try committer.start()
       try dispatcher.start()
       try housekeeper.start()
@@ -132,6 +137,7 @@ final class RelayCore: Sendable {
     housekeeper.stop()
     jobs.stop()
     committer.stop()
+    receiptLog.stop()
     // The committer and its audience own each other; SQLite closes its files once nobody owns them any more.
     audience.withLock { $0 = Audience() }
   }

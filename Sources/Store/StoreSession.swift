@@ -26,10 +26,14 @@ public struct StoreChanges: Sendable, Equatable {
   public var waitUntil: Timestamp?
   /// Whether there is something new for whoever runs jobs.
   public var hasJobs = false
+  /// What became of receipts, for the log.
+  public var transitions: [ReceiptTransition] = []
 
   public init() {}
 
-  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs }
+  public var isEmpty: Bool {
+    dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs && transitions.isEmpty
+  }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
@@ -54,6 +58,7 @@ public final class StoreSession {
   let audit: AuditRows
   let erasures: ErasureRows
   let jobs: JobRows
+  let alerts: AlertRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -76,6 +81,7 @@ public final class StoreSession {
     audit = try AuditRows(connection)
     erasures = try ErasureRows(connection)
     jobs = try JobRows(connection)
+    alerts = try AlertRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
@@ -85,9 +91,19 @@ public final class StoreSession {
 
   /// Before anything is erased.
   func prepareErasure() throws(SQLiteError) { try erasures.prepare(random: &random) }
+
   /// A new job's identifier. It names its row.
   func jobIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.jobPrefix, now: now, number: row, random: &random)
+  }
+
+  /// Whatever `body` changes is told with this as its cause.
+  func because<Result>(
+    of cause: ChangeCause, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    purchases.cause = cause
+    defer { purchases.cause = ChangeCause() }
+    return try body()
   }
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
@@ -96,8 +112,9 @@ public final class StoreSession {
   ) throws(SQLiteError) -> Result {
     self.now = now
     changes = StoreChanges()
+    _ = purchases.takeTransitions()
     do throws(SQLiteError) {
-      return try connection.transaction { () throws(SQLiteError) in
+      let result = try connection.transaction { () throws(SQLiteError) in
         try breakers.refresh(connection)
         try counts.begin()
         try erasures.begin()
@@ -105,6 +122,8 @@ public final class StoreSession {
         try counts.end(now: now)
         return result
       }
+      changes.transitions = purchases.takeTransitions()
+      return result
     } catch {
       breakers.distrust()
       erasures.distrust()

@@ -152,6 +152,7 @@ extension StoreChanges {
   mutating func formUnion(_ other: StoreChanges) {
     dueAt.merge(other.dueAt) { min($0, $1) }
     contextIDs.formUnion(other.contextIDs)
+    transitions += other.transitions
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
     hasJobs = hasJobs || other.hasJobs
   }

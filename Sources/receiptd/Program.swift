@@ -56,7 +56,9 @@ struct Program {
       return .configuration
     }
     let settings = loaded.configuration.log
-    let log = Log(level: settings.level, format: settings.format)
+    let log = Log(
+      level: settings.level, format: settings.format, showsPersonal: settings.personal,
+      marksPriority: JournalStream.isStandardError())
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
     do throws(DaemonError) {
       let daemon = try Daemon(loaded.configuration, log: log) { fault in

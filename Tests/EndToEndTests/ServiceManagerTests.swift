@@ -75,4 +75,20 @@ private final class NotifySocket {
       #expect(try socket.next().hasPrefix("STOPPING=1"))
     }
   }
+
+  @Test("Into the journal a line goes with its priority, anywhere else without")
+  func journal() throws {
+    try withRelay { relay, _ in
+      #expect(relay.log.split(separator: "\n").allSatisfy { !$0.hasPrefix("<") })
+      #expect(try relay.stop() == 0)
+      let start = relay.log.utf8.count
+      // systemd names the stream that it made by device and inode.
+      var file = stat()
+      try #require(unsafe stat(relay.logPath, &file) == 0)
+      try relay.start(environment: ["JOURNAL_STREAM": "\(file.st_dev):\(file.st_ino)"])
+      #expect(try relay.stop() == 0)
+      let lines = TextFile.read(relay.logPath, from: start).split(separator: "\n")
+      #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("<6>") }, "\(lines)")
+    }
+  }
 }

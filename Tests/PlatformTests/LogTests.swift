@@ -102,4 +102,52 @@ import Testing
     _ = Self.lines(.text, level: .debug) { $0.debug(message()) }
     #expect(made == 1)
   }
+
+  @Test("Nothing of a line that is not written is made, at any level")
+  func lazyLines() {
+    var made = 0
+    func text() -> String {
+      made += 1
+      return "costly"
+    }
+    let log = Log(level: .error) { _ in }
+    log.warning(text(), ["a": text()])
+    log.info(text(), ["a": text()])
+    log.debug(text(), ["a": text()])
+    #expect(made == 0)
+  }
+
+  @Test("What there is not is left out of a line")
+  func absentFields() {
+    let (there, absent): (String?, String?) = ("x", nil)
+    let lines = Self.lines(.text) { $0.info("said", ["there": there, "absent": absent]) }
+    #expect(lines == ["2026-11-20T10:00:00.123Z info said there=x\n"])
+  }
+
+  @Test("For the journal a line begins with its priority", arguments: Log.Format.allCases)
+  func priorities(format: Log.Format) {
+    let lines = Monitor<[String]>([])
+    let log = Log(level: .debug, format: format, marksPriority: true, clock: StandingClock()) { line in
+      lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+    }
+    log.error("e")
+    log.warning("w")
+    log.info("i")
+    log.debug("d")
+    // syslog(3): LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG.
+    #expect(lines.withLock { $0 }.map { String($0.prefix(3)) } == ["<3>", "<4>", "<6>", "<7>"])
+    #expect(lines.withLock { $0 }.allSatisfy { $0.dropFirst(3).first != " " && $0.hasSuffix("\n") })
+  }
+
+  @Test("Personal data is a mark that is the same for the same, and another one in another log (R7)")
+  func personal() {
+    let (log, other) = (Log(), Log())
+    let users = (0..<500).map { "user-\($0)" }
+    let marks = users.map(log.personal)
+    #expect(marks == users.map(log.personal) && marks != users.map(other.personal))
+    #expect(Set(marks).count > 490)
+    #expect(
+      marks.allSatisfy { $0.hasPrefix("~") && $0.count == 7 && $0.dropFirst().allSatisfy(\.isHexDigit) })
+    #expect(Log(showsPersonal: true).personal("user-1") == "user-1")
+  }
 }

@@ -21,6 +21,7 @@ final class Bench {
   let committer: Committer
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
+  let receiptLog: ReceiptLog
   let board: CheckoutBoard
   let metrics = Metrics()
   let log: Log
@@ -46,7 +47,7 @@ final class Bench {
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
-    isStarted: Bool = true
+    isStarted: Bool = true, onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
     let folder = try folder ?? TemporaryFolder()
@@ -57,6 +58,8 @@ final class Bench {
     log = Log(level: .debug, clock: clock) { line in
       lines.update { $0.append(String(decoding: line, as: UTF8.self)) }
     }
+    let receiptLog = ReceiptLog(log, metrics: metrics)
+    self.receiptLog = receiptLog
     directory = try AppDirectory(Configuration(databasePath: path, apps: apps))
     let audience = Monitor(Audience())
     let surroundings = Surroundings(
@@ -70,6 +73,8 @@ final class Bench {
       told.dispatcher?.note(dueAt: changes.dueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
+      receiptLog.note(changes.transitions)
+      onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
     board = CheckoutBoard(reader: try StoreReader(path: path), clock: clock, log: log) {
@@ -87,6 +92,7 @@ final class Bench {
   }
 
   func start() throws {
+    try receiptLog.start()
     try committer.start()
     try dispatcher.start()
     try housekeeper.start()
@@ -102,6 +108,7 @@ final class Bench {
     dispatcher.stop()
     housekeeper.stop()
     committer.stop()
+    receiptLog.stop()
   }
 
   /// Stops, and starts again with nothing but the database (R9).
@@ -202,6 +209,8 @@ final class Bench {
     guard let id = try receipt(number, app: app)?.receipt?.id else { return [] }
     return try reader.detail(receipt: id)?.attempts.map(\.report) ?? []
   }
+
+  var logText: String { lines.withLock { $0.joined() } }
 
   /// Waits for the first line of the log with this text.
   @discardableResult

@@ -158,7 +158,9 @@ struct ScrapedText {
     bench.metrics.events.increment("shop", "stripe", "receipt")
     bench.metrics.signatureFailures.increment("shop", "mismatch")
     bench.stop()
-    let scrape = Scrape(metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, now: bench.now)
+    let scrape = Scrape(
+      metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
+      databasePath: bench.path, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
     #expect(scraped.faults.isEmpty)
     let promised = [
@@ -167,6 +169,8 @@ struct ScrapedText {
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
       "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
+      "receiptd_alerts_total": "counter", "receiptd_log_lines_left_out_total": "counter",
+      "receiptd_ready": "gauge", "receiptd_disk_free_bytes": "gauge", "receiptd_database_bytes": "gauge",
       "receiptd_write_queue": "gauge", "receiptd_http_requests_total": "counter",
       "receiptd_http_request_seconds": "histogram", "receiptd_build_info": "gauge",
       "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",

@@ -260,7 +260,7 @@ struct QueryPlanTests {
     let held = try statements(store.reader.connection)
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
-    let receipts = [StoreReader.groupSQL]
+    let receipts = [StoreReader.groupSQL, StoreReader.failuresSQL]
     let events = StoreReader.eventSQL
     for sql in receipts + [events.all, events.ofPurchase, events.one, events.group, events.nextGroup] {
       #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
@@ -279,7 +279,33 @@ struct QueryPlanTests {
       let steps = try plan(of: sql, store.reader.connection)
       #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group ("), "\(steps)")
     }
+    let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
+    #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+  }
+
+  @Test("What metrics and alerts ask takes as many steps on any number of receipts")
+  func steps() throws {
+    let store = try TestStore()
+    let connection = store.reader.connection
+    func steps() throws -> Int64 {
+      let counting = "SELECT sum(nstep) FROM sqlite_stmt WHERE sql NOT LIKE '%sqlite_stmt%'"
+      let before = try connection.integer(counting) ?? 0
+      _ = try store.reader.counts()
+      _ = try store.reader.oldestPending(app: "ios")
+      return (try connection.integer(counting) ?? 0) - before
+    }
+    func sell(_ numbers: ClosedRange<Int>) throws {
+      for number in numbers { try store.take(Said.payment("\(number)", user: "u\(number)")) }
+      store.advance(hour)
+      try store.endWaits()
+    }
+    try sell(1...5)
+    let few = try steps()
+    try sell(6...300)
+    let many = try steps()
+    #expect(try store.reader.counts().map(\.count).reduce(0, +) == 300)
+    #expect(few > 0 && many <= few + 20, "\(few) steps, then \(many)")
   }
 }

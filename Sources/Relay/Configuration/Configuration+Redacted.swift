@@ -15,11 +15,14 @@ extension Configuration {
       listen = listen.adding(
         "tls", ["certificate": .string(tls.certificatePath), "key": .string(tls.keyPath)])
     }
-    return [
+    var redacted: JSONValue = [
       "listen": listen,
       "admin": ["address": .string(admin.address), "port": .integer(Int64(admin.port))],
       "database": .string(databasePath),
-      "log": ["level": .string(log.level.rawValue), "format": .string(log.format.rawValue)],
+      "log": [
+        "level": .string(log.level.rawValue), "format": .string(log.format.rawValue),
+        "personal": .bool(log.personal),
+      ],
       "limits": [
         "context_body": .string(SizeText.text(bytes: limits.contextBodyBytes)),
         "webhook_body": .string(SizeText.text(bytes: limits.webhookBodyBytes)),
@@ -34,8 +37,28 @@ extension Configuration {
         "attempts": .duration(retention.attemptsMilliseconds),
         "receipts": .duration(retention.receiptsMilliseconds),
       ],
-      "apps": .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }),
+      "alerts": .array(alerts.map(\.redacted)),
     ]
+    if let heartbeat { redacted = redacted.adding("heartbeat", heartbeat.redacted) }
+    return redacted.adding(
+      "apps", .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }))
+  }
+}
+
+extension Configuration.Alert {
+  fileprivate var redacted: JSONValue {
+    let all: JSONValue = [
+      "to": .string(to.description), "on": .array(on.map { .string($0.text) }),
+      "every": .duration(everyMilliseconds),
+    ]
+    guard let apps else { return all }
+    return all.adding("apps", .array(apps.map(JSONValue.string)))
+  }
+}
+
+extension Configuration.Heartbeat {
+  fileprivate var redacted: JSONValue {
+    ["to": .string(to.description), "every": .duration(everyMilliseconds)]
   }
 }
 

@@ -14,10 +14,15 @@ public struct Configuration: Sendable, Equatable {
   public var retention: Retention
   /// Sorted by slug; at least one, no two with the same slug.
   public var apps: [AppConfiguration]
+  /// Who is told of troubles.
+  public var alerts: [Alert]
+  /// Who is told that all is well.
+  public var heartbeat: Heartbeat?
 
   public init(
     listen: Listen = Listen(), admin: Admin = Admin(), databasePath: String, log: LogSettings = LogSettings(),
-    limits: Limits = Limits(), retention: Retention = Retention(), apps: [AppConfiguration]
+    limits: Limits = Limits(), retention: Retention = Retention(), apps: [AppConfiguration],
+    alerts: [Alert] = [], heartbeat: Heartbeat? = nil
   ) {
     self.listen = listen
     self.admin = admin
@@ -26,6 +31,8 @@ public struct Configuration: Sendable, Equatable {
     self.limits = limits
     self.retention = retention
     self.apps = apps.sorted { $0.slug < $1.slug }
+    self.alerts = alerts
+    self.heartbeat = heartbeat
   }
 
   /// The app with this slug.
@@ -77,10 +84,13 @@ extension Configuration {
   public struct LogSettings: Sendable, Equatable {
     public var level: Log.Level
     public var format: Log.Format
+    /// Whether users' ids and clients' addresses are written as they are.
+    public var personal: Bool
 
-    public init(level: Log.Level = .info, format: Log.Format = .text) {
+    public init(level: Log.Level = .info, format: Log.Format = .text, personal: Bool = false) {
       self.level = level
       self.format = format
+      self.personal = personal
     }
   }
 

@@ -48,6 +48,13 @@ enum ConfigurationLimits {
   static let retryPause: ClosedRange<Int64> = 1...year
   static let jitter = 0.0...1.0
   static let giveUpAfter: ClosedRange<Int64> = 1...year
+  static let alerts = 0...20
+  static let alertConditions = 1...20
+  static let alertEvery = second...(7 * day)
+  static let alertAge = second...year
+  static let alertDiskBytes = mebibyte...(1 << 50)
+  static let alertCount = 0...1_000_000_000
+  static let heartbeatEvery = second...day
   static let breakerFailures = 1...1_000_000
   static let breakerOpenFor: ClosedRange<Int64> = 1...day
 }

@@ -23,10 +23,13 @@ struct ConfigurationReader {
       root.required(
         "database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
       path: "database", in: root)
-    let configuration = Configuration(
+    var configuration = Configuration(
       listen: listen, admin: admin, databasePath: databasePath ?? "", log: log(root.object("log")),
-      limits: limits(root.object("limits")), retention: retention(root.object("retention")),
-      apps: apps(in: root))
+      limits: limits(root.object("limits")), retention: retention(root.object("retention")), apps: [])
+    let names = ObjectReader(root.value("apps"), path: "apps", collector: FaultCollector()).names
+    configuration.alerts = alerts(in: root, apps: names)
+    configuration.heartbeat = heartbeat(in: root)
+    configuration.apps = apps(in: root).sorted { $0.slug < $1.slug }
     root.reportUnknownKeys()
     warnOfShortRetention(configuration)
     return configuration
@@ -121,7 +124,8 @@ struct ConfigurationReader {
     defer { reader.reportUnknownKeys() }
     return Configuration.LogSettings(
       level: reader.choice("level", default: defaults.level),
-      format: reader.choice("format", default: defaults.format))
+      format: reader.choice("format", default: defaults.format),
+      personal: reader.flag("personal", default: defaults.personal))
   }
 
   private func limits(_ reader: ObjectReader) -> Configuration.Limits {

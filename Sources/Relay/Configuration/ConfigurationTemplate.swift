@@ -35,6 +35,9 @@ public enum ConfigurationTemplate {
         //level: "info",
         // text or json
         //format: "text",
+        // Whether users' ids and clients' addresses stand in the log as they are. Otherwise a short mark that
+        // is the same for the same one until receiptd is restarted.
+        //personal: false,
       },
 
       // More than this is refused, so that memory stays bounded.
@@ -56,6 +59,17 @@ public enum ConfigurationTemplate {
         //attempts: "90d",
         //receipts: "400d",
       },
+
+      // Who is told of troubles, by a POST of JSON with a text that Slack shows: to (https, or where the
+      // address stands: "env:NAME", "file:/path"), on (breaker_open, receipt_failed, oldest_pending>15m,
+      // disk_low<1GiB, signature_failures>10), every (at most one notice of a trouble in so long, "10m"),
+      // apps (a list; all of them without). Try it with: receiptctl alerts test.
+      // alerts: [{ to: "env:SLACK_URL", on: ["breaker_open", "receipt_failed"], every: "10m" }],
+      //alerts: [],
+
+      // An address that is asked for at intervals while all is well; who is behind it raises the alarm when
+      // that ends.
+      // heartbeat: { to: "env:HEARTBEAT_URL", every: "1m" },
 
       // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.

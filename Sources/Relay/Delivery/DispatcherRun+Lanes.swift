@@ -15,7 +15,9 @@ extension DispatcherRun {
       breakers = try reader.breakers()
     } catch {
       // Without it a breaker starts closed, and what was wrong shows again at the first try.
-      log.error("could not read the breakers", ["error": error.description])
+      log.error(
+        "could not read the breakers; they begin closed. If this stays: receiptctl db check",
+        ["error": error.description])
       breakers = [:]
     }
     let (now, monotonic) = (now, monotonic)
@@ -31,7 +33,9 @@ extension DispatcherRun {
 
   /// The wall clock jumped by so many milliseconds.
   mutating func followClock(by jump: Int64) {
-    log.warning("the wall clock jumped", ["milliseconds": String(jump)])
+    log.warning(
+      "the wall clock jumped; plans are moved along. If nobody set it, look at the machine's time",
+      ["milliseconds": String(jump)])
     let now = now
     for index in unstored.indices {
       guard case .retry(let at, let spent) = unstored[index].attempt.decision else { continue }

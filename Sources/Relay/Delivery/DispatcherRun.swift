@@ -127,7 +127,9 @@ struct DispatcherRun {
       } catch {
         // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
         if retryReadingAt == nil {
-          log.error("could not read what is due; trying again", ["app": slug, "error": error.description])
+          log.error(
+            "could not read what is due; trying again. If this stays: receiptctl db check",
+            ["app": slug, "error": error.description])
         }
         retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
       }
@@ -221,8 +223,8 @@ struct DispatcherRun {
         pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
-      verdict, decision, app: attempt.app, receipt: attempt.receipt.id, report: report, before: before,
-      after: lane.breaker)
+      verdict, app: attempt.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
+      before: before, after: lane.breaker)
     return decision
   }
 
@@ -234,12 +236,15 @@ struct DispatcherRun {
       case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
       case .failure(let error):
         log.error(
-          "could not store the outcome of a delivery; trying again", ["error": error.description])
+          "could not store the outcome of a delivery; trying again. If this stays, look at the disk",
+          ["app": attempt.app, "error": error.description])
         let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
       }
     }
-    if !isQueued { log.error("an outcome came after the store was closed; it will be sent again") }
+    if !isQueued {
+      log.error("an outcome came after the store was closed; it will be sent again", ["app": attempt.app])
+    }
   }
 
   private mutating func storeAgain() {
@@ -268,10 +273,13 @@ struct DispatcherRun {
       ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
     }.map(\.row)
     guard !rows.isEmpty else { return }
-    let log = log
-    _ = dispatcher.committer.submit(GiveUp(app: lane.app.slug, rows: rows), from: .inside) { result in
+    let (log, app) = (log, lane.app.slug)
+    _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .inside) { result in
       if case .success(let count) = result {
-        log.warning("gave up receipts; replay them once the destination is back", ["count": String(count)])
+        log.warning(
+          "gave up receipts; replay them once the destination is back: receiptctl receipts replay "
+            + "--state failed --reason gave_up",
+          ["app": app, "count": String(count)])
       }
     }
   }

@@ -16,6 +16,7 @@ struct AdminListener: RequestHandler {
   let readiness: Readiness
   /// Shared by scrapes, which are few; nobody else waits for them.
   let reader: Monitor<StoreReader>
+  let databasePath: String
 
   private static let paths = ["/healthz", "/readyz", "/metrics"]
 
@@ -57,6 +58,7 @@ struct AdminListener: RequestHandler {
   private func answerMetrics(_ exchange: Exchange) {
     let scrape = Scrape(
       metrics: services.metrics, apps: apps.current.slugs, queueDepth: committer.depth,
+      isReady: readiness.reasons().isEmpty, databasePath: databasePath,
       now: Timestamp(unixMilliseconds: services.clock.wallMilliseconds))
     let text: Result<String, SQLiteError> = reader.withLock { reader in
       do throws(SQLiteError) {
@@ -70,7 +72,9 @@ struct AdminListener: RequestHandler {
       exchange.answer(
         Response(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8)))
     case .failure(let error):
-      services.log.error("could not read what /metrics says", ["error": error.description])
+      services.log.error(
+        "could not read what /metrics says; look at the disk",
+        ["error": error.description, "request_id": exchange.scope.requestID])
       exchange.answer(.storeFailed)
     }
   }

@@ -117,7 +117,9 @@ final class CheckoutBoard: Sendable {
     case .success(.some(let status)): exchange.answer(status.response(contextID: contextID))
     case .success(nil): exchange.answer(.unknownContext)
     case .failure(let error):
-      log.error("could not read the state of a checkout", ["error": error.description])
+      log.error(
+        "could not read the state of a checkout; look at the disk",
+        ["error": error.description, "request_id": exchange.scope.requestID])
       exchange.answer(.storeFailed)
     }
   }

@@ -30,7 +30,8 @@ struct PublicListener: RequestHandler {
           handle(request, route, responder)
         }
       }
-      return .answer(RequestScope(head, route: route.label, listener: services).finish(problem))
+      let app = apps.current[route.app]?.slug
+      return .answer(RequestScope(head, route: route.label, app: app, listener: services).finish(problem))
     }
   }
 
@@ -66,7 +67,8 @@ struct PublicListener: RequestHandler {
       return responder.respond(scope.finish(.unknownApp))
     }
     let exchange = Exchange(
-      scope: RequestScope(request.head, route: route.label, listener: services), responder: responder)
+      scope: RequestScope(request.head, route: route.label, app: app.slug, listener: services),
+      responder: responder)
     switch route {
     case .postContext(_, let user): postContext(request, pathUser: user, app, exchange)
     case .webhook(_, let processor): takeWebhook(request, processor: processor, app, exchange)
@@ -91,11 +93,16 @@ struct PublicListener: RequestHandler {
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let command = TakeContext(
       app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
-    let metrics = services.metrics
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
+      requestID: exchange.scope.requestID)
+    let (metrics, log) = (services.metrics, services.requestLog)
     store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
-      return { ContextAnswer(app: app.slug, post: post, outcome: outcome).response }
+      return {
+        log.tookContext(
+          of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
+        return ContextAnswer(app: app.slug, post: post, outcome: outcome).response
+      }
     }
   }
 
@@ -105,20 +112,22 @@ struct PublicListener: RequestHandler {
     let signatures = request.head.headers(type(of: processor).signatureHeader)
     if case .refused(let fault) = processor.verify(signatures: signatures, body: request.body, now: now) {
       services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
-      services.log.warning(
-        "refused a webhook: its signature does not hold",
-        ["app": app.slug, "reason": fault.rawValue, "request_id": exchange.scope.requestID])
+      services.requestLog.refusedSignature(
+        fault.rawValue, app: app.slug, requestID: exchange.scope.requestID)
       return exchange.answer(.signature(fault))
     }
     let reading = processor.read(request.body, now: now)
-    let command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
-    let metrics = services.metrics
+    var command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
+    command.requestID = exchange.scope.requestID
+    let (metrics, log) = (services.metrics, services.requestLog)
+    let (eventID, type) = (command.eventID, command.type)
     store(command, app: app.slug, exchange) { outcome in
-      switch outcome {
-      case .stored(let outcome): metrics.events.increment(app.slug, name, outcome.rawValue)
-      case .repeated: metrics.events.increment(app.slug, name, "duplicate")
+      metrics.events.increment(app.slug, name, outcome.label)
+      guard log.concerns(outcome) else { return { Self.received } }
+      return {
+        log.tookEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
+        return Self.received
       }
-      return { Self.received }
     }
   }
 
@@ -131,15 +140,15 @@ struct PublicListener: RequestHandler {
     _ command: Command, app: String, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
-    let log = services.log
+    let log = services.requestLog
     let isQueued = committer.submit(command, from: .outside(app: app)) { result in
       switch result {
       case .success(let outcome): exchange.answer(answer(outcome) as @Sendable () -> Response)
       case .failure(let error):
-        log.error(
-          "could not store a request",
-          ["route": exchange.scope.route, "error": error.description, "request_id": exchange.scope.requestID])
-        exchange.answer(.storeFailed)
+        exchange.answer(.storeFailed) {
+          log.couldNotStore(
+            error.description, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
+        }
       }
     }
     if !isQueued { exchange.answer(committer.refusal(for: app)?.problem ?? .busy) }
@@ -157,6 +166,13 @@ struct Exchange: Sendable {
   }
   func answer(_ response: Response) { answer { response } }
   func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+  /// - Parameter saying: what is to be logged, on the thread that sends the answer.
+  func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {
+    responder.respond { [scope] in
+      saying()
+      return scope.finish(problem)
+    }
+  }
 }
 
 extension Committer.Refusal {

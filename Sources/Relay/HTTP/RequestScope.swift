@@ -9,10 +9,14 @@ struct RequestScope: Sendable {
   let requestID: String
   let listener: ListenerServices
   private let started: MonotonicInstant
+  /// For the log's line about the request; nil when it writes none.
+  private let logged: (method: String, peer: String, app: String?)?
 
-  init(_ head: RequestHead, route: String, listener: ListenerServices) {
+  /// - Parameter app: one that is configured.
+  init(_ head: RequestHead, route: String, app: String? = nil, listener: ListenerServices) {
     self.route = route
     self.listener = listener
+    logged = listener.log.level >= .debug ? (head.method, head.remoteAddress, app) : nil
     requestID = listener.requestIDs.id(for: head)
     started = listener.clock.monotonic
   }
@@ -23,8 +27,15 @@ struct RequestScope: Sendable {
     response.headers.append((RequestIDs.header, requestID))
     let seconds = listener.clock.monotonic.seconds(since: started)
     listener.metrics.answered(route: route, status: response.status, seconds: seconds)
-    listener.log.debug(
-      "answered", ["route": route, "status": String(response.status), "request_id": requestID])
+    if let logged {
+      listener.log.debug(
+        "answered",
+        [
+          "method": logged.method, "route": route, "status": String(response.status),
+          "duration_ms": String(Int64(seconds * 1000)), "bytes": String(response.body.count),
+          "app": logged.app, "peer": listener.log.personal(logged.peer), "request_id": requestID,
+        ])
+    }
     return response
   }
 
@@ -37,6 +48,14 @@ struct ListenerServices: Sendable {
   let metrics: Metrics
   let log: Log
   let clock: any Clock
+  let requestLog: RequestLog
+
+  init(metrics: Metrics, log: Log, clock: any Clock) {
+    self.metrics = metrics
+    self.log = log
+    self.clock = clock
+    requestLog = RequestLog(log, clock: clock)
+  }
 }
 
 extension ListenerServices {
@@ -53,6 +72,12 @@ extension ListenerServices {
       }
     let requestID = requestIDs.id(for: head)
     metrics.answered(route: route, status: problem.status, seconds: 0)
+    log.debug(
+      "turned away",
+      [
+        "method": head?.method, "route": route, "status": String(problem.status),
+        "peer": head.map { log.personal($0.remoteAddress) }, "request_id": requestID,
+      ])
     var response = problem.response(requestID: requestID)
     response.headers.append((RequestIDs.header, requestID))
     return response

@@ -29,7 +29,11 @@ final class CounterFamily: Sendable {
     self.name = name
     self.help = help
     self.labels = labels
+    // One without labels is there from the start.
+    if labels.isEmpty { add(0) }
   }
+
+  func add(_ count: UInt64) { values.withLock { $0[LabelValues(), default: 0] += count } }
 
   /// - Parameter labelValues: in the order of `labels`; chosen by this program from few (R7), never by a
   ///   request.
@@ -38,9 +42,12 @@ final class CounterFamily: Sendable {
     values.withLock { $0[labelValues, default: 0] += 1 }
   }
 
+  /// Every sample as it stands now.
+  func snapshot() -> [LabelValues: UInt64] { values.withLock { $0 } }
+
   func write(to text: inout MetricsText) {
     text.family(name, help, type: "counter")
-    for (labelValues, value) in values.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+    for (labelValues, value) in snapshot().sorted(by: { $0.key < $1.key }) {
       text.sample(name, labelValues.pairs(labels), String(value))
     }
   }

@@ -28,6 +28,12 @@ final class Metrics: Sendable {
     "receiptd_http_request_seconds", "Time from the complete request to its answer.", labels: ["route"],
     bounds: HistogramFamily.secondsBounds)
 
+  let alerts = CounterFamily(
+    "receiptd_alerts_total", "Tries to tell of a trouble, by what became of them.",
+    labels: ["alert", "result"])
+  let logLinesLeftOut = CounterFamily(
+    "receiptd_log_lines_left_out_total", "Lines about receipts that were too many for the log.", labels: [])
+
   func committed(batch: Int, seconds: Double) {
     commitBatch.observe(Double(batch))
     commitSeconds.observe(seconds)
@@ -44,7 +50,9 @@ final class Metrics: Sendable {
   }
 
   func write(to text: inout MetricsText) {
-    for family in [contexts, events, signatureFailures, deliveries, requests] { family.write(to: &text) }
+    for family in [
+      contexts, events, signatureFailures, deliveries, requests, alerts, logLinesLeftOut,
+    ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }
 }

@@ -11,6 +11,8 @@ struct Scrape {
   let metrics: Metrics
   let apps: [String]
   let queueDepth: Int
+  let isReady: Bool
+  let databasePath: String
   let now: Timestamp
 
   /// - Throws: when the database cannot be read; the rest of a scrape would mislead without it.
@@ -41,9 +43,22 @@ struct Scrape {
       "1 while an app's deliveries are stopped: its destination is down or refuses it.",
       known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
+    text.gauge("receiptd_ready", "1 while it can store what comes in.", [([], isReady ? 1 : 0)])
+    writeStorage(to: &text)
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
     Self.writeProcess(ProcessStatistics.current(), to: &text)
     return text.text
+  }
+
+  /// What cannot be found out is left out.
+  private func writeStorage(to text: inout MetricsText) {
+    let free = DiskSpace.availableBytes(at: databasePath)
+    text.gauge(
+      "receiptd_disk_free_bytes", "What the database's disk has left.", free.map { [([], Double($0))] } ?? [])
+    let files = [("database", ""), ("wal", "-wal")].compactMap { file, suffix in
+      DiskSpace.fileBytes(at: databasePath + suffix).map { ([("file", file)], Double($0)) }
+    }
+    text.gauge("receiptd_database_bytes", "Length of the database's files.", files)
   }
 
   /// The names that Prometheus' own client libraries give

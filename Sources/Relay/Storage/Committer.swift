@@ -197,7 +197,9 @@ final class Committer: Sendable {
     let full = SQLiteError(kind: .full, code: 13, operation: "queue")
     for item in refused { item.submission.fail(full) }
     if isNews {
-      surroundings.log.error("the disk is full: contexts and events are refused until there is space again")
+      surroundings.log.error(
+        "the disk is full: contexts and events are refused until there is space again; free some, or shorten "
+          + "retention. Deliveries go on")
     }
     // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
     surroundings.reserve.giveUp()
@@ -225,7 +227,9 @@ final class Committer: Sendable {
     }
     switch isFull {
     case true:
-      surroundings.log.error("the disk is nearly full: contexts and events are refused until it is not")
+      surroundings.log.error(
+        "the disk is nearly full: contexts and events are refused until it is not; free some space, or "
+          + "shorten retention. Deliveries go on")
     case false: surroundings.log.info("there is space on the disk again")
     case nil: break
     }

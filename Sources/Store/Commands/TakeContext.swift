@@ -12,13 +12,18 @@ public struct TakeContext: StoreCommand {
   public var digest: [UInt8]
   /// The identifier it gets, unless it is a repeat.
   public var id: String
+  /// For the log.
+  public var requestID: String?
 
-  public init(app: String, userID: String, blob: ContextBlob, digest: [UInt8], id: String) {
+  public init(
+    app: String, userID: String, blob: ContextBlob, digest: [UInt8], id: String, requestID: String? = nil
+  ) {
     self.app = app
     self.userID = userID
     self.blob = blob
     self.digest = digest
     self.id = id
+    self.requestID = requestID
   }
 
   public struct Outcome: Sendable, Equatable {
@@ -58,6 +63,8 @@ public struct TakeContext: StoreCommand {
       return key(left) < key(right)
     }
     guard var record = chosen else { return }
-    try store.settle(&record, before: chosen)
+    try store.because(of: ChangeCause(requestID: requestID)) { () throws(SQLiteError) in
+      try store.settle(&record, before: chosen)
+    }
   }
 }

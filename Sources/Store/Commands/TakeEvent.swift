@@ -19,9 +19,12 @@ public struct TakeEvent: StoreCommand {
   /// The raw bytes.
   public var body: [UInt8]
   public var content: Content
+  /// For the log.
+  public var requestID: String?
 
   public init(
-    app: String, processor: String, eventID: String, type: String, body: [UInt8], content: Content
+    app: String, processor: String, eventID: String, type: String, body: [UInt8], content: Content,
+    requestID: String? = nil
   ) {
     self.app = app
     self.processor = processor
@@ -29,6 +32,7 @@ public struct TakeEvent: StoreCommand {
     self.type = type
     self.body = body
     self.content = content
+    self.requestID = requestID
   }
 
   public enum Outcome: Sendable, Equatable {
@@ -45,7 +49,10 @@ public struct TakeEvent: StoreCommand {
       try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
       return .stored(outcome)
     case .report(let report, let keep):
-      let taken = try store.take(report, app: app, keep: keep)
+      let cause = ChangeCause(requestID: requestID, eventID: eventID)
+      let taken = try store.because(of: cause) { () throws(SQLiteError) in
+        try store.take(report, app: app, keep: keep)
+      }
       try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
       return .stored(taken.outcome)
     }

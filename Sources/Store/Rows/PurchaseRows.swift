@@ -24,6 +24,10 @@ final class PurchaseRows {
   private let shifting: Statement
 
   private let counts: CountRows
+  /// What became of receipts in the open transaction.
+  private var transitions: [ReceiptTransition] = []
+  /// What the command that is being applied came from.
+  var cause = ChangeCause()
 
   init(_ connection: Connection, counts: CountRows) throws(SQLiteError) {
     self.counts = counts
@@ -130,7 +134,7 @@ final class PurchaseRows {
 
   func insert(_ record: PurchaseRecord) throws(SQLiteError) {
     try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
-    counts.move(from: nil, to: .init(record.receipt, app: record.app))
+    note(from: nil, to: record)
   }
 
   /// - Parameter old: the row as it stands in the database.
@@ -142,7 +146,19 @@ final class PurchaseRows {
     } else {
       try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
     }
-    counts.move(from: .init(old.receipt, app: old.app), to: .init(record.receipt, app: record.app))
+    note(from: old, to: record)
+  }
+
+  private func note(from old: PurchaseRecord?, to new: PurchaseRecord) {
+    counts.move(
+      from: old.flatMap { CountRows.Group($0.receipt, app: $0.app) }, to: .init(new.receipt, app: new.app))
+    if let transition = ReceiptTransition(from: old, to: new, cause: cause) { transitions.append(transition) }
+  }
+
+  /// What became of receipts since this was last asked.
+  func takeTransitions() -> [ReceiptTransition] {
+    defer { transitions = [] }
+    return transitions
   }
 
   func delete(row: Int64) throws(SQLiteError) {

@@ -1,0 +1,114 @@
+// `receiptctl alerts`: whether notices arrive, and what was told last.
+
+internal import Domain
+internal import HTTPClient
+internal import JSON
+internal import Platform
+internal import Relay
+internal import Store
+internal import Terminal
+
+enum AlertsNoun {
+  static let spec = NounSpec("alerts", summary: "Notices about troubles: try them, see what was told")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["alerts", "list"], summary: "List the troubles that were told and are not over",
+        discussion: "What receiptd told, and to which entry of alerts in the configuration.",
+        examples: [ExampleSpec("receiptctl alerts list", "What is wrong, as far as anybody was told")]),
+      run: list),
+    Verb(
+      spec: CommandSpec(
+        ["alerts", "test"], summary: "Send a test notice to every address of the configuration",
+        discussion: """
+          Needs to read the addresses, so run it as the user that receiptd runs as. Ends with 0 when all of \
+          them took it, 3 when some did, 69 when none did. The heartbeat is not touched.
+          """,
+        examples: [ExampleSpec("receiptctl alerts test", "After changing alerts")]), run: test),
+  ]
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    var labels: [String: String] = [:]
+    for (index, alert) in configuration.alerts.enumerated() {
+      // An address that this person may not see is shown by its digest.
+      if let url = try? alert.to.reveal() { labels[AlertNotice.digest(of: url)] = "alerts[\(index)]" }
+    }
+    let told = try session.reader(configuration).alerts().filter(\.isFiring)
+    if session.isJSON {
+      for record in told {
+        session.output.json([
+          "alert": .string(record.key.condition), "app": .optional(record.key.app),
+          "since": .time(record.since), "told_at": .time(record.toldAt),
+          "to": .string(labels[record.key.destination] ?? record.key.destination),
+        ])
+      }
+      return .done
+    }
+    var table = Table(
+      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST TOLD"), .init("TO")],
+      emptyMessage: "Nothing is told to be wrong.")
+    for record in told {
+      table.add([
+        Table.Cell(record.key.condition), Table.Cell(record.key.app ?? "-"),
+        Table.Cell(session.relative(record.since)), Table.Cell(session.relative(record.toldAt)),
+        Table.Cell(labels[record.key.destination] ?? record.key.destination),
+      ])
+    }
+    session.output.table(table)
+    return .done
+  }
+
+  private static func test(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    guard !configuration.alerts.isEmpty else {
+      throw OperatorFault(
+        .notFound, "the configuration names nobody to tell; add alerts: [{ to: \"https://…\", on: [ … ] }]")
+    }
+    var taken = 0
+    for (index, alert) in configuration.alerts.enumerated() {
+      let (isTaken, answer) = try tell(alert.to, session)
+      if isTaken { taken += 1 }
+      let label = "alerts[\(index)]"
+      if session.isJSON {
+        session.output.json([
+          "to": .string(label), "address": .string(alert.to.description), "taken": .bool(isTaken),
+          "answer": .string(answer),
+        ])
+      } else {
+        let address = DisplayText.clean(alert.to.description)
+        session.output.line("\(label) \(address): \(isTaken ? "taken" : "not taken") (\(answer))")
+      }
+    }
+    if taken == configuration.alerts.count { return .done }
+    session.output.note(
+      "\(configuration.alerts.count - taken) of \(configuration.alerts.count) did not take it; check the "
+        + "address, and whether this machine reaches it")
+    return taken > 0 ? .partly : .unavailable
+  }
+
+  /// - Returns: whether it was taken, and the status or what kept it from one.
+  private static func tell(_ to: Secret, _ session: Session) throws -> (isTaken: Bool, answer: String) {
+    let notice = AlertNotice(testAt: session.now.unixMilliseconds)
+    let request = TransferRequest(
+      method: .post, url: try to.reveal(),
+      headers: [
+        TransferHeader("User-Agent", "receiptctl/\(Version.number)"),
+        TransferHeader("Content-Type", "application/json"),
+      ], body: notice.body(host: HostName.current()))
+    do throws(TransferFailure) {
+      let transfers = try TransferPool(connectionsMax: 1)
+      try transfers.start(request, tag: 0)
+      while true {
+        guard let result = transfers.run(timeoutMilliseconds: 60_000).first?.result else { continue }
+        guard let status = result.status else {
+          return (false, result.failure?.rawValue ?? TransferFailure.internalFault.rawValue)
+        }
+        return ((200...299).contains(status), String(status))
+      }
+    } catch {
+      return (false, error.rawValue)
+    }
+  }
+}

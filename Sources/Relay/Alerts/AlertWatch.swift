@@ -1,0 +1,109 @@
+// Looks for troubles. Whatever it asks is counted already or found through an index, so a look costs the same
+// on any number of receipts. The alerter's thread.
+
+internal import Domain
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Where the alerter looks.
+struct AlertSources: Sendable {
+  let metrics: Metrics
+  let committer: Committer
+  /// What the database's disk has left.
+  let freeBytes: @Sendable () -> Int64?
+  /// Why the relay is not ready; empty when it is.
+  let unreadiness: @Sendable () -> [String]
+}
+
+/// One look after the other.
+struct AlertWatch {
+  /// What one look found, for every alert of the configuration.
+  struct Findings {
+    fileprivate let breakers: [String: Breaker]
+    fileprivate let oldest: [String: Timestamp]
+    fileprivate let failed: [String: [String: Int64]]
+    fileprivate let failures: [Int64: [String: Int64]]
+    fileprivate let signatures: [Int64: [LabelValues: UInt64]]
+    fileprivate let freeBytes: Int64?
+    fileprivate let isDiskFull: Bool
+    fileprivate let now: Timestamp
+  }
+
+  let reader: StoreReader
+  let sources: AlertSources
+  private var signatures = RecentCounts()
+
+  init(reader: StoreReader, sources: AlertSources) {
+    self.reader = reader
+    self.sources = sources
+  }
+
+  /// Over how long an alert counts.
+  static func window(of alert: Configuration.Alert) -> Int64 {
+    min(alert.everyMilliseconds, RecentCounts.windowMillisecondsMax)
+  }
+
+  mutating func look(
+    for alerts: [Configuration.Alert], apps: [String], now: Timestamp, monotonic: MonotonicInstant
+  ) throws(SQLiteError) -> Findings {
+    signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    var oldest: [String: Timestamp] = [:]
+    for app in apps { oldest[app] = try reader.oldestPending(app: app) }
+    var failures: [Int64: [String: Int64]] = [:]
+    var growth: [Int64: [LabelValues: UInt64]] = [:]
+    for window in Set(alerts.map(Self.window)) {
+      failures[window] = try reader.failures(since: now.advanced(byMilliseconds: -window))
+      growth[window] = signatures.growth(within: window, now: monotonic)
+    }
+    return Findings(
+      breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
+      signatures: growth, freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
+  }
+
+  /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
+  func failures(of app: String, since: Timestamp) throws(SQLiteError) -> Int64 {
+    try reader.failures(since: since)[app] ?? 0
+  }
+}
+
+extension AlertWatch.Findings {
+  /// The troubles that one alert is about.
+  func troubles(for alert: Configuration.Alert, apps: [String]) -> [Trouble.Key: Trouble] {
+    var troubles: [Trouble.Key: Trouble] = [:]
+    let apps = apps.filter { alert.apps?.contains($0) ?? true }
+    for condition in alert.on {
+      for app in condition.isOfRelay ? [nil] : apps.map(Optional.some) {
+        guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
+          continue
+        }
+        troubles[trouble.key] = trouble
+      }
+    }
+    return troubles
+  }
+
+  private func trouble(_ condition: AlertCondition, app: String?, window: Int64) -> Trouble? {
+    if case .diskLow(let limit) = condition {
+      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
+      return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
+    }
+    guard let app else { return nil }
+    switch condition {
+    case .breakerOpen:
+      guard let breaker = breakers[app], breaker.state != .closed else { return nil }
+      return .breaker(breaker, app: app, now: now)
+    case .receiptFailed:
+      guard let count = failures[window]?[app], count > 0 else { return nil }
+      return .failures(count, app: app, now: now, standing: failed[app] ?? [:])
+    case .oldestPending(let limit):
+      guard let readyAt = oldest[app], now.milliseconds(since: readyAt) > limit else { return nil }
+      return .oldest(readyAt: readyAt, limit: limit, app: app, now: now)
+    case .signatureFailures(let limit):
+      let growth = signatures[window]?.filter { $0.key.first == app } ?? [:]
+      guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
+      return .signatures(growth, limit: limit, app: app, window: window, now: now)
+    case .diskLow: return nil
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// When the next sign of life is due, and what stands before it: the writer has to move, and the relay has to
+// be ready. The alerter's thread.
+
+internal import HTTPClient
+internal import Platform
+
+/// The heartbeat's state.
+struct Heartbeats {
+  /// What to do now.
+  enum Step {
+    case none
+    /// Ask whether the writer moves.
+    case ask
+    case send
+  }
+
+  private enum Phase {
+    case resting, asked, moving, sending
+  }
+
+  let address: AlertPlan.Address
+  private let everyMilliseconds: Int64
+  private var phase = Phase.resting
+  private var dueAt: MonotonicInstant
+  private(set) var isFailing = false
+
+  init(_ address: AlertPlan.Address, everyMilliseconds: Int64, _ monotonic: MonotonicInstant) {
+    self.address = address
+    self.everyMilliseconds = everyMilliseconds
+    dueAt = monotonic
+  }
+
+  /// When to look again; nil while an answer is waited for.
+  var nextAt: MonotonicInstant? { phase == .resting ? dueAt : nil }
+
+  mutating func step(monotonic: MonotonicInstant, isReady: Bool) -> Step {
+    switch phase {
+    case .asked, .sending: return .none
+    case .resting:
+      guard monotonic >= dueAt else { return .none }
+      phase = .asked
+      return .ask
+    case .moving:
+      guard isReady else {
+        rest(retryMilliseconds, from: monotonic)
+        return .none
+      }
+      phase = .sending
+      return .send
+    }
+  }
+
+  /// The writer was asked.
+  mutating func pulse(_ isMoving: Bool, monotonic: MonotonicInstant) {
+    guard phase == .asked else { return }
+    if isMoving { phase = .moving } else { rest(retryMilliseconds, from: monotonic) }
+  }
+
+  /// The address answered, or did not.
+  /// - Returns: whether it is the first that failed, or the first that arrived after one that failed.
+  mutating func finish(_ result: TransferResult, monotonic: MonotonicInstant) -> Bool {
+    let isTaken = result.status.map { (200...299).contains($0) } ?? false
+    defer { isFailing = !isTaken }
+    rest(isTaken ? everyMilliseconds : retryMilliseconds, from: monotonic)
+    return isFailing == isTaken
+  }
+
+  private var retryMilliseconds: Int64 { min(everyMilliseconds, Alerter.beatRetryMilliseconds) }
+
+  private mutating func rest(_ milliseconds: Int64, from monotonic: MonotonicInstant) {
+    phase = .resting
+    dueAt = monotonic.advanced(byMilliseconds: milliseconds)
+  }
+}

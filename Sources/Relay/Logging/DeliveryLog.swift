@@ -1,0 +1,41 @@
+// What the log says of deliveries as they happen: every try at debug, every change of a breaker. What became
+// of a receipt is told by `ReceiptLog`, once it is on disk. The dispatcher's thread.
+
+internal import Domain
+internal import Platform
+internal import Store
+
+struct DeliveryLog {
+  private let log: Log
+
+  init(_ log: Log) { self.log = log }
+
+  func write(
+    _ verdict: Verdict, app: String, receipt: String, report: AttemptReport, isProbe: Bool, before: Breaker,
+    after: Breaker
+  ) {
+    log.debug(
+      "tried to deliver",
+      [
+        "app": app, "receipt": receipt, "verdict": verdict.label, "status": report.status.map { String($0) },
+        "error": report.error, "duration_ms": String(report.durationMilliseconds),
+        "bytes": String(report.response.count), "probe": isProbe ? "true" : nil,
+        "ambiguous": report.isAmbiguous ? "true" : nil,
+      ])
+    guard before.state != after.state else { return }
+    let cause = after.cause?.text
+    switch after.state {
+    case .closed: log.info("deliveries go on", ["app": app])
+    case .open:
+      log.warning(
+        "the destination is down; deliveries wait, are probed and go on by themselves. Nothing to do here: "
+          + "see whether the destination knows of it",
+        ["app": app, "cause": cause])
+    case .paused:
+      log.error(
+        "the destination refuses this configuration; check purchasely.url and purchasely.api_key, then "
+          + "reload; deliveries wait and are probed, nothing is given up",
+        ["app": app, "cause": cause])
+    }
+  }
+}

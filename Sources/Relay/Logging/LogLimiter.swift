@@ -1,0 +1,25 @@
+// Keeps one and the same trouble from filling the log when strangers can cause it at will. Any thread.
+
+internal import Platform
+
+/// Lets one line of a kind through in a while, and counts the others.
+final class LogLimiter: Sendable {
+  static let pauseMilliseconds: Int64 = 1000
+
+  private let kinds = Monitor<[String: (until: MonotonicInstant, leftOut: Int)]>([:])
+
+  /// - Parameter kind: one of few.
+  /// - Returns: how many lines of the kind were left out since the last one; nil when this one is to be left
+  ///   out, too.
+  func admit(_ kind: String, now: MonotonicInstant) -> Int? {
+    kinds.withLock { kinds in
+      if let last = kinds[kind], now < last.until {
+        kinds[kind] = (last.until, last.leftOut + 1)
+        return nil
+      }
+      let leftOut = kinds[kind]?.leftOut ?? 0
+      kinds[kind] = (now.advanced(byMilliseconds: Self.pauseMilliseconds), 0)
+      return leftOut
+    }
+  }
+}

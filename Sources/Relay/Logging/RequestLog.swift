@@ -1,0 +1,77 @@
+// What the log says of requests beside the line that each of them has: what was taken, and what went wrong.
+// An object, because every request carries it to where its answer is sent. Any thread, but not the
+// committer's.
+
+internal import Domain
+internal import Platform
+internal import Store
+
+final class RequestLog: Sendable {
+  private let log: Log
+  private let clock: any Clock
+  private let limiter = LogLimiter()
+
+  init(_ log: Log, clock: any Clock) {
+    self.log = log
+    self.clock = clock
+  }
+
+  /// Whether there is anything to say of an event that was taken.
+  func concerns(_ outcome: TakeEvent.Outcome) -> Bool {
+    log.level >= .debug || outcome == .stored(.unparsed)
+  }
+
+  func tookEvent(_ id: String, type: String, _ outcome: TakeEvent.Outcome, app: String, requestID: String) {
+    log.debug(
+      "took an event",
+      ["app": app, "event": id, "type": type, "outcome": outcome.label, "request_id": requestID])
+    guard outcome == .stored(.unparsed) else { return }
+    warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app) {
+      leftOut in
+      ["app": app, "event": id, "left_out": leftOut, "request_id": requestID]
+    }
+  }
+
+  func tookContext(of user: String, isRepeat: Bool, app: String, requestID: String) {
+    log.debug(
+      "took a context",
+      [
+        "app": app, "result": isRepeat ? "repeated" : "stored", "user": log.personal(user),
+        "request_id": requestID,
+      ])
+  }
+
+  func refusedSignature(_ reason: String, app: String, requestID: String) {
+    warn(
+      "refused a webhook: its signature does not hold; if Stripe sent it, compare stripe.webhook_secrets "
+        + "with the endpoint's signing secret, and look at the clock",
+      kind: "\(app) \(reason)"
+    ) { leftOut in
+      ["app": app, "reason": reason, "left_out": leftOut, "request_id": requestID]
+    }
+  }
+
+  func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
+    log.error(
+      "could not store a request; whoever sent it is asked to come back. Look at the disk",
+      ["app": app, "route": route, "error": error, "request_id": requestID])
+  }
+
+  /// About something that anybody may cause: once in a while, and the others are counted.
+  private func warn(
+    _ message: @autoclosure () -> String, kind: String, _ fields: (_ leftOut: String?) -> LogFields
+  ) {
+    guard log.level >= .warning, let count = limiter.admit(kind, now: clock.monotonic) else { return }
+    log.warning(message(), fields(count > 0 ? String(count) : nil))
+  }
+}
+
+extension TakeEvent.Outcome {
+  /// As metrics and the log have it.
+  var label: String {
+    switch self {
+    case .stored(let outcome): outcome.rawValue
+    case .repeated: "duplicate"
+    }
+  }
+}

@@ -1,0 +1,10 @@
+// A sign of life.
+
+public import SQLite
+
+/// Changes nothing. When it is answered, the writer moves.
+public struct Pulse: StoreCommand {
+  public init() {}
+
+  public func apply(to store: StoreSession) throws(SQLiteError) {}
+}

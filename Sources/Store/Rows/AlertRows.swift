@@ -1,0 +1,30 @@
+// The statements on `alerts`. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class AlertRows {
+  private let saving: Statement
+  private let forgetting: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    saving = try connection.prepare(
+      """
+      INSERT INTO alerts (destination, condition, app, firing, since, told_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (destination, condition, app) DO UPDATE SET firing = ?4, since = ?5, told_at = ?6
+      """)
+    forgetting = try connection.prepare(
+      "DELETE FROM alerts WHERE destination = ?1 AND condition = ?2 AND app = ?3")
+  }
+
+  func save(_ record: AlertRecord) throws(SQLiteError) {
+    try saving.run([
+      .text(record.key.destination), .text(record.key.condition), .text(record.key.app ?? ""),
+      .integer(record.isFiring ? 1 : 0), .time(record.since), .time(record.toldAt),
+    ])
+  }
+
+  func forget(_ key: AlertRecord.Key) throws(SQLiteError) {
+    try forgetting.run([.text(key.destination), .text(key.condition), .text(key.app ?? "")])
+  }
+}

@@ -1,0 +1,89 @@
+// Whether notices arrive, and what was told.
+
+import Domain
+import FoundationEssentials
+import HTTPServer
+import JSON
+import Platform
+import Relay
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite("Alerts") struct AlertsTests {
+  /// Takes everything, or nothing.
+  private final class Receiver: RequestHandler {
+    let status: Int
+    let bodies = Monitor<[JSONValue]>([])
+
+    init(_ status: Int) { self.status = status }
+
+    func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 65_536) }
+    func handle(_ request: Request, _ responder: Responder) {
+      // What is no JSON is missed by who looks for it.
+      if let body = try? JSONValue(parsing: request.body) { bodies.withLock { $0.append(body) } }
+      responder.respond(Response(status: status, text: "ok"))
+    }
+    func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
+  }
+
+  /// A configuration that tells these addresses.
+  private static func harness(_ addresses: [String]) throws -> OperatorHarness {
+    let harness = try OperatorHarness()
+    let path = harness.configurationPath
+    let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+    let alerts = addresses.map { "{ to: '\($0)', on: ['breaker_open'] }" }.joined(separator: ", ")
+    let changed = text.replacing("{ database:", with: "{ alerts: [\(alerts)], database:", maxReplacements: 1)
+    try Data(changed.utf8).write(to: URL(filePath: path))
+    return harness
+  }
+
+  @Test("A test notice goes to every address; the exit code says how many took it")
+  func test() throws {
+    StandardStream.ignoreBrokenPipes()
+    let (good, bad) = (Receiver(200), Receiver(404))
+    let servers = try [good, bad].map { try Server(ServerConfiguration(address: "127.0.0.1"), handler: $0) }
+    defer { for server in servers { server.stop(graceMilliseconds: 0) } }
+    let urls = servers.map { "http://127.0.0.1:\($0.port)/hidden" }
+    let none = try OperatorHarness().run("alerts", "test")
+    #expect(none.code == .notFound && none.notes.contains("alerts: [{"))
+    let all = try Self.harness([urls[0]]).run("alerts", "test")
+    #expect(all.code == .done && all.out == "alerts[0] (set in place): taken (200)\n")
+    #expect(good.bodies.withLock { $0.first?["state"] } == "test")
+    let some = try Self.harness(urls).run("alerts", "test", "--json")
+    #expect(some.code == .partly && !some.out.contains("hidden") && !some.notes.contains("hidden"))
+    #expect(try some.objects.map { $0["taken"] } == [true, false])
+    #expect(try Self.harness([urls[1]]).run("alerts", "test").code == .unavailable)
+    #expect(
+      try Self.harness(["http://127.0.0.1:1/"]).run("alerts", "test").out.contains(
+        "not taken (connect_failed)"))
+    #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
+  }
+
+  @Test("What was told and is not over is listed, with who was told")
+  func list() throws {
+    let url = "https://hooks.example.com/hidden"
+    let harness = try Self.harness([url])
+    #expect(harness.run("alerts", "list").out.contains("Nothing is told to be wrong."))
+    let digest = AlertNotice.digest(of: url)
+    func record(_ to: String, _ condition: String, _ app: String?, _ isFiring: Bool) -> AlertRecord {
+      AlertRecord(
+        key: .init(destination: to, condition: condition, app: app), isFiring: isFiring,
+        since: harness.clock.now.advanced(byMilliseconds: -3_600_000), toldAt: harness.clock.now)
+    }
+    let told = [
+      record(digest, "breaker_open", "ios", true), record("0123456789abcdef", "disk_low<1GiB", nil, true),
+      record(digest, "receipt_failed", "ios", false),
+    ]
+    try harness.writer.apply(SaveAlerts(told: told), now: harness.clock.now)
+    let objects = try harness.run("alerts", "list", "--json").objects
+    #expect(objects.count == 2)
+    let mine = try #require(objects.first { $0["alert"] == "breaker_open" })
+    #expect(mine["app"] == "ios" && mine["to"] == "alerts[0]" && mine["since"] == "2026-11-20T09:00:00.000Z")
+    #expect(objects.contains { $0["to"] == "0123456789abcdef" && $0["app"] == .null })
+    let table = harness.run("alerts", "list").out
+    #expect(table.contains("breaker_open") && !table.contains("receipt_failed") && !table.contains("hidden"))
+  }
+}

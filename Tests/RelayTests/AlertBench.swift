@@ -1,0 +1,171 @@
+// The alerter on a real database, by a clock that a test moves, over a network that a test is.
+
+import Domain
+import HTTPClient
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+/// A network without sockets: every request is answered at the next run, as the script says.
+final class ScriptedCarrier: Carrier {
+  /// A status, or nil where nobody answers.
+  typealias Script = @Sendable (TransferRequest) -> Int?
+
+  private struct State {
+    var script: Script = { _ in 200 }
+    var started: [(request: TransferRequest, tag: UInt64)] = []
+    var all: [TransferRequest] = []
+  }
+
+  private let state = Monitor(State())
+
+  func use(_ script: @escaping Script) { state.withLock { $0.script = script } }
+
+  /// Every request that was started.
+  var requests: [TransferRequest] { state.withLock { $0.all } }
+
+  func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
+    state.withLock { state in
+      state.started.append((request, tag))
+      state.all.append(request)
+    }
+  }
+
+  func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
+    let (started, script) = state.withLock { state in
+      defer { state.started = [] }
+      return (state.started, state.script)
+    }
+    return started.map { request, tag in
+      let status = script(request)
+      let result = TransferResult(
+        status: status, failure: status == nil ? .connectFailed : nil, requestWasSent: true,
+        durationMilliseconds: 1)
+      return TransferCompletion(tag: tag, result: result)
+    }
+  }
+
+  func cancelAll() -> [TransferCompletion] {
+    state.withLock { $0.started = [] }
+    return []
+  }
+
+  func wake() {}
+}
+
+/// One thread. `stop` must be called.
+final class AlertBench {
+  static let hook = "https://hooks.example.com/services/T0/B0/very-secret"
+
+  let clock: ManualClock
+  let bench: Bench
+  let network = ScriptedCarrier()
+  let freeBytes = Monitor<Int64?>(100 << 30)
+  let unreadiness = Monitor<[String]>([])
+  private var alerter: Alerter
+
+  static func alert(
+    _ on: [AlertCondition], to: String = hook, every: Int64 = 600_000, apps: [String]? = nil
+  ) -> Configuration.Alert {
+    Configuration.Alert(to: Secret(to), on: on, everyMilliseconds: every, apps: apps)
+  }
+
+  static func plan(
+    _ alerts: [Configuration.Alert], _ heartbeat: Configuration.Heartbeat? = nil, apps: [AppConfiguration]
+  ) throws -> AlertPlan {
+    try AlertPlan(Configuration(databasePath: "/none", apps: apps, alerts: alerts, heartbeat: heartbeat))
+  }
+
+  init(
+    _ alerts: [Configuration.Alert], heartbeat: Configuration.Heartbeat? = nil,
+    apps: [AppConfiguration] = [Bench.app()], writes: Bool = true
+  ) throws {
+    clock = ManualClock()
+    bench = try Bench(apps, clock: clock, isStarted: false)
+    if writes { try bench.committer.start() }
+    alerter = try Self.alerter(
+      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness)
+  }
+
+  private static func alerter(
+    _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedCarrier, _ freeBytes: Monitor<Int64?>,
+    _ unreadiness: Monitor<[String]>
+  ) throws -> Alerter {
+    let sources = AlertSources(
+      metrics: bench.metrics, committer: bench.committer, freeBytes: { freeBytes.withLock { $0 } },
+      unreadiness: { unreadiness.withLock { $0 } })
+    return Alerter(
+      plan, sources: sources, reader: try StoreReader(path: bench.path),
+      surroundings: Surroundings(
+        log: bench.log, clock: bench.clock, carrier: network,
+        reserve: FileReserve(path: bench.path + ".reserve", bytes: 1), onSyncFailure: { _ in }))
+  }
+
+  func stop() { bench.stop() }
+
+  /// One life of the alerter; another one begins with nothing but the database.
+  func live(
+    _ alerts: [Configuration.Alert]? = nil, settles: Bool = true, _ body: (inout AlerterRun) throws -> Void
+  ) throws {
+    if let alerts {
+      let apps = bench.directory.slugs.map { Bench.app($0) }
+      alerter = try Self.alerter(
+        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness)
+    }
+    var fault: (any Error)?
+    alerter.drive { run in
+      do { try body(&run) } catch { fault = error }
+    }
+    if let fault { throw fault }
+    if settles { try settle() }
+  }
+
+  func use(_ plan: AlertPlan) { alerter.use(plan) }
+
+  /// Everything that was submitted is on disk.
+  func settle() throws { try bench.store(Barrier()) }
+
+  /// Lets so much time pass, look by look, and gives the notices of it.
+  @discardableResult
+  func pass(_ milliseconds: Int64, _ run: inout AlerterRun, step: Int64 = 1000) throws -> [JSONValue] {
+    let before = network.requests.count
+    var left = milliseconds
+    while true {
+      _ = run.turn()
+      run.takeAnswers(within: 0)
+      guard left > 0 else { break }
+      clock.advance(min(step, left))
+      left -= step
+    }
+    return try network.requests.dropFirst(before).filter { $0.method == .post }
+      .map { try JSONValue(parsing: $0.body) }
+  }
+
+  func setBreaker(_ state: Breaker.State, app: String = "shop") throws {
+    let breaker = Breaker(
+      state: state, since: state == .closed ? nil : bench.now, cause: state == .closed ? nil : .status(503))
+    try bench.store(SaveBreaker(app: app, breaker: breaker))
+  }
+
+  /// A receipt that the destination refuses.
+  func fail(_ number: Int, status: Int = 422) throws {
+    try bench.buy(number)
+    let row = try #require(try bench.receipt(number)).rowID
+    let report = AttemptReport(
+      startedAt: bench.now, durationMilliseconds: 1, status: Int64(status), error: nil, isAmbiguous: false,
+      response: [])
+    try bench.store(
+      RecordAttempt(
+        row: row, app: "shop", report: report, decision: .failed(.status(status)), breaker: Breaker()))
+  }
+}
+
+extension JSONValue {
+  /// What a notice says, in three words.
+  var notice: String {
+    ["alert", "app", "state"].map { self[$0]?.stringValue ?? "-" }.joined(separator: " ")
+  }
+}

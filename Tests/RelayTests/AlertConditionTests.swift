@@ -1,0 +1,99 @@
+// What the configuration may say about alerts, and what it must not.
+
+import JSON
+import Platform
+import Testing
+
+@testable import Relay
+
+@Suite("Alerts of the configuration") struct AlertConditionTests {
+  typealias Samples = ConfigurationSamples
+
+  @Test(
+    "A condition is read with its limit, and written as the shortest text that says the same",
+    arguments: [
+      ("breaker_open", "breaker_open"), ("receipt_failed", "receipt_failed"),
+      ("oldest_pending", "oldest_pending>15m"), ("oldest_pending > 90s", "oldest_pending>90s"),
+      ("disk_low", "disk_low<1GiB"), ("disk_low<512MiB", "disk_low<512MiB"),
+      ("signature_failures", "signature_failures>10"), ("signature_failures>0", "signature_failures>0"),
+    ])
+  func forms(text: String, shortest: String) {
+    #expect(AlertCondition(parsing: text)?.text == shortest)
+    #expect(AlertCondition(parsing: shortest)?.text == shortest)
+  }
+
+  @Test(
+    "What is none is refused",
+    arguments: [
+      "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
+      "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
+      "receipt_failed>3", "disk_low<9999999GiB", "oldest_pending>15m>1h",
+    ])
+  func refused(text: String) { #expect(AlertCondition(parsing: text) == nil) }
+
+  @Test("Alerts and heartbeat are read, and shown without their addresses (R7)")
+  func read() throws {
+    let root = """
+      alerts: [{ to: "https://hooks.example.com/secret-path", on: ["breaker_open", "disk_low<2GiB"],
+                 every: "5m", apps: ["shop"] }, { to: "env:API_KEY_URL", on: ["receipt_failed"] }],
+      heartbeat: { to: "https://beat.example.com/secret-path", every: "30s" },
+      """
+    let environment = Environment([
+      "CLIENT_KEY": "c", "WEBHOOK_SECRET": "whsec_one", "API_KEY": "k",
+      "API_KEY_URL": "https://hooks.example.com/secret-path-2",
+    ])
+    let configuration = try Samples.read(Samples.text(root: root), environment: environment).configuration
+    #expect(configuration.alerts.count == 2 && configuration.alerts[0].everyMilliseconds == 300_000)
+    #expect(configuration.alerts[0].on == [.breakerOpen, .diskLow(underBytes: 2 << 30)])
+    #expect(configuration.alerts[0].apps == ["shop"] && configuration.alerts[1].apps == nil)
+    #expect(configuration.alerts[1].everyMilliseconds == 600_000)
+    #expect(configuration.heartbeat?.everyMilliseconds == 30_000)
+    let shown = configuration.redacted
+    #expect(!shown.text.contains("secret-path"))
+    #expect(shown["alerts"]?.text.contains(#""to":"env:API_KEY_URL""#) == true)
+    #expect(shown["heartbeat"]?["to"] == "(set in place)")
+    #expect(try AlertPlan(configuration).alerts.map(\.address.label) == ["alerts[0]", "alerts[1]"])
+  }
+
+  @Test(
+    "A fault names its key and what to do, and repeats no address",
+    arguments: [
+      ("alerts: [{ on: ['breaker_open'] }],", "alerts[0].to", "is missing; write the address"),
+      (
+        "alerts: [{ to: 'http://hooks.example.com/secret', on: ['breaker_open'] }],", "alerts[0].to",
+        "https://"
+      ),
+      ("alerts: [{ to: 'secret', on: ['breaker_open'] }],", "alerts[0].to", "must be a whole address"),
+      ("alerts: [{ to: 'https://h/secret' }],", "alerts[0].on", "there are breaker_open"),
+      ("alerts: [{ to: 'https://h/secret', on: [] }],", "alerts[0].on", "must have from 1 to 20 conditions"),
+      (
+        "alerts: [{ to: 'https://h/secret', on: ['braker_open'] }],", "alerts[0].on[0]",
+        "did you mean \"breaker_open\""
+      ),
+      (
+        "alerts: [{ to: 'https://h/secret', on: ['disk_low', 'disk_low<1GiB'] }],", "alerts[0].on[1]",
+        "take it out"
+      ),
+      (
+        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], every: '1ms' }],", "alerts[0].every",
+        "from 1s to 7d"
+      ),
+      (
+        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], apps: ['shpo'] }],", "alerts[0].apps[0]",
+        "did you mean \"shop\""
+      ),
+      (
+        "alerts: [{ to: 'https://h/secret', on: ['disk_low'], evry: '1m' }],", "alerts[0].evry",
+        "did you mean \"every\""
+      ),
+      ("alerts: 'https://h/secret',", "alerts", "must be a list of alerts"),
+      ("heartbeat: {},", "heartbeat.to", "is missing"),
+      ("heartbeat: { to: 'https://h/secret', every: '2d' },", "heartbeat.every", "from 1s to 1d"),
+      ("log: { personal: 'yes' },", "log.personal", "must be true or false"),
+    ])
+  func faults(root: String, path: String, message: String) {
+    let faults = Samples.faults(Samples.text(root: root))
+    #expect(faults.contains { $0.path == path && $0.message.contains(message) }, "\(faults)")
+    #expect(!faults.description.contains("secret"), "\(faults)")
+  }
+}

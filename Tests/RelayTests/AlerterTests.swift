@@ -1,0 +1,290 @@
+// The life of each trouble: told once when it begins, again now and then, once when it is over; whatever
+// becomes of receiptd and of those who are told.
+
+import Domain
+import HTTPClient
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("Alerts") struct AlerterTests {
+  private static let minute: Int64 = 60_000
+
+  @Test("A breaker is told of once, again at intervals, and when it closes")
+  func breaker() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      try bench.setBreaker(.open)
+      let began = bench.bench.now
+      let first = try bench.pass(9 * Self.minute, &run)
+      let notice = try #require(first.first)
+      #expect(first.count == 1 && notice.notice == "breaker_open shop firing")
+      #expect(notice["since"] == .time(began))
+      let text = try #require(notice["text"]?.stringValue)
+      #expect(
+        text.hasPrefix("[FIRING] receiptd on ") && text.contains("the destination of shop is down (http_503)")
+      )
+      #expect(notice["version"] == .string(Version.number) && notice["host"] == .string(HostName.current()))
+      #expect(try bench.pass(2 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      try bench.setBreaker(.closed)
+      let over = try bench.pass(Self.minute, &run)
+      #expect(over.map(\.notice) == ["breaker_open shop resolved"])
+      #expect(over.first?["since"] == .time(began) && over.first?["value"] == .null)
+      #expect(try bench.pass(30 * Self.minute, &run).isEmpty)
+    }
+    #expect(try bench.bench.reader.alerts().isEmpty, "what is over and done is not kept")
+  }
+
+  @Test("What comes and goes is told of no more often than what stays")
+  func flapping() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      var told: [String] = []
+      for _ in 0..<30 {
+        try bench.setBreaker(.open)
+        told += try bench.pass(10_000, &run).map(\.notice)
+        try bench.setBreaker(.closed)
+        told += try bench.pass(10_000, &run).map(\.notice)
+      }
+      #expect(told == ["breaker_open shop firing", "breaker_open shop resolved"])
+      try bench.setBreaker(.open)
+      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
+  @Test("A restart repeats nothing, and tells the end of what ended meanwhile (R9)")
+  func restart() throws {
+    let alerts = [AlertBench.alert([.breakerOpen, .receiptFailed])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    try bench.setBreaker(.paused)
+    try bench.fail(1)
+    try bench.setBreaker(.paused)
+    try bench.live { run throws in
+      let told = try bench.pass(5000, &run)
+      #expect(told.map(\.notice) == ["breaker_open shop firing", "receipt_failed shop firing"])
+      #expect(told.first?["what_to_do"]?.stringValue?.contains("systemctl reload receiptd") == true)
+    }
+    try bench.live(alerts) { run throws in #expect(try bench.pass(Self.minute, &run).isEmpty) }
+    try bench.setBreaker(.closed)
+    bench.clock.advance(20 * Self.minute)
+    try bench.live(alerts) { run throws in
+      let told = try bench.pass(Self.minute, &run).map(\.notice)
+      #expect(told == ["breaker_open shop resolved", "receipt_failed shop resolved"])
+    }
+  }
+
+  @Test("Receipts that fail are told together, with their reasons and the sum so far")
+  func failures() throws {
+    let bench = try AlertBench([AlertBench.alert([.receiptFailed])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      for number in 1...3 { try bench.fail(number) }
+      let first = try bench.pass(5000, &run)
+      #expect(first.map(\.notice) == ["receipt_failed shop firing"] && first.first?["value"] == 3)
+      #expect(first.first?["reasons"] == ["http_422": 3])
+      for number in 4...5 { try bench.fail(number, status: 400) }
+      #expect(try bench.pass(9 * Self.minute, &run).isEmpty)
+      try bench.fail(6)
+      let again = try bench.pass(Self.minute, &run)
+      #expect(again.first?["value"] == 6 && again.first?["reasons"] == ["http_400": 2, "http_422": 4])
+      #expect(try bench.pass(15 * Self.minute, &run).map(\.notice).last == "receipt_failed shop resolved")
+    }
+    // Nothing of a user is ever told (R7).
+    for request in bench.network.requests {
+      let text = String(decoding: request.body, as: UTF8.self)
+      for word in ["user-", "sub_", "rcp_", "very-secret"] { #expect(!text.contains(word), "\(text)") }
+    }
+  }
+
+  @Test("A receipt that is not delivered for too long is told of, each limit by itself")
+  func oldestPending() throws {
+    let (soon, late) = (
+      AlertCondition(parsing: "oldest_pending>5m"), AlertCondition(parsing: "oldest_pending>1h")
+    )
+    let bench = try AlertBench([
+      AlertBench.alert([try #require(soon), try #require(late)], every: 7 * 86_400_000)
+    ])
+    defer { bench.stop() }
+    try bench.bench.buy(1)
+    try bench.live { run throws in
+      #expect(try bench.pass(5 * Self.minute, &run).isEmpty)
+      let first = try bench.pass(Self.minute, &run)
+      #expect(first.map(\.notice) == ["oldest_pending>5m shop firing"])
+      #expect(first.first?["summary"]?.stringValue?.contains("ready for 5m") == true)
+      #expect(try bench.pass(60 * Self.minute, &run).map(\.notice) == ["oldest_pending>1h shop firing"])
+      try bench.bench.store(
+        CancelReceipt(id: try #require(try bench.bench.receipt(1)?.receipt).id, note: "x"))
+      #expect(
+        try bench.pass(Self.minute, &run).map(\.notice)
+          == ["oldest_pending>1h shop resolved", "oldest_pending>5m shop resolved"])
+    }
+  }
+
+  @Test("A disk that fills is told of once, for the whole relay")
+  func disk() throws {
+    let bench = try AlertBench(
+      [AlertBench.alert([.diskLow(underBytes: 1 << 30)])], apps: [Bench.app(), Bench.app("other")])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      bench.freeBytes.withLock { $0 = 500 << 20 }
+      let told = try bench.pass(Self.minute, &run)
+      #expect(told.map(\.notice) == ["disk_low<1GiB - firing"])
+      #expect(told.first?["summary"] == "the database's disk has 500 MiB left")
+      bench.freeBytes.withLock { $0 = 2 << 30 }
+      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["disk_low<1GiB - resolved"])
+    }
+  }
+
+  @Test("Signatures that do not hold are told of when they are many, and over when they are few again")
+  func signatures() throws {
+    let alerts = [AlertBench.alert([.signatureFailures(over: 10)])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    try bench.live { run throws in
+      for _ in 0..<10 { bench.bench.metrics.signatureFailures.increment("shop", "mismatch") }
+      #expect(try bench.pass(5 * Self.minute, &run).isEmpty)
+      for _ in 0..<2 { bench.bench.metrics.signatureFailures.increment("shop", "stale") }
+      let told = try bench.pass(Self.minute, &run)
+      #expect(told.map(\.notice) == ["signature_failures>10 shop firing"] && told.first?["value"] == 12)
+      #expect(told.first?["reasons"] == ["mismatch": 10, "stale": 2])
+    }
+    // A new process has counted nothing yet, which is no proof that it is over.
+    let fresh = try AlertBench(alerts)
+    defer { fresh.stop() }
+    let record = AlertRecord(
+      key: .init(
+        destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10",
+        app: "shop"),
+      isFiring: true, since: fresh.bench.now, toldAt: fresh.bench.now)
+    try fresh.bench.store(SaveAlerts(told: [record]))
+    try fresh.live(alerts) { run throws in
+      #expect(try fresh.pass(9 * Self.minute, &run).isEmpty)
+      #expect(try fresh.pass(2 * Self.minute, &run).map(\.notice) == ["signature_failures>10 shop resolved"])
+    }
+  }
+
+  @Test("An address that does not answer is tried again ever more rarely, and told what is true then")
+  func deadAddress() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    bench.network.use { _ in nil }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      try bench.pass(20 * Self.minute, &run)
+      let tries = bench.network.requests.count
+      // 5 s, 15 s, 1 min, then every 5 min.
+      #expect((6...8).contains(tries), "\(tries) tries")
+      // It is over before anybody could be told: nobody is.
+      try bench.setBreaker(.closed)
+      bench.network.use { _ in 200 }
+      #expect(try bench.pass(20 * Self.minute, &run).isEmpty)
+      bench.network.use { _ in 404 }
+      try bench.setBreaker(.open)
+      try bench.pass(5000, &run)
+      bench.network.use { _ in 204 }
+      #expect(try bench.pass(10 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+    try bench.bench.waitForLog("could not reach who is to be told")
+    let again = try bench.bench.waitForLog("reached who is to be told again")
+    #expect(again.contains("to=alerts[0]"))
+    #expect(bench.bench.logText.ranges(of: "could not reach who is to be told").count == 1)
+    #expect(!bench.bench.logText.contains("very-secret"), "an address may be a secret (R7)")
+  }
+
+  @Test("A dead address holds up no other, and each is told of its own apps")
+  func twoAddresses() throws {
+    let dead = "https://dead.example.com/"
+    let alerts = [
+      AlertBench.alert([.breakerOpen], to: dead), AlertBench.alert([.breakerOpen], apps: ["other"]),
+    ]
+    let bench = try AlertBench(alerts, apps: [Bench.app(), Bench.app("other")])
+    defer { bench.stop() }
+    bench.network.use { $0.url == dead ? nil : 200 }
+    for app in ["shop", "other"] { try bench.setBreaker(.open, app: app) }
+    try bench.live { run throws in
+      try bench.pass(Self.minute, &run)
+      let told = try bench.network.requests.filter { $0.url != dead }.map { try JSONValue(parsing: $0.body) }
+      #expect(told.map(\.notice) == ["breaker_open other firing"])
+    }
+  }
+
+  @Test("A flood goes out one by one, and the alerter keeps no more than there are troubles")
+  func flood() throws {
+    let apps = (1...50).map { Bench.app("app-\($0)") }
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: 3_600_000)], apps: apps)
+    defer { bench.stop() }
+    for app in apps { try bench.setBreaker(.open, app: app.slug) }
+    try bench.live { run throws in
+      let first = try bench.pass(10_000, &run)
+      #expect((9...11).contains(first.count), "one a second: \(first.count)")
+      let rest = try bench.pass(60_000, &run)
+      #expect(Set((first + rest).compactMap { $0["app"]?.stringValue }).count == 50)
+      #expect(first.count + rest.count == 50)
+    }
+    #expect(try bench.bench.reader.alerts().count == 50)
+  }
+
+  @Test("A reload takes effect at once, and what nobody asks for any more is forgotten")
+  func reload() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      #expect(try bench.pass(1000, &run).count == 1)
+      bench.use(
+        try AlertBench.plan(
+          [AlertBench.alert([.breakerOpen], to: "https://b.example.com/")], apps: [Bench.app()]))
+      try bench.settle()
+      #expect(try bench.pass(1000, &run).count == 1)
+      #expect(bench.network.requests.last?.url == "https://b.example.com/")
+      try bench.settle()
+      #expect(
+        try bench.bench.reader.alerts().map(\.key.destination) == [
+          AlertNotice.digest(of: "https://b.example.com/")
+        ])
+      bench.use(try AlertBench.plan([], apps: [Bench.app()]))
+      #expect(try bench.pass(Self.minute, &run).isEmpty)
+    }
+    #expect(try bench.bench.reader.alerts().isEmpty)
+  }
+
+  @Test("Signs of life go out while the relay is ready and its writer moves, and only then")
+  func heartbeat() throws {
+    let heartbeat = Configuration.Heartbeat(to: Secret("https://beat.example.com/x"))
+    let bench = try AlertBench([], heartbeat: heartbeat)
+    defer { bench.stop() }
+    /// Lets the writer answer between two turns.
+    func live(_ milliseconds: Int64, _ run: inout AlerterRun) throws -> Int {
+      let before = bench.network.requests.count
+      for _ in 0..<(milliseconds / 1000) {
+        try bench.pass(0, &run)
+        try bench.settle()
+        try bench.pass(0, &run)
+        bench.clock.advance(1000)
+      }
+      return bench.network.requests.count - before
+    }
+    try bench.live { run throws in
+      #expect(try live(5 * Self.minute, &run) == 5)
+      #expect(bench.network.requests.allSatisfy { $0.method == .get && $0.body.isEmpty })
+      bench.unreadiness.withLock { $0 = ["the disk is full"] }
+      #expect(try live(5 * Self.minute, &run) == 0)
+      bench.unreadiness.withLock { $0 = [] }
+      #expect(try live(Self.minute, &run) > 0)
+      bench.network.use { _ in 500 }
+      #expect(try live(2 * Self.minute, &run) >= 5)
+    }
+    let stuck = try AlertBench([], heartbeat: heartbeat, writes: false)
+    defer { stuck.stop() }
+    try stuck.live(settles: false) { run throws in try stuck.pass(10 * Self.minute, &run) }
+    #expect(stuck.network.requests.isEmpty)
+  }
+}

@@ -1,0 +1,117 @@
+// The log's lines about receipts: what they say, and that too many of them cost nothing but themselves.
+
+import Domain
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("The log of receipts") struct ReceiptLogTests {
+  /// What became of receipts that were bought, delivered, refused and taken up again.
+  private static func transitions() throws -> [ReceiptTransition] {
+    let all = Monitor<[ReceiptTransition]>([])
+    let bench = try Bench([Bench.app()], isStarted: false) { more in all.withLock { $0 += more } }
+    try bench.committer.start()
+    for number in 1...2 { try bench.sell(number) }
+    for (number, decision) in [
+      (1, Delivery.Decision.delivered(importID: "imp-1")), (2, .failed(.status(422))),
+    ] {
+      let report = AttemptReport(
+        startedAt: bench.now, durationMilliseconds: 1, status: number == 1 ? 200 : 422, error: nil,
+        isAmbiguous: false, response: [])
+      let row = try #require(try bench.receipt(number)).rowID
+      try bench.store(
+        RecordAttempt(row: row, app: "shop", report: report, decision: decision, breaker: Breaker()))
+    }
+    let failed = try #require(try bench.receipt(2)?.receipt).id
+    try bench.store(ReplayReceipt(id: failed, force: false, dueAt: bench.now))
+    try bench.store(CancelReceipt(id: failed, note: "x"))
+    // What is told of the last change may still be on its way.
+    bench.stop()
+    return all.withLock { $0 }
+  }
+
+  private static func lines(_ level: Log.Level, _ write: (ReceiptLog) -> Void) -> [String] {
+    let lines = Monitor<[String]>([])
+    let log = Log(level: level) { line in
+      lines.withLock { $0.append(String(decoding: line.dropLast(), as: UTF8.self)) }
+    }
+    let receiptLog = ReceiptLog(log, metrics: Metrics())
+    write(receiptLog)
+    receiptLog.stop()
+    return lines.withLock { $0 }
+  }
+
+  @Test("Each change is one line that names what it is about and what it came from")
+  func story() throws {
+    let transitions = try Self.transitions()
+    #expect(transitions.map(\.to) == [.pending, .pending, .delivered, .failed, .pending, .cancelled])
+    #expect(transitions.prefix(2).map(\.cause.eventID) == ["evt_shop_1", "evt_shop_2"])
+    let lines = Self.lines(.info) { $0.note(transitions) }
+    let expected = [
+      "info a receipt is ready app=shop", "info a receipt is ready app=shop", "info delivered app=shop",
+      "warning a receipt failed; look at it with receiptctl receipts show, mend the cause, then replay it",
+      "info a receipt is taken up again app=shop", "info a receipt was cancelled app=shop",
+    ]
+    #expect(lines.count == expected.count)
+    for (line, expected) in zip(lines, expected) { #expect(line.contains(expected), "\(line)") }
+    #expect(lines[0].contains("event=evt_shop_1") && lines[0].contains("user=~"))
+    #expect(lines[2].contains("import_id=imp-1") && lines[2].contains("from=pending"))
+    #expect(lines[3].contains("reason=http_422") && lines[3].contains("status=422"))
+    #expect(!lines.joined().contains("user-1"))
+  }
+
+  @Test("At warning only failures are written, at error nothing is even kept")
+  func levels() throws {
+    let transitions = try Self.transitions()
+    #expect(Self.lines(.warning) { $0.note(transitions) }.count == 1)
+    #expect(Self.lines(.error) { $0.note(transitions) }.isEmpty)
+  }
+
+  @Test("What is too much for the log is left out and counted, and nobody waits")
+  func flood() throws {
+    let one = try #require(try Self.transitions().first)
+    let metrics = Metrics()
+    let lines = Monitor<[String]>([])
+    let log = ReceiptLog(
+      Log { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }, metrics: metrics)
+    // There is no thread that writes: as if the log stood still.
+    for _ in 0..<30 { log.note(Array(repeating: one, count: 1000)) }
+    let written = log.write(atMost: ReceiptLog.linesPerSecondMax)
+    #expect(written == ReceiptLog.linesPerSecondMax)
+    #expect(lines.withLock { $0.count } == ReceiptLog.linesPerSecondMax + 1)
+    #expect(lines.withLock { $0.last }?.contains("count=20000") == true)
+    log.stop()
+    #expect(lines.withLock { $0.count } == ReceiptLog.waitingMax + 1)
+    #expect(metrics.logLinesLeftOut.snapshot() == [LabelValues(): 20_000])
+  }
+
+  @Test("However few come at a time, no more than the log takes are written within a second")
+  func budget() {
+    let start = MonotonicInstant(nanoseconds: 0)
+    var budget = LineBudget(now: start)
+    var written = 0
+    for millisecond in Int64(0)..<3000 {
+      // Ten a millisecond.
+      let lines = min(10, budget.left(now: start.advanced(byMilliseconds: millisecond)))
+      budget.spend(lines)
+      written += lines
+    }
+    #expect(written == 3 * ReceiptLog.linesPerSecondMax)
+    #expect(budget.renewal == start.advanced(byMilliseconds: 3000))
+  }
+
+  @Test("A warning that anybody can cause is written once a second, with the number of the others")
+  func limiter() throws {
+    let limiter = LogLimiter()
+    let now = MonotonicInstant.now()
+    let first = limiter.admit("a", now: now)
+    #expect(first == 0)
+    for _ in 0..<5 { #expect(limiter.admit("a", now: now.advanced(byMilliseconds: 999)) == nil) }
+    let other = limiter.admit("b", now: now)
+    #expect(other == 0)
+    let again = limiter.admit("a", now: now.advanced(byMilliseconds: 1000))
+    #expect(again == 5)
+  }
+}
