@@ -14,12 +14,15 @@ final class RelayCore: Sendable {
   let board: CheckoutBoard
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
+  /// Nil where nothing can be asked.
+  let enquirer: Enquirer?
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
     var dispatcher: Dispatcher?
     var housekeeper: Housekeeper?
     var board: CheckoutBoard?
+    var enquirer: Enquirer?
   }
 
   private let audience = Monitor(Audience())
@@ -48,6 +51,7 @@ final class RelayCore: Sendable {
       told.dispatcher?.note(dueAt: changes.dueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
+      told.enquirer?.note(asksAt: changes.asksAt)
     }
     board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
@@ -57,8 +61,17 @@ final class RelayCore: Sendable {
     dispatcher = Dispatcher(
       reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
       surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
+    if let carrier = surroundings.enquiryCarrier {
+      enquirer = Enquirer(
+        carrier: carrier, reader: try Self.reader(path), directory: directory, committer: committer,
+        metrics: metrics, surroundings: surroundings)
+    } else {
+      enquirer = nil
+    }
     apps = AppRegistry(directory)
-    audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
+    let everyone = Audience(
+      dispatcher: dispatcher, housekeeper: housekeeper, board: board, enquirer: enquirer)
+    audience.withLock { $0 = everyone }
   }
 
   /// Starts the threads. `stop` ends those that were started, also when not all could be.
@@ -67,6 +80,7 @@ final class RelayCore: Sendable {
       try committer.start()
       try dispatcher.start()
       try housekeeper.start()
+      try enquirer?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -99,6 +113,7 @@ final class RelayCore: Sendable {
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
     dispatcher.use(directory)
+    enquirer?.use(directory)
     for app in directory.apps.values {
       let pause = app.delivery.breaker.openForMilliseconds
       // If it cannot be stored, the receipts come back by themselves after that pause.
@@ -110,16 +125,19 @@ final class RelayCore: Sendable {
   func lookEverywhere() {
     dispatcher.lookEverywhere()
     housekeeper.lookEverywhere()
+    enquirer?.lookEverywhere()
   }
 
   /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
   func windDown() {
     dispatcher.windDown()
+    enquirer?.windDown()
     board.dismissAll()
   }
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {
+    enquirer?.stop()
     dispatcher.stop()
     housekeeper.stop()
     committer.stop()

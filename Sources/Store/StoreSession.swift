@@ -7,11 +7,16 @@ internal import SQLite
 /// What an app's configuration means for the store.
 public struct AppRules: Sendable {
   public var join: JoinPolicy
+  /// Whether the app's processor can be asked for what a purchase lacks.
+  public var looksUp: Bool
   /// Makes the bytes that the app's destination gets.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
-  public init(join: JoinPolicy, compose: @escaping @Sendable (ReceiptContent) -> [UInt8]) {
+  public init(
+    join: JoinPolicy, looksUp: Bool = false, compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
+  ) {
     self.join = join
+    self.looksUp = looksUp
     self.compose = compose
   }
 }
@@ -24,10 +29,14 @@ public struct StoreChanges: Sendable, Equatable {
   public var contextIDs: Set<String> = []
   /// When the earliest wait that was set runs out.
   public var waitUntil: Timestamp?
+  /// Apps whose processor is to be asked something, and from when.
+  public var asksAt: [String: Timestamp] = [:]
 
   public init() {}
 
-  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil }
+  public var isEmpty: Bool {
+    dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && asksAt.isEmpty
+  }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
@@ -51,6 +60,7 @@ public final class StoreSession {
   let retention: RetentionRows
   let audit: AuditRows
   let erasures: ErasureRows
+  let lookUps: LookUpRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -72,6 +82,7 @@ public final class StoreSession {
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
     erasures = try ErasureRows(connection)
+    lookUps = try LookUpRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
