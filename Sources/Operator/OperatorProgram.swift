@@ -16,6 +16,8 @@ public struct Surroundings: Sendable {
   public var actor: String
   /// Waits for so many milliseconds.
   public var pause: @Sendable (Int64) -> Void
+  /// Reads one line of stdin; nil at its end.
+  public var inputLine: @Sendable () -> String?
   /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
   public var catchStop: @Sendable () -> Void
   /// Waits for so many milliseconds, and says whether the program was told to end.
@@ -25,6 +27,7 @@ public struct Surroundings: Sendable {
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
     actor: String? = nil,
     pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
+    inputLine: @escaping @Sendable () -> String? = { StandardStream.input.line() },
     catchStop: @escaping @Sendable () -> Void = { Signals.block() },
     isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }
   ) {
@@ -33,6 +36,7 @@ public struct Surroundings: Sendable {
     self.clock = clock
     self.actor = actor ?? LoginUser.name(environment: environment)
     self.pause = pause
+    self.inputLine = inputLine
     self.catchStop = catchStop
     self.isStopped = isStopped
   }

@@ -18,6 +18,11 @@ public struct ReprocessEvent: StoreCommand {
     /// What had become of it; nil when the event is not here any more.
     public var before: EventOutcome?
     public var after: EventOutcome?
+
+    public init(before: EventOutcome?, after: EventOutcome?) {
+      self.before = before
+      self.after = after
+    }
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
