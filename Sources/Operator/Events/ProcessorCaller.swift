@@ -8,7 +8,8 @@ internal import Terminal
 
 /// Asks one app's processor and waits for the answer.
 struct ProcessorCaller {
-  static let triesMax = 6
+  /// Tries of a question that is asked too soon, and of one that finds nobody.
+  static let triesMax = (limited: 6, failed: 4)
   /// What asks to be left alone for longer is told to the person, who may have other plans.
   static let pauseMillisecondsMax: Int64 = 60_000
 
@@ -32,7 +33,7 @@ struct ProcessorCaller {
     var tries = 0
     while true {
       tries += 1
-      let (cause, retryAfter): (String, Int64?)
+      let (cause, retryAfter, triesMax): (String, Int64?, Int)
       switch send(request) {
       case .body(let body): return body
       case .notFound:
@@ -42,11 +43,13 @@ struct ProcessorCaller {
           .refused,
           "\(place) refuses to be asked (\(word)); see that stripe.api_key is right and may read events, and "
             + "that stripe.api_base is right")
-      case .limited(let wait): (cause, retryAfter) = ("asks to go slower", wait)
-      case .failed(let word, let wait): (cause, retryAfter) = ("does not answer (\(word))", wait)
+      case .limited(let wait):
+        (cause, retryAfter, triesMax) = ("asks to go slower", wait, Self.triesMax.limited)
+      case .failed(let word, let wait):
+        (cause, retryAfter, triesMax) = ("does not answer (\(word))", wait, Self.triesMax.failed)
       }
       let pause = LookUp.restMilliseconds(failures: tries, retryAfterMilliseconds: retryAfter)
-      guard tries < Self.triesMax, pause <= Self.pauseMillisecondsMax else {
+      guard tries < triesMax, pause <= Self.pauseMillisecondsMax else {
         throw OperatorFault(
           .unavailable, "\(place) \(cause); try again \(retryAfter == nil ? "later" : "in \(pause / 1000) s")"
         )
