@@ -31,7 +31,8 @@ CREATE TABLE erasure_key (
 
 -- Asking the processor.
 
--- Receipts that wait for something that the processor can be asked for. One that lacks nothing has no row here.
+-- Receipts that wait for something that the processor can be asked for. One that lacks nothing has no row
+-- here.
 CREATE TABLE look_ups (
   purchase_row INTEGER PRIMARY KEY REFERENCES purchases (row_id) ON DELETE CASCADE,
   app          TEXT    NOT NULL,

@@ -9,7 +9,8 @@ public enum LookUp {
   static let firstPauseMillisecondsMax: Int64 = 1500
   private static let pausesMilliseconds: [Int64] = [10_000, 60_000, 600_000, 3_600_000, 21_600_000]
 
-  /// From the beginning of the wait to the first question: well before the context's own price would be taken.
+  /// From the beginning of the wait to the first question: well before the context's own price would be
+  /// taken.
   public static func firstPauseMilliseconds(_ policy: JoinPolicy) -> Int64 {
     min(firstPauseMillisecondsMax, max(0, policy.waitForStripePriceMilliseconds) / 4)
   }

@@ -1,5 +1,5 @@
-// How the stand-in for Stripe's API judges a request. Runs on the server's threads and must not block them: an
-// answer that is held back goes to the timer with its responder.
+// How the stand-in for Stripe's API judges a request. Runs on the server's threads and must not block them:
+// an answer that is held back goes to the timer with its responder.
 
 internal import HTTPServer
 internal import JSON

@@ -89,8 +89,8 @@ public struct StripeBooks: Sendable {
 }
 
 extension StripeBooks {
-  /// Books with made-up checkouts of subscriptions, each a paid session whose event names no price, as Stripe's
-  /// own does not: it stands in the line items and in the subscription, which have to be asked for.
+  /// Books with made-up checkouts of subscriptions, each a paid session whose event names no price, as
+  /// Stripe's own does not: it stands in the line items and in the subscription, which have to be asked for.
   /// - Parameters:
   ///   - count: so many checkouts, a minute apart, the last one now.
   ///   - now: Unix milliseconds.

@@ -1,5 +1,5 @@
-// Which purchases the processor is to be asked about. Kept by the join, so that nobody has to search for them.
-// The writer's thread.
+// Which purchases the processor is to be asked about. Kept by the join, so that nobody has to search for
+// them. The writer's thread.
 
 internal import Domain
 internal import SQLite

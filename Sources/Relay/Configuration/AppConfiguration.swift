@@ -81,7 +81,8 @@ extension AppConfiguration {
     public var userKeys: [String]
     public var connect: Connect
 
-    /// The defaults: 5 min, any mode, no look-ups, no backfill, `ply_user_id` then `user_id`, no connected accounts.
+    /// The defaults: 5 min, any mode, no look-ups, no backfill, `ply_user_id` then `user_id`, no connected
+    /// accounts.
     public init(
       webhookSecrets: [Secret], toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
       apiKey: Secret? = nil, apiBase: String = "https://api.stripe.com",

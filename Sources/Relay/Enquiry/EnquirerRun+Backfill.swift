@@ -1,5 +1,5 @@
-// Events of the time that receiptd was down, fetched from the processor's list. Which apps still need it stands
-// in the database until it is done, so that one that is cut off begins again. The enquirer's thread.
+// Events of the time that receiptd was down, fetched from the processor's list. Which apps still need it
+// stands in the database until it is done, so that one that is cut off begins again. The enquirer's thread.
 
 internal import Domain
 internal import Platform

@@ -3,8 +3,8 @@
 public import Domain
 public import SQLite
 
-/// Takes in what the processor answered about a purchase that waits: one more report, that comes from no event
-/// (R2).
+/// Takes in what the processor answered about a purchase that waits: one more report, that comes from no
+/// event (R2).
 public struct TakeLookUp: StoreCommand {
   public var app: String
   public var row: Int64

@@ -27,6 +27,8 @@ public struct ReprocessEvent: StoreCommand {
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
     guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
+    // Of a forgotten user's event nothing is left to be read.
+    if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
     switch event.content {
     case .nothing(let outcome):
       // What a purchase has taken in stays with it, whatever is thought of the event now.
@@ -34,6 +36,9 @@ public struct ReprocessEvent: StoreCommand {
       try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
       return Outcome(before: known.outcome, after: outcome)
     case .report(let report, let keep):
+      if try store.erasures.isErased(report, app: event.app) {
+        return Outcome(before: known.outcome, after: known.outcome)
+      }
       let taken = try store.take(report, app: event.app, keep: keep)
       try store.events.update(row: row, type: event.type, outcome: taken.outcome, purchaseRow: taken.row)
       return Outcome(before: known.outcome, after: taken.outcome)
