@@ -99,7 +99,7 @@ final class OperatorHarness {
   }
 
   func run(
-    arguments: [String], answer: String? = nil, environment: [String: String] = [:],
+    arguments: [String], answer: String? = nil, environment: [String: String] = [:], input: [String] = [],
     pause: @escaping @Sendable (Int64) -> Void = { _ in }
   ) -> Ran {
     let (result, notes) = (Record(), Record())
@@ -108,12 +108,13 @@ final class OperatorHarness {
       notes: OutputChannel(isTerminal: false) { notes.add($0) }, environment: Environment([:]),
       isInputTerminal: answer != nil, answer: { answer })
     let clock = clock
+    let lines = Monitor(input[...])
     let surroundings = Surroundings(
       output: output, environment: Environment(environment), clock: clock,
       pause: { milliseconds in
         clock.advance(milliseconds)
         pause(milliseconds)
-      }, catchStop: {}, isStopped: { _ in true })
+      }, inputLine: { lines.update { $0.popFirst() } }, catchStop: {}, isStopped: { _ in true })
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: surroundings)
     return Ran(
       code: code, out: result.text.replacing(folder, with: "FOLDER"),

@@ -40,8 +40,8 @@ struct EventBackfill {
       let days = enquiry.eventsKeptMilliseconds / 86_400_000
       guard since >= earliest else {
         throw session.usage(
-          "--since: the processor lists events of \(days) days only; take --since \(days)d. What is older has "
-            + "to be completed by hand: receiptctl receipts complete")
+          "--since: the processor lists events of \(days) days only; take --since \(days)d. What is older "
+            + "has to be completed by hand: receiptctl receipts complete")
       }
     }
     let isDry = session.command.flag("dry-run")

@@ -222,8 +222,9 @@ extension EnquirerRun {
       guard desks[app]?.hasWarned == false else { break }
       desks[app]?.hasWarned = true
       log.warning(
-        "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to read "
-          + "events, checkout sessions and subscriptions, and api_base are right; trying again every few minutes",
+        "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
+          + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
+          + "few minutes",
         ["app": app, "processor": enquiry.processorName, "reason": word])
     }
     return false

@@ -39,8 +39,10 @@ final class LookUpRows {
     bringingBack = try connection.prepare("UPDATE look_ups SET due_at = ?1 WHERE due_at > ?2")
     servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
     serving = try connection.prepare(
-      "INSERT INTO service (row_id, serves_at) VALUES (1, ?1) ON CONFLICT (row_id) DO UPDATE SET serves_at = ?1"
-    )
+      """
+      INSERT INTO service (row_id, serves_at) VALUES (1, ?1)
+      ON CONFLICT (row_id) DO UPDATE SET serves_at = ?1
+      """)
     owing = try connection.prepare(
       """
       INSERT INTO backfills (app, since) VALUES (?1, ?2)
