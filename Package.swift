@@ -118,7 +118,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "TestSupport", "receiptd", "receiptctl",
+        "Sandbox", "TestSupport", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",

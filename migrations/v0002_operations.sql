@@ -89,3 +89,25 @@ CREATE TABLE alerts (
   told_at     INTEGER NOT NULL,                  -- when it was last told that it is there
   PRIMARY KEY (destination, condition, app)
 ) STRICT, WITHOUT ROWID;
+
+-- Receipts that wait for something that the processor can be asked for. One that lacks nothing has no row
+-- here.
+CREATE TABLE look_ups (
+  purchase_row INTEGER PRIMARY KEY REFERENCES purchases (row_id) ON DELETE CASCADE,
+  app          TEXT    NOT NULL,
+  due_at       INTEGER NOT NULL,                 -- when to ask (again)
+  tries        INTEGER NOT NULL                  -- answers that did not help
+) STRICT;
+CREATE INDEX look_ups_due ON look_ups (app, due_at);
+
+-- When receiptd last said that it serves, at most a minute ago while it does; one row.
+CREATE TABLE service (
+  row_id    INTEGER PRIMARY KEY CHECK (row_id = 1),
+  serves_at INTEGER NOT NULL
+) STRICT;
+
+-- Apps whose events from a moment on are still to be fetched from the processor, because receiptd was down.
+CREATE TABLE backfills (
+  app   TEXT    PRIMARY KEY,
+  since INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -2,12 +2,13 @@
 // §10.2.3, §5.6.7). A header that cannot be read counts as absent: it must never cost a delivery. Pure; any
 // thread.
 
-internal import Domain
+public import Domain
 
-enum RetryAfter {
+/// The header's value.
+public enum RetryAfter {
   /// Milliseconds from now, 0 for a time that is past, at most `Delivery.retryAfterMillisecondsMax`; nil when
   /// unreadable.
-  static func milliseconds(_ value: String, now: Timestamp) -> Int64? {
+  public static func milliseconds(_ value: String, now: Timestamp) -> Int64? {
     let text = value.trimmingSpaces()
     let wait: Int64
     if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {

@@ -6,6 +6,8 @@
 /// A request may be answered by several interim answers before the final one (RFC 9110 §15.2); each begins
 /// with a status line, and only the final one counts.
 struct AnswerCollector {
+  /// Of the body.
+  var bytesMax = TransferLimits.bodyBytesMax
   private(set) var status: Int?
   private(set) var headers: [TransferHeader] = []
   private(set) var body: [UInt8] = []
@@ -45,7 +47,7 @@ struct AnswerCollector {
   mutating func takeBody(_ bytes: some Collection<UInt8>) -> Bool {
     // A body after nothing but interim answers: a 101 that nobody asked for.
     guard status != nil else { return refuse(.malformedAnswer) }
-    let room = TransferLimits.bodyBytesMax - body.count
+    let room = max(0, bytesMax - body.count)
     body.append(contentsOf: bytes.prefix(room))
     return bytes.count <= room ? true : refuse(.answerTooLarge)
   }

@@ -42,6 +42,7 @@ internal import Platform
   func prepare(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     self.tag = tag
     started = .now()
+    collector.bytesMax = request.answerBytesMax
     if configured?.differsOnlyInBody(from: request) != true {
       forget()
       try configure(request)

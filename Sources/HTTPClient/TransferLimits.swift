@@ -2,7 +2,8 @@
 
 /// What a transfer may use at most, whatever the other side sends.
 public enum TransferLimits {
-  /// Bytes of an answer's body that are kept; the transfer ends at the first one more.
+  /// Bytes of an answer's body that are kept, unless the request allows another number; the transfer ends at
+  /// the first one more.
   public static let bodyBytesMax = 64 * 1024
   /// Header fields of the final answer that are kept; the transfer ends at the first one more.
   public static let headersMax = 100

@@ -32,11 +32,13 @@ public struct TransferRequest: Sendable, Equatable {
   public var connectTimeoutMilliseconds: Int
   /// A PEM file with the only authorities that may sign the server's certificate; nil for the system's.
   public var certificateAuthorityFile: String?
+  /// Bytes of the answer's body that are kept; the transfer ends at the first one more.
+  public var answerBytesMax: Int
 
   public init(
     method: Method, url: String, headers: [TransferHeader] = [], body: [UInt8] = [],
     timeoutMilliseconds: Int = 10_000, connectTimeoutMilliseconds: Int = 3_000,
-    certificateAuthorityFile: String? = nil
+    certificateAuthorityFile: String? = nil, answerBytesMax: Int = TransferLimits.bodyBytesMax
   ) {
     self.method = method
     self.url = url
@@ -45,6 +47,7 @@ public struct TransferRequest: Sendable, Equatable {
     self.timeoutMilliseconds = timeoutMilliseconds
     self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     self.certificateAuthorityFile = certificateAuthorityFile
+    self.answerBytesMax = answerBytesMax
   }
 }
 

@@ -10,7 +10,7 @@ public struct TransferResult: Sendable, Equatable {
   public let status: Int?
   /// The final answer's header fields, in order of arrival, without trailers.
   public let headers: [TransferHeader]
-  /// The first `TransferLimits.bodyBytesMax` bytes of the answer's body.
+  /// The first bytes of the answer's body, as many as the request's `answerBytesMax` allows.
   public let body: [UInt8]
   /// Why the transfer did not come to its proper end.
   public let failure: TransferFailure?

@@ -105,6 +105,13 @@ public enum JSONDocument {
     return unsafe JSONNumber(bytes(place))?.double
   }
 
+  /// Where an object or an array stands in the text, brackets included; nil for anything else.
+  public var range: Range<Int>? {
+    let place = place
+    guard place.kind == .object || place.kind == .array else { return nil }
+    return Int(place.start)..<Int(place.start) + Int(place.count)
+  }
+
   // MARK: What is in it
 
   /// The value of the first member with this name; nil when this is no object or has none. Names are compared

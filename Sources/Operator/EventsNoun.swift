@@ -35,6 +35,56 @@ enum EventsNoun {
             "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body",
             "The bytes, for another tool"),
         ]), run: show),
+    Verb(
+      spec: CommandSpec(
+        ["events", "backfill"], summary: "Fetch from Stripe what never arrived, and take it in",
+        discussion: """
+          Goes through Stripe's list of events, which reaches back 30 days, and takes in each that is not \
+          here as if its webhook had come. Asked for are the types that say something about a purchase. \
+          Doing it again changes nothing. Needs stripe.api_key, which must be allowed to read events; \
+          receiptd may run or not.
+          """,
+        options: [
+          OptionSpec("since", placeholder: "TIME", help: "From when on, required: \(TimeArgument.forms)"),
+          OptionSpec("app", placeholder: "APP", help: "Only for this app; else for every app with a key"),
+          OptionSpec(
+            flag: "undelivered",
+            help: "Only what Stripe itself knows it could not deliver: quicker, but not what it delivered "
+              + "elsewhere only"),
+          OptionSpec(flag: "dry-run", short: "n", help: "Only count what is missing"),
+          CommandTable.reason,
+        ],
+        examples: [
+          ExampleSpec("receiptctl events backfill --since 3d", "After three days of trouble"),
+          ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Is anything missing at all?"),
+        ]), run: EventBackfill.run),
+    Verb(
+      spec: CommandSpec(
+        ["events", "reprocess"], summary: "Read kept events again, with what receiptctl understands today",
+        discussion: """
+          For events that an older version did not understand, or that came while the configuration was \
+          wrong. What an event says is taken in as if it had just come; doing it again changes nothing, and \
+          what was already sent stays as it is.
+          """,
+        arguments: [
+          ArgumentSpec(
+            "ID", help: "the event, evt_…; - reads ids from stdin, one to a line", isRequired: false,
+            isRepeatable: true)
+        ],
+        options: [
+          OptionSpec(
+            "outcome", placeholder: "OUTCOME", help: "Those of which this became",
+            choices: EventOutcome.allCases.map(\.rawValue)),
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec("type", placeholder: "TYPE", help: "Only those of this type"),
+        ] + Page.timeOptions("received") + CommandTable.asking + [CommandTable.reason],
+        examples: [
+          ExampleSpec("receiptctl events reprocess --outcome unparsed", "After an update"),
+          ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
+          ExampleSpec(
+            "receiptctl events list --outcome other_mode --json | jq -r .id | receiptctl events reprocess - "
+              + "--yes", "What a wrong stripe.livemode kept away"),
+        ]), run: EventReprocess.run),
   ]
 
   private static func list(_ session: Session) throws -> ExitCode {

@@ -31,6 +31,32 @@ enum SandboxNoun {
         ]), run: SandboxDestinationCommand.run),
     Verb(
       spec: CommandSpec(
+        ["sandbox", "stripe"], summary: "Stand in for Stripe's API and print what is asked",
+        discussion: """
+          Runs until it is interrupted, for this machine only. Has a list of events, with the checkout \
+          sessions and subscriptions in them, as receiptd and events backfill ask for it. Takes any key.
+          """,
+        options: [
+          OptionSpec(
+            "port", placeholder: "P",
+            help: "Where to listen; \(SandboxStripeCommand.portDefault) without it"),
+          OptionSpec(
+            "events", placeholder: "FILE|N",
+            help:
+              "So many made-up checkouts, a minute apart, or a file with an event on each line; 20 without "
+              + "it"),
+          OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 500, from 0 to 1"),
+          OptionSpec("status", placeholder: "S", help: "Answer always this, such as 401 or 429"),
+          OptionSpec("rate-limit", placeholder: "N/s", help: "Answer 429 to what comes beyond this"),
+          OptionSpec("page-size", placeholder: "N", help: "The most events in a page; 100 without it"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl sandbox stripe --events 250", "An account with 250 checkouts"),
+          ExampleSpec(
+            "receiptctl sandbox stripe --rate-limit 2/s --fail-rate 0.2 --page-size 10", "A bad day"),
+        ]), run: SandboxStripeCommand.run),
+    Verb(
+      spec: CommandSpec(
         ["sandbox", "event"], summary: "Send a rightly signed Stripe event to the configured receiptd",
         discussion: """
           Signs with the app's first webhook secret, so it must be readable here.

@@ -17,6 +17,13 @@ public protocol PaymentProcessor: Sendable {
 
   /// Reads what a genuine body says. Total: whatever the bytes are, the answer is a value.
   func read(_ body: [UInt8], now: Timestamp) -> EventReading
+
+  /// What the processor can be asked; nil when it cannot, or when the app has no key for it.
+  var queries: (any ProcessorQueries)? { get }
+}
+
+extension PaymentProcessor {
+  public var queries: (any ProcessorQueries)? { nil }
 }
 
 /// Whether a body is genuine.

@@ -16,6 +16,10 @@ public final class App: Sendable {
   public let destination: any ReceiptDestination
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
+  /// For asking the processor; nil without a key for it.
+  let enquiry: Enquiry?
+  /// After how long a time in which receiptd was down its events are fetched; nil for never.
+  let backfillAfterMilliseconds: Int64?
 
   /// - Throws: `Fault` when a secret could not be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -25,14 +29,26 @@ public final class App: Sendable {
     case .keys(let keys): clientKeys = try keys.map { Array(try $0.reveal().utf8) }
     }
     let stripe = configuration.stripe
-    let settings = StripeSettings(
-      webhookSecrets: try stripe.webhookSecrets.map { try $0.reveal() },
-      toleranceMilliseconds: stripe.toleranceMilliseconds, livemode: .init(stripe.livemode),
-      userKeys: stripe.userKeys, accounts: .init(stripe.connect))
-    processors = [StripeProcessor.name: try StripeProcessor(settings)]
+    let processor = try StripeProcessor(
+      Self.stripeSettings(
+        of: configuration, webhookSecrets: try stripe.webhookSecrets.map { try $0.reveal() }))
+    processors = [StripeProcessor.name: processor]
+    enquiry = Enquiry(app: configuration.slug, processorName: StripeProcessor.name, processor)
+    backfillAfterMilliseconds = stripe.backfill == .auto ? stripe.backfillAfterMilliseconds : nil
     destination = try Self.destination(of: configuration)
     join = configuration.join
     delivery = configuration.delivery
+  }
+
+  /// - Throws: `Fault` when the key cannot be read.
+  static func stripeSettings(
+    of configuration: AppConfiguration, webhookSecrets: [String]
+  ) throws -> StripeSettings {
+    let stripe = configuration.stripe
+    return StripeSettings(
+      webhookSecrets: webhookSecrets, toleranceMilliseconds: stripe.toleranceMilliseconds,
+      livemode: .init(stripe.livemode), userKeys: stripe.userKeys, accounts: .init(stripe.connect),
+      apiKey: try stripe.apiKey?.reveal(), apiBase: stripe.apiBase)
   }
 
   /// The app's destination. A new kind of destination is chosen here.
@@ -52,7 +68,7 @@ public final class App: Sendable {
   /// What the store needs to know of the app.
   public var rules: AppRules {
     let destination = destination
-    return AppRules(join: join) { destination.body(for: $0) }
+    return AppRules(join: join, looksUp: enquiry != nil) { destination.body(for: $0) }
   }
 
   /// What the store needs to know of an app whose secrets need not be known: receiptctl's view of it.
@@ -61,7 +77,9 @@ public final class App: Sendable {
       PurchaselySettings(
         url: configuration.purchasely.url, apiKey: "", forwardsContext: configuration.delivery.forwardContext,
         userAgent: Version.userAgent))
-    return AppRules(join: configuration.join) { destination.body(for: $0) }
+    return AppRules(join: configuration.join, looksUp: configuration.stripe.apiKey != nil) {
+      destination.body(for: $0)
+    }
   }
 
   /// Whether a client that shows this key may post contexts. Every key is compared, each in constant time.

@@ -51,7 +51,8 @@ public final class Daemon: Sendable {
     let core = try RelayCore(
       configuration,
       Surroundings(
-        log: log, clock: clock, carrier: try Self.carrier(),
+        log: log, clock: clock, carrier: try Self.carrier(Self.transfersMax),
+        enquiryCarrier: try Self.carrier(Enquirer.transfersMax),
         reserve: FileReserve(
           path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
         movesLogInBackground: true,
@@ -98,9 +99,9 @@ public final class Daemon: Sendable {
     FileCache.forget(databasePath)
   }
 
-  private static func carrier() throws(DaemonError) -> TransferPool {
+  private static func carrier(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {
     do throws(TransferFailure) {
-      return try TransferPool(connectionsMax: transfersMax)
+      return try TransferPool(connectionsMax: connectionsMax)
     } catch {
       throw .unavailable("libcurl could not be set up (\(error))")
     }

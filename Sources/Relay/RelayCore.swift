@@ -16,6 +16,8 @@ final class RelayCore: Sendable {
   let housekeeper: Housekeeper
   let jobs: JobRunner
   let receiptLog: ReceiptLog
+  /// Nil where nothing can be asked.
+  let enquirer: Enquirer?
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
@@ -23,6 +25,7 @@ final class RelayCore: Sendable {
     var housekeeper: Housekeeper?
     var board: CheckoutBoard?
     var jobs: JobRunner?
+    var enquirer: Enquirer?
   }
 
   private let audience = Monitor(Audience())
@@ -55,6 +58,7 @@ final class RelayCore: Sendable {
       told.board?.noteChanged(changes.contextIDs)
       if changes.hasJobs { told.jobs?.lookNow() }
       receiptLog.note(changes.transitions)
+      told.enquirer?.note(asksAt: changes.asksAt)
     }
     board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
@@ -65,10 +69,17 @@ final class RelayCore: Sendable {
       reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
       surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
     jobs = JobRunner(reader: try Self.reader(path), committer: committer, surroundings: surroundings)
-    apps = AppRegistry(directory)
-    audience.withLock {
-      $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs)
+    if let carrier = surroundings.enquiryCarrier {
+      enquirer = Enquirer(
+        carrier: carrier, reader: try Self.reader(path), directory: directory, committer: committer,
+        metrics: metrics, surroundings: surroundings)
+    } else {
+      enquirer = nil
     }
+    apps = AppRegistry(directory)
+    let everyone = Audience(
+      dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
+    audience.withLock { $0 = everyone }
   }
 
   /// Starts the threads. `stop` ends those that were started, also when not all could be.
@@ -79,6 +90,7 @@ final class RelayCore: Sendable {
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
+      try enquirer?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -111,6 +123,7 @@ final class RelayCore: Sendable {
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
     dispatcher.use(directory)
+    enquirer?.use(directory)
     for app in directory.apps.values {
       let pause = app.delivery.breaker.openForMilliseconds
       // If it cannot be stored, the receipts come back by themselves after that pause.
@@ -123,16 +136,19 @@ final class RelayCore: Sendable {
     dispatcher.lookEverywhere()
     housekeeper.lookEverywhere()
     jobs.lookNow()
+    enquirer?.lookEverywhere()
   }
 
   /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
   func windDown() {
     dispatcher.windDown()
+    enquirer?.windDown()
     board.dismissAll()
   }
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {
+    enquirer?.stop()
     dispatcher.stop()
     housekeeper.stop()
     jobs.stop()

@@ -15,6 +15,8 @@ struct Surroundings: Sendable {
   var log: Log
   var clock: any Clock
   var carrier: any Carrier
+  /// Carries questions to processors; without it nothing is asked.
+  var enquiryCarrier: (any Carrier)?
   /// Space for what must go on when the disk is full.
   var reserve: any SpaceReserve
   var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

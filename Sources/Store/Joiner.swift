@@ -157,10 +157,12 @@ extension StoreSession {
     record.updatedAt = now
     guard let before else {
       try purchases.insert(record)
-      return changes.note(record)
+      changes.note(record)
+      return try planLookUp(of: record, before: nil)
     }
     try purchases.update(record, from: before)
     changes.note(record)
+    try planLookUp(of: record, before: before)
     if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
     }

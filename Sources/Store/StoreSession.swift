@@ -7,11 +7,16 @@ internal import SQLite
 /// What an app's configuration means for the store.
 public struct AppRules: Sendable {
   public var join: JoinPolicy
+  /// Whether the app's processor can be asked for what a purchase lacks.
+  public var looksUp: Bool
   /// Makes the bytes that the app's destination gets.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
-  public init(join: JoinPolicy, compose: @escaping @Sendable (ReceiptContent) -> [UInt8]) {
+  public init(
+    join: JoinPolicy, looksUp: Bool = false, compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
+  ) {
     self.join = join
+    self.looksUp = looksUp
     self.compose = compose
   }
 }
@@ -28,11 +33,14 @@ public struct StoreChanges: Sendable, Equatable {
   public var hasJobs = false
   /// What became of receipts, for the log.
   public var transitions: [ReceiptTransition] = []
+  /// Apps whose processor is to be asked something, and from when.
+  public var asksAt: [String: Timestamp] = [:]
 
   public init() {}
 
   public var isEmpty: Bool {
     dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs && transitions.isEmpty
+      && asksAt.isEmpty
   }
 
   mutating func note(_ record: PurchaseRecord) {
@@ -59,6 +67,7 @@ public final class StoreSession {
   let erasures: ErasureRows
   let jobs: JobRows
   let alerts: AlertRows
+  let lookUps: LookUpRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -82,6 +91,7 @@ public final class StoreSession {
     erasures = try ErasureRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
+    lookUps = try LookUpRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.

@@ -151,6 +151,7 @@ public final class StoreWriter {
 extension StoreChanges {
   mutating func formUnion(_ other: StoreChanges) {
     dueAt.merge(other.dueAt) { min($0, $1) }
+    asksAt.merge(other.asksAt) { min($0, $1) }
     contextIDs.formUnion(other.contextIDs)
     transitions += other.transitions
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }

@@ -106,6 +106,7 @@ import Testing
     Case(
       "apps.shop.stripe.api_base", "must begin with https://",
       Samples.text(stripe: "api_base: 'http://x.test',")),
+    Case("apps.shop.stripe.backfill", "needs stripe.api_key", Samples.text(stripe: "backfill: 'auto',")),
     Case("apps.shop.stripe.user_keys", "from 1 to 20", Samples.text(stripe: "user_keys: [],")),
     Case(
       "apps.shop.stripe.user_keys[1]", "stands in the list before",

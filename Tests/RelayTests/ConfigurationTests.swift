@@ -36,7 +36,7 @@ import Testing
         client: "client: 'open',",
         stripe: """
           tolerance: "1m", livemode: "live", api_key: "sk_1", api_base: "http://127.0.0.1:9/",
-          user_keys: ["uid"],
+          backfill: "auto", backfill_after: "1h", user_keys: ["uid"],
           connect: ["acct_1", "acct_2"],
           """,
         purchasely: "url: 'https://example.com/receipts?x=1',",
@@ -69,7 +69,8 @@ import Testing
       app.stripe
         == .init(
           webhookSecrets: [secret], toleranceMilliseconds: 60_000, livemode: .live, apiKey: Secret("sk_1"),
-          apiBase: "http://127.0.0.1:9", userKeys: ["uid"], connect: .accounts(["acct_1", "acct_2"])))
+          apiBase: "http://127.0.0.1:9", backfill: .auto, backfillAfterMilliseconds: 3_600_000,
+          userKeys: ["uid"], connect: .accounts(["acct_1", "acct_2"])))
     #expect(app.purchasely.url == "https://example.com/receipts?x=1")
     #expect(
       app.join

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--config|--context|--customer|--delay|--duration|--fail-rate|--import-id|--interval|--limit|--object|--outcome|--port|--price|--rate|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -57,6 +57,17 @@ _receiptctl() {
     'events list:--after') :; return ;;
     'events list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'events show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'events backfill:--since') :; return ;;
+    'events backfill:--app') :; return ;;
+    'events backfill:--reason') :; return ;;
+    'events backfill:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
+    'events reprocess:--app') :; return ;;
+    'events reprocess:--type') :; return ;;
+    'events reprocess:--since') :; return ;;
+    'events reprocess:--until') :; return ;;
+    'events reprocess:--reason') :; return ;;
+    'events reprocess:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'contexts list:--app') :; return ;;
     'contexts list:--user') :; return ;;
     'contexts list:--since') :; return ;;
@@ -96,6 +107,13 @@ _receiptctl() {
     'sandbox destination:--fail-rate') :; return ;;
     'sandbox destination:--delay') :; return ;;
     'sandbox destination:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'sandbox stripe:--port') :; return ;;
+    'sandbox stripe:--events') :; return ;;
+    'sandbox stripe:--fail-rate') :; return ;;
+    'sandbox stripe:--status') :; return ;;
+    'sandbox stripe:--rate-limit') :; return ;;
+    'sandbox stripe:--page-size') :; return ;;
+    'sandbox stripe:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'sandbox event:--app') :; return ;;
     'sandbox event:--user') :; return ;;
     'sandbox event:--price') :; return ;;
@@ -123,6 +141,8 @@ _receiptctl() {
       'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--user --price --context --why --config --json --no-input --help -h --version' -- "$current") ;;
       'events list') mapfile -t COMPREPLY < <(compgen -W '--app --type --outcome --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'events show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'events backfill') mapfile -t COMPREPLY < <(compgen -W '--since --app --undelivered --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--outcome --app --type --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
@@ -138,6 +158,7 @@ _receiptctl() {
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
+      'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox event') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --type --context --session --subscription --customer --url --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox load') mapfile -t COMPREPLY < <(compgen -W '--app --rate --duration --url --config --json --no-input --help -h --version' -- "$current") ;;
       'completions '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -149,13 +170,13 @@ _receiptctl() {
   case "$command" in
     ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts events contexts users audit db config sandbox stats top completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
-    'events ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
+    'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show' -- "$current") ;;
-    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination event load' -- "$current") ;;
+    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination stripe event load' -- "$current") ;;
     'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'db restore') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'config init') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

@@ -39,6 +39,8 @@ struct StripeObject {
   }
 
   var id: String? { node.member("id")?.string }
+  /// What kind of object it is, by its own word.
+  var kind: String? { node.member("object")?.string }
   var mode: String? { node.member("mode")?.string }
   var status: String? { node.member("status")?.string }
   var paymentStatus: String? { node.member("payment_status")?.string }

@@ -43,16 +43,23 @@ public struct StripeSettings: Sendable {
   /// Metadata keys that may carry the user, in order.
   public var userKeys: [String]
   public var accounts: Accounts
+  /// For asking Stripe; nil asks nothing.
+  public var apiKey: String?
+  /// Where its API is, without a slash at the end.
+  public var apiBase: String
 
   public init(
     webhookSecrets: [String], toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
-    userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own
+    userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own, apiKey: String? = nil,
+    apiBase: String = "https://api.stripe.com"
   ) {
     self.webhookSecrets = webhookSecrets
     self.toleranceMilliseconds = toleranceMilliseconds
     self.livemode = livemode
     self.userKeys = userKeys
     self.accounts = accounts
+    self.apiKey = apiKey
+    self.apiBase = apiBase
   }
 }
 
@@ -69,6 +76,10 @@ public struct StripeProcessor: PaymentProcessor {
     self.settings = settings
     verifier = try StripeSignatureVerifier(
       secrets: settings.webhookSecrets, toleranceMilliseconds: settings.toleranceMilliseconds)
+  }
+
+  public var queries: (any ProcessorQueries)? {
+    settings.apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
   }
 
   public func verify(signatures: [String], body: [UInt8], now: Timestamp) -> Verification {

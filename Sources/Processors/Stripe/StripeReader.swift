@@ -7,8 +7,6 @@ internal import Domain
 
 /// Turns one envelope into what it says.
 struct StripeReader {
-  static let pricesMax = 100
-
   let settings: StripeSettings
   let envelope: StripeEnvelope
   /// Empty when there is none.
@@ -68,8 +66,8 @@ struct StripeReader {
       }
     }
     let metadata = [object.metadata, object.subscription?.metadata]
-    let prices = (object.lineItems ?? object.displayItems ?? []).map(\.priceID)
-    var report = report(key, object, metadata: metadata, prices: prices, observations: seen)
+    let facts = facts(of: object)
+    var report = facts.report(key, metadata: metadata, prices: facts.sessionPrices, observations: seen)
     report.sessionID = id
     report.clientReference = object.clientReferenceID
     return .purchase(report, isWorthKeeping: !seen.subtracting(.subscriptionExpected).isEmpty)
@@ -107,8 +105,6 @@ struct StripeReader {
     let isBeginning =
       type == "customer.subscription.created"
       || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
-    var prices = (object.items ?? []).map(\.priceID)
-    if prices.allSatisfy({ $0 == nil }) { prices = [object.plan?.id] }
     // `incomplete_expired` is what becomes of an incomplete one whose first payment does not come within a
     // day.
     let seen: Observations =
@@ -118,9 +114,10 @@ struct StripeReader {
       case "incomplete_expired": .paymentFailed
       default: []
       }
-    let report = report(
-      PurchaseKey(type: .subscription, id: id), object, metadata: [object.metadata], prices: prices,
-      observations: seen)
+    let facts = facts(of: object)
+    let report = facts.report(
+      PurchaseKey(type: .subscription, id: id), metadata: [object.metadata],
+      prices: facts.subscriptionPrices, observations: seen)
     // A renewal or a change of a subscription of which nothing is known is no purchase of ours.
     return .purchase(report, isWorthKeeping: isBeginning)
   }
@@ -143,29 +140,13 @@ struct StripeReader {
     // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription
     // costs.
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
-    let report = report(
-      PurchaseKey(type: .subscription, id: id), object, metadata: metadata, prices: prices.map(\.priceID),
+    let report = facts(of: object).report(
+      PurchaseKey(type: .subscription, id: id), metadata: metadata, prices: prices.map(\.priceID),
       observations: isPaid && isFirst ? .firstInvoicePaid : [])
     return .purchase(report, isWorthKeeping: isPaid && isFirst)
   }
 
-  /// What all three kinds of object have in common.
-  private func report(
-    _ key: PurchaseKey, _ object: StripeObject, metadata: [Metadata?], prices: [String?],
-    observations: Observations
-  ) -> PurchaseReport {
-    let maps = metadata.compactMap(\.self)
-    func value(_ name: String) -> String? { maps.lazy.compactMap { OutsideText.nonEmpty($0[name]) }.first }
-    let user = maps.lazy.compactMap { map in
-      settings.userKeys.lazy.compactMap { OutsideText.identifier(map[$0]) }.first
-    }.first
-    var distinct: [String] = []
-    for price in prices.prefix(Self.pricesMax).compactMap(OutsideText.identifier)
-    where !distinct.contains(price) { distinct.append(price) }
-    return PurchaseReport(
-      key: key, observations: observations, customerID: OutsideText.identifier(object.customer?.id),
-      contextID: value("ply_context_id"),
-      context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
-      metadataUser: user, prices: distinct, happenedAt: happenedAt)
+  private func facts(of object: StripeObject) -> StripeFacts {
+    StripeFacts(object: object, userKeys: settings.userKeys, happenedAt: happenedAt)
   }
 }

@@ -69,14 +69,24 @@ extension AppConfiguration {
     public var apiKey: Secret?
     /// Without a slash at its end.
     public var apiBase: String
+    /// Whether events that did not arrive while receiptd was down are fetched at its start.
+    public enum Backfill: String, Sendable, CaseIterable {
+      case off, auto
+    }
+
+    public var backfill: Backfill
+    /// After how long a time in which it was down.
+    public var backfillAfterMilliseconds: Int64
     /// Metadata keys that may carry the user, in order.
     public var userKeys: [String]
     public var connect: Connect
 
-    /// The defaults: 5 min, any mode, no look-ups, `ply_user_id` then `user_id`, no connected accounts.
+    /// The defaults: 5 min, any mode, no look-ups, no backfill, `ply_user_id` then `user_id`, no connected
+    /// accounts.
     public init(
       webhookSecrets: [Secret], toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
       apiKey: Secret? = nil, apiBase: String = "https://api.stripe.com",
+      backfill: Backfill = .off, backfillAfterMilliseconds: Int64 = 600_000,
       userKeys: [String] = ["ply_user_id", "user_id"], connect: Connect = .none
     ) {
       self.webhookSecrets = webhookSecrets
@@ -84,6 +94,8 @@ extension AppConfiguration {
       self.livemode = livemode
       self.apiKey = apiKey
       self.apiBase = apiBase
+      self.backfill = backfill
+      self.backfillAfterMilliseconds = backfillAfterMilliseconds
       self.userKeys = userKeys
       self.connect = connect
     }

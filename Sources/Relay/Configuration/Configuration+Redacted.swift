@@ -112,6 +112,8 @@ extension AppConfiguration.Stripe {
     ]
     if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }
     return value.adding("api_base", .string(apiBase))
+      .adding("backfill", .string(backfill.rawValue))
+      .adding("backfill_after", .duration(backfillAfterMilliseconds))
       .adding("user_keys", .array(userKeys.map(JSONValue.string)))
       .adding("connect", connect.redacted)
   }

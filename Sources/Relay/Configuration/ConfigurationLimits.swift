@@ -37,6 +37,7 @@ enum ConfigurationLimits {
   static let queue = 1...1_000_000
   static let retention = second...(100 * year)
 
+  static let backfillAfter: ClosedRange<Int64> = 1...year
   static let tolerance = second...day
   /// 0 does not wait at all.
   static let joinWait: ClosedRange<Int64> = 0...year

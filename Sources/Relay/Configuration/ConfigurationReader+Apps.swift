@@ -68,6 +68,13 @@ extension ConfigurationReader {
     stripe.apiKey = secrets.secret(reader.value("api_key"), path: reader.path(of: "api_key"))
     stripe.apiBase = endpoint(reader, "api_base", default: stripe.apiBase)
     while stripe.apiBase.hasSuffix("/") { stripe.apiBase.removeLast() }
+    stripe.backfill = reader.choice("backfill", default: stripe.backfill)
+    stripe.backfillAfterMilliseconds = reader.duration(
+      "backfill_after", default: stripe.backfillAfterMilliseconds, in: ConfigurationLimits.backfillAfter)
+    if stripe.backfill == .auto, reader.value("api_key") == nil {
+      collector.fault(
+        reader.path(of: "backfill"), "needs stripe.api_key, a restricted key that may read: \"env:NAME\"")
+    }
     stripe.userKeys = userKeys(reader, default: stripe.userKeys)
     stripe.connect = connect(reader)
     return webhookSecrets == nil ? nil : stripe

@@ -85,10 +85,13 @@ public enum ConfigurationTemplate {
             //tolerance: "5m",
             // any, live or test: events of the other kind are kept but make no receipt.
             //livemode: "any",
-            // A restricted key that may read, to look up what an event leaves out. Without it nothing is
-            // looked up.
+            // A restricted key that may read events, checkout sessions and subscriptions, to look up what an
+            // event leaves out. Without it nothing is looked up.
             // api_key: "env:STRIPE_API_KEY",
             //api_base: "https://api.stripe.com",
+            // auto: after receiptd was down for longer than this, what Stripe could not deliver is fetched.
+            //backfill: "off",
+            //backfill_after: "10m",
             // Metadata keys that may carry your user id, in order.
             //user_keys: ["ply_user_id", "user_id"],
             // Whether events of connected accounts count: "none", "any" or a list, ["acct_…"].

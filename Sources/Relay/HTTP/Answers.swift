@@ -1,7 +1,5 @@
-// The answers of the public listener, and how an event becomes a command. Pure; any thread.
+// The answers of the public listener. Pure; any thread.
 
-internal import Cryptography
-internal import Destinations
 internal import Domain
 internal import HTTPServer
 internal import JSON
@@ -62,28 +60,5 @@ extension Problem {
       "\(advice) Check that the endpoint's signing secret is the one configured, "
         + "and that nothing between changes the body."
     )
-  }
-}
-
-extension TakeEvent {
-  /// What is to be stored of an event that was read.
-  init(_ reading: EventReading, app: String, processor: String, body: [UInt8]) {
-    // An event without an id is known by its bytes, so that it, too, is kept once.
-    let id = reading.id ?? "sha256_" + Hex.encode(SHA256.digest(body))
-    let content: Content =
-      switch reading.content {
-      case .nothing(let outcome): .nothing(outcome)
-      case .purchase(let report, let isWorthKeeping):
-        .report(Self.readingContext(of: report), keep: isWorthKeeping)
-      }
-    self.init(
-      app: app, processor: processor, eventID: id, type: reading.type, body: body, content: content)
-  }
-
-  /// A blob in the metadata counts only if it is one; anything else there is the merchant's own.
-  private static func readingContext(of report: PurchaseReport) -> PurchaseReport {
-    var report = report
-    report.context = report.context.flatMap { try? PlyContext.read($0.text) }
-    return report
   }
 }

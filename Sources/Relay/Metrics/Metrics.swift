@@ -15,6 +15,9 @@ final class Metrics: Sendable {
     "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
   let deliveries = CounterFamily(
     "receiptd_deliveries_total", "Tries to deliver a receipt, by verdict.", labels: ["app", "verdict"])
+  let lookUps = CounterFamily(
+    "receiptd_lookups_total", "Look-ups of what a purchase lacks, by what came of them.",
+    labels: ["app", "result"])
   let deliverySeconds = HistogramFamily(
     "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
     bounds: HistogramFamily.secondsBounds)
@@ -51,7 +54,7 @@ final class Metrics: Sendable {
 
   func write(to text: inout MetricsText) {
     for family in [
-      contexts, events, signatureFailures, deliveries, requests, alerts, logLinesLeftOut,
+      contexts, events, signatureFailures, deliveries, lookUps, requests, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }

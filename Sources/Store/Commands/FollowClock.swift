@@ -31,6 +31,7 @@ public struct FollowClock: StoreCommand {
     } else {
       apps = try store.purchases.bringBack(to: store.now)
     }
+    try store.lookUps.bringBack(to: store.now)
     for app in apps { store.changes.dueAt[app] = store.now }
     if !apps.isEmpty { store.changes.waitUntil = store.now }
     return apps.count

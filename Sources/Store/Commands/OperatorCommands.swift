@@ -187,5 +187,6 @@ extension StoreSession {
     record.updatedAt = now
     try purchases.update(record, from: old)
     changes.note(record)
+    try planLookUp(of: record, before: old)
   }
 }

@@ -7,6 +7,8 @@ final class EventRows {
   private let existing: Statement
   private let inserting: Statement
   private let moving: Statement
+  private let byRow: Statement
+  private let updating: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
     existing = try connection.prepare(
@@ -18,6 +20,9 @@ final class EventRows {
       """)
     moving = try connection.prepare(
       "UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
+    byRow = try connection.prepare("SELECT outcome, purchase_row FROM events WHERE row_id = ?1")
+    updating = try connection.prepare(
+      "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }
 
   func contains(id: String, app: String, processor: String) throws(SQLiteError) -> Bool {
@@ -37,6 +42,20 @@ final class EventRows {
   /// Two rows turned out to be one purchase, or a purchase got its receipt: its events say so.
   func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(SQLiteError) {
     try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
+  }
+
+  /// What became of the event in a row; nil when there is none.
+  func find(row: Int64) throws(SQLiteError) -> (outcome: EventOutcome, purchaseRow: Int64?)? {
+    try byRow.first([.integer(row)]) { row throws(SQLiteError) in
+      (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1))
+    }
+  }
+
+  /// The event was read again.
+  func update(row: Int64, type: String, outcome: EventOutcome, purchaseRow: Int64?) throws(SQLiteError) {
+    try updating.run([
+      .integer(row), .text(type), .text(outcome.rawValue), .optional(purchaseRow),
+    ])
   }
 }
 

@@ -9,6 +9,8 @@ import Testing
 
 /// The state of things that a section of docs/operations.md is about.
 struct RunbookScene {
+  static let stripeKey = "rk_test_of_the_runbook"
+
   /// Makes it so.
   var prepare: (Relay, Destination) throws -> Void
   /// Before the command with this number, counting from 0, something outside has happened: the cause was
@@ -34,57 +36,57 @@ struct RunbookScene {
 
   private static var refused: RunbookScene {
     RunbookScene(
-    prepare: { relay, destination in
-      let error = #"{"errors":["missing mandatory property \"stripe_price_id\""]}"#
-      destination.answerAll(.status(422, body: error))
-      try buy(relay, users)
-      try wait(relay, .failed, users)
-    },
-    before: [3: { _, destination in destination.answerAll(.taken) }],
-    object: Checkout(users[0]).subscription)
+      prepare: { relay, destination in
+        let error = #"{"errors":["missing mandatory property \"stripe_price_id\""]}"#
+        destination.answerAll(.status(422, body: error))
+        try buy(relay, users)
+        try wait(relay, .failed, users)
+      },
+      before: [3: { _, destination in destination.answerAll(.taken) }],
+      object: Checkout(users[0]).subscription)
   }
 
   private static var credentials: RunbookScene {
     RunbookScene(
-    prepare: { relay, destination in
-      destination.answerAll(.status(401, body: #"{"errors":["unknown api_key"]}"#))
-      try buy(relay, users)
-      try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
-    },
-    before: [
-      3: { relay, destination in
-        destination.answerAll(.taken)
-        try wait(relay, .delivered, users)
-      }
-    ])
+      prepare: { relay, destination in
+        destination.answerAll(.status(401, body: #"{"errors":["unknown api_key"]}"#))
+        try buy(relay, users)
+        try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
+      },
+      before: [
+        3: { relay, destination in
+          destination.answerAll(.taken)
+          try wait(relay, .delivered, users)
+        }
+      ])
   }
 
   private static var down: RunbookScene {
     RunbookScene(
-    prepare: { relay, destination in
-      destination.answerAll(.status(503, body: "down"))
-      try buy(relay, users)
-      try waitUntil("the breaker opens") { try relay.breaker().state == .open }
-    },
-    app: ["delivery": ["breaker": ["failures": 3, "open_for": "30m"]]])
+      prepare: { relay, destination in
+        destination.answerAll(.status(503, body: "down"))
+        try buy(relay, users)
+        try waitUntil("the breaker opens") { try relay.breaker().state == .open }
+      },
+      app: ["delivery": ["breaker": ["failures": 3, "open_for": "30m"]]])
   }
 
   private static var unmatched: RunbookScene {
     RunbookScene(
-    prepare: { relay, _ in
-      let nobody: JSONValue = ["data": ["object": ["client_reference_id": .null]]]
-      for user in users {
-        try relay.take(Checkout(user).completed.merging(nobody))
-      }
-      try wait(relay, .waiting, users)
-    }, object: Checkout(users[0]).subscription)
+      prepare: { relay, _ in
+        let nobody: JSONValue = ["data": ["object": ["client_reference_id": .null]]]
+        for user in users {
+          try relay.take(Checkout(user).completed.merging(nobody))
+        }
+        try wait(relay, .waiting, users)
+      }, object: Checkout(users[0]).subscription)
   }
 
   private static var usual: RunbookScene {
     RunbookScene(prepare: { relay, _ in
-    try buy(relay, users)
-    try wait(relay, .delivered, users)
-  })
+      try buy(relay, users)
+      try wait(relay, .delivered, users)
+    })
   }
 
   static func of(_ title: String) -> RunbookScene? {

@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import Platform
 import Sandbox
+import Store
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ private final class RunbookRun {
     for (name, path) in [("receiptctl", Program.receiptctl), ("receiptd", Program.receiptd)] {
       let script = "#!/bin/sh\nexec '\(path)' --config '\(relay.configurationPath)' \"$@\"\n"
       try relay.directory.write(script, to: "bin/\(name)")
-      chmod(relay.directory.file("bin/\(name)"), 0o700)
+      unsafe chmod(relay.directory.file("bin/\(name)"), 0o700)
     }
   }
 
@@ -94,10 +95,10 @@ struct RunbookTests {
     let scene = try #require(RunbookScene.of(title))
     let destination = try Destination()
     defer { destination.stop() }
-    let stripe = try SandboxStripe(key: RunbookScene.stripeKey)
+    let stripe = try SandboxStripe(behaviour: SandboxStripeBehaviour(apiKey: RunbookScene.stripeKey))
     defer { stripe.stop() }
     let app: JSONValue = [
-      "stripe": ["api_key": .string(RunbookScene.stripeKey), "api_base": .string(stripe.url)]
+      "stripe": ["api_key": .string(RunbookScene.stripeKey), "api_base": .string(stripe.base)]
     ]
     try withRelay(to: destination, app: app.merging(scene.app)) { relay in
       try scene.prepare(relay, destination)

@@ -12,7 +12,7 @@ import Store
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [String: AppRules] = [
-    "ios": AppRules(join: JoinPolicy(), compose: compose),
+    "ios": AppRules(join: JoinPolicy(), looksUp: true, compose: compose),
     "held": AppRules(join: JoinPolicy(withoutContext: .hold), compose: compose),
   ]
 

@@ -1,0 +1,188 @@
+// `events backfill`: goes through the processor's list of events and takes in what never arrived, a slice to
+// a transaction, so that receiptd is never kept from writing for long.
+
+internal import Domain
+internal import JSON
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct EventBackfill {
+  /// Events in one transaction: a few milliseconds in which receiptd has to wait.
+  static let slice = 50
+
+  /// What was found for one app.
+  private struct Tally {
+    var listed = 0
+    var missing = 0
+    var ofReceipts = 0
+    var pages = 0
+    var fault: OperatorFault?
+  }
+
+  private let session: Session
+  private let configuration: Configuration
+  private let since: Timestamp
+  private let isDry: Bool
+  private let why: String?
+  private let reader: StoreReader
+  private let writer: StoreWriter?
+
+  static func run(_ session: Session) throws -> ExitCode {
+    guard let since = try session.time("since") else {
+      throw session.usage("say from when on: --since 3d")
+    }
+    let configuration = try session.configuration()
+    let enquiries = try enquiries(configuration, session)
+    for enquiry in enquiries {
+      let earliest = session.now.advanced(byMilliseconds: -enquiry.eventsKeptMilliseconds)
+      let days = enquiry.eventsKeptMilliseconds / 86_400_000
+      guard since >= earliest else {
+        throw session.usage(
+          "--since: the processor lists events of \(days) days only; take --since \(days)d. What is older "
+            + "has to be completed by hand: receiptctl receipts complete")
+      }
+    }
+    let isDry = session.command.flag("dry-run")
+    let backfill = EventBackfill(
+      session: session, configuration: configuration, since: since, isDry: isDry,
+      why: try session.reason(), reader: try session.reader(configuration),
+      writer: isDry ? nil : try session.writer(configuration))
+    return try backfill.perform(enquiries)
+  }
+
+  /// The app that was named, else every app with a key.
+  private static func enquiries(_ configuration: Configuration, _ session: Session) throws -> [Enquiry] {
+    var apps = configuration.apps
+    if let slug = session.command.options["app"] {
+      guard let app = configuration.app(slug) else {
+        throw OperatorFault(
+          .notFound,
+          "there is no app '\(DisplayText.clean(slug))' in the configuration; there is "
+            + apps.map(\.slug).joined(separator: ", "))
+      }
+      apps = [app]
+    }
+    let enquiries = try apps.compactMap { try Enquiry.of($0) }
+    guard !enquiries.isEmpty else {
+      throw OperatorFault(
+        .configuration,
+        "apps.\(apps[0].slug).stripe.api_key: is not set; Stripe can be asked only with a key that may read "
+          + "events: \"env:NAME\" or \"file:/path\"")
+    }
+    return enquiries
+  }
+
+  private init(
+    session: Session, configuration: Configuration, since: Timestamp, isDry: Bool, why: String?,
+    reader: StoreReader, writer: StoreWriter?
+  ) {
+    self.session = session
+    self.configuration = configuration
+    self.since = since
+    self.isDry = isDry
+    self.why = why
+    self.reader = reader
+    self.writer = writer
+  }
+
+  private func perform(_ enquiries: [Enquiry]) throws -> ExitCode {
+    var tallies: [Tally] = []
+    for enquiry in enquiries {
+      var tally = Tally()
+      do {
+        try goThrough(enquiry, &tally)
+      } catch let fault as OperatorFault {
+        tally.fault = fault
+      } catch let error as SQLiteError {
+        tally.fault = OperatorFault(error)
+      }
+      if tally.missing > 0, !isDry { session.wakeDaemon(configuration) }
+      say(tally, enquiry)
+      tallies.append(tally)
+    }
+    let faults = tallies.compactMap(\.fault)
+    guard let first = faults.first else { return .done }
+    // What is here now stays; the same command again does the rest.
+    let isPartly = faults.count < tallies.count || tallies.contains { $0.pages > 0 }
+    return isPartly ? .partly : first.code
+  }
+
+  private func goThrough(_ enquiry: Enquiry, _ tally: inout Tally) throws {
+    let caller = try ProcessorCaller(enquiry, session)
+    var line = ProgressLine(on: session.output.notes, clock: session.surroundings.clock)
+    defer { line.finish() }
+    let undelivered = session.command.flag("undelivered")
+    for list in enquiry.eventLists(since: since, undeliveredOnly: undelivered) {
+      var list = list
+      repeat {
+        let body = try caller.ask(enquiry.request(list))
+        guard let events = enquiry.take(page: body, of: &list, now: session.moment) else {
+          throw OperatorFault(
+            .badData, "what answers at stripe.api_base of '\(enquiry.app)' has no list of events")
+        }
+        tally.pages += 1
+        var rest = events[...]
+        while !rest.isEmpty {
+          try take(Array(rest.prefix(Self.slice)), &tally)
+          rest = rest.dropFirst(Self.slice)
+          line.update(
+            "\(DisplayText.clean(enquiry.app)): page \(tally.pages), \(tally.listed) events, "
+              + "\(tally.missing) missing")
+        }
+      } while !list.isAtEnd
+    }
+  }
+
+  /// Takes in what is not here.
+  private func take(_ events: [TakeEvent], _ tally: inout Tally) throws {
+    var missing: [TakeEvent] = []
+    for event in events
+    where try !reader.hasEvent(id: event.eventID, app: event.app, processor: event.processor) {
+      missing.append(event)
+    }
+    tally.listed += events.count
+    guard let app = missing.first?.app else { return }
+    guard let writer else {
+      tally.missing += missing.count
+      return
+    }
+    let (session, why) = (session, why)
+    let command = Audited(CommandList(missing)) { outcomes in
+      let stored = outcomes.count { $0 != .repeated }
+      return stored == 0
+        ? nil : session.auditEntry(app: app, reason: why, details: ["events": .integer(Int64(stored))])
+    }
+    for case .stored(let became) in try writer.apply(command, now: session.moment) {
+      tally.missing += 1
+      if became == .receipt { tally.ofReceipts += 1 }
+    }
+  }
+
+  private func say(_ tally: Tally, _ enquiry: Enquiry) {
+    let (output, app) = (session.output, DisplayText.clean(enquiry.app))
+    if session.isJSON {
+      var members: [JSONValue.Member] = [
+        .init(name: "app", value: .string(enquiry.app)), .init(name: "since", value: .string(since.text)),
+        .init(name: "events", value: .integer(Int64(tally.listed))),
+        .init(name: "missing", value: .integer(Int64(tally.missing))),
+      ]
+      if !isDry { members.append(.init(name: "of_receipts", value: .integer(Int64(tally.ofReceipts)))) }
+      members.append(.init(name: "is_complete", value: .bool(tally.fault == nil)))
+      output.json(.object(members))
+    } else {
+      let found = tally.listed == 1 ? "1 event" : "\(tally.listed) events"
+      if isDry {
+        output.line("\(app): found \(found), \(tally.missing) would be taken in; nothing was changed")
+      } else {
+        output.line(
+          "\(app): found \(found), \(tally.missing) were missing, \(tally.ofReceipts) of them belong to "
+            + "receipts")
+      }
+    }
+    if let fault = tally.fault {
+      output.error(fault.message + (tally.pages > 0 ? "; what was found before that is taken in" : ""))
+    }
+  }
+}

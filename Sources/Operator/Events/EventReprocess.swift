@@ -1,0 +1,178 @@
+// `events reprocess`: reads kept bytes again with today's reader, and lets the join take in what they say. A
+// slice to a transaction.
+
+internal import Domain
+internal import JSON
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct EventReprocess {
+  /// Events in one transaction: a few milliseconds in which receiptd has to wait.
+  static let slice = 50
+  /// Events that one question reads.
+  private static let pageSize = 1000
+  /// More ids than anyone names at once.
+  private static let idsMax = 100_000
+
+  private let session: Session
+  private let configuration: Configuration
+  private let reader: StoreReader
+  private let readers: [String: EventReader]
+
+  static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var readers: [String: EventReader] = [:]
+    for app in configuration.apps { readers[app.slug] = try EventReader(app) }
+    let run = EventReprocess(
+      session: session, configuration: configuration, reader: reader, readers: readers)
+    return try run.perform(try run.chosen())
+  }
+
+  private init(
+    session: Session, configuration: Configuration, reader: StoreReader, readers: [String: EventReader]
+  ) {
+    self.session = session
+    self.configuration = configuration
+    self.reader = reader
+    self.readers = readers
+  }
+
+  /// The events that the command names, those that came first first.
+  private func chosen() throws -> [EventSummary] {
+    let options = session.command.options
+    let app = session.app(configuration)
+    let filters = ["outcome", "type", "since", "until"].filter(options.contains)
+    let ids = try ids()
+    if !ids.isEmpty {
+      guard filters.isEmpty else {
+        throw session.usage("name events by id, or choose them with filters, not both")
+      }
+      return try ids.flatMap { id in
+        let found = try reader.events(id: id).map(\.summary).filter { app == nil || $0.app == app }
+        guard !found.isEmpty else {
+          throw OperatorFault(
+            .notFound,
+            "there is no event \(DisplayText.clean(id)); nothing was changed. What came is in: receiptctl "
+              + "events list")
+        }
+        return found
+      }
+    }
+    guard options.contains("outcome") else {
+      throw session.usage("say which: ids, or --outcome with more filters, such as --outcome unparsed")
+    }
+    var filter = EventFilter()
+    filter.app = app
+    filter.outcome = options["outcome"].flatMap(EventOutcome.init)
+    filter.type = options["type"]
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    var found: [EventSummary] = []
+    while true {
+      let page = try reader.events(filter, limit: Self.pageSize)
+      found += page
+      guard page.count == Self.pageSize, let last = page.last else { return found.reversed() }
+      filter.after = last.row
+    }
+  }
+
+  /// Those on the command line, or with `-` those of stdin, one to a line.
+  private func ids() throws -> [String] {
+    let given = session.command.positionals
+    guard given.contains("-") else { return given }
+    guard given.count == 1 else { throw session.usage("- stands for every id on stdin, and stands alone") }
+    let ids = try InputIDs.read(session)
+    guard ids.count <= Self.idsMax else { throw session.usage("- takes up to \(Self.idsMax) ids") }
+    guard !ids.isEmpty else { throw OperatorFault(.badData, "there is no id on stdin") }
+    return ids
+  }
+
+  private func perform(_ events: [EventSummary]) throws -> ExitCode {
+    let known = events.filter { readers[$0.app] != nil }
+    if known.count < events.count {
+      session.output.error("\(events.count - known.count) are of apps that are not configured, and are left")
+    }
+    if session.command.flag("dry-run") {
+      try say(try known.map { ($0, try readings($0)) }, isDry: true)
+      return .done
+    }
+    if !known.isEmpty { try session.ask("Read \(Self.counted(known.count)) again?") }
+    try say(try apply(known), isDry: false)
+    return known.count == events.count ? .done : (known.isEmpty ? .refused : .partly)
+  }
+
+  /// What an event would become, as far as it says so itself.
+  private func readings(_ event: EventSummary) throws -> ReprocessEvent.Outcome {
+    let before = EventOutcome(rawValue: event.outcome)
+    guard let body = try reader.body(ofEvent: event.row), let today = readers[event.app] else {
+      return .init(before: nil, after: nil)
+    }
+    switch today.event(body, now: session.moment).content {
+    case .nothing(let outcome): return .init(before: before, after: event.receiptID == nil ? outcome : before)
+    case .report(_, let keep):
+      if event.receiptID != nil { return .init(before: before, after: .receipt) }
+      return .init(before: before, after: keep ? .noted : before == .noted ? .noted : .ignored)
+    }
+  }
+
+  private func apply(
+    _ events: [EventSummary]
+  ) throws -> [(event: EventSummary, outcome: ReprocessEvent.Outcome)] {
+    guard !events.isEmpty else { return [] }
+    let writer = try session.writer(configuration)
+    let why = try session.reason()
+    var bar = ProgressBar(
+      "reading", total: events.count, on: session.output.notes, clock: session.surroundings.clock)
+    defer { bar.finish() }
+    var results: [(event: EventSummary, outcome: ReprocessEvent.Outcome)] = []
+    while results.count < events.count {
+      let slice = events[results.count..<min(results.count + Self.slice, events.count)]
+      var commands: [Audited<ReprocessEvent>] = []
+      for event in slice {
+        let body = try reader.body(ofEvent: event.row) ?? []
+        guard let today = readers[event.app] else { continue }
+        let session = session
+        commands.append(
+          Audited(ReprocessEvent(today.event(body, now: session.moment), row: event.row)) { outcome in
+            guard let before = outcome.before, let after = outcome.after, before != after else { return nil }
+            return session.auditEntry(
+              app: event.app, subject: event.id, reason: why,
+              details: ["before": .string(before.rawValue), "after": .string(after.rawValue)])
+          })
+      }
+      results += zip(slice, try writer.apply(CommandList(commands), now: session.moment)).map { ($0, $1) }
+      session.wakeDaemon(configuration)
+      bar.update(done: results.count)
+    }
+    return results
+  }
+
+  static func counted(_ count: Int) -> String { count == 1 ? "1 event" : "\(count) events" }
+
+  private func say(
+    _ results: [(event: EventSummary, outcome: ReprocessEvent.Outcome)], isDry: Bool
+  ) throws {
+    let output = session.output
+    if session.isJSON {
+      for (event, outcome) in results {
+        output.json([
+          "id": .string(event.id), "app": .string(event.app),
+          "before": .optional(outcome.before?.rawValue), "after": .optional(outcome.after?.rawValue),
+        ])
+      }
+      return
+    }
+    var groups: [String: Int] = [:]
+    for (_, outcome) in results where outcome.before != outcome.after {
+      let words = [outcome.before, outcome.after].map { $0?.rawValue ?? "gone" }
+      groups[words.joined(separator: " → "), default: 0] += 1
+    }
+    for (words, count) in groups.sorted(by: { $0.key < $1.key }) { output.line("\(words)  \(count)") }
+    let changed = groups.values.reduce(0, +)
+    let (read, verb) = isDry ? ("Would read", "would change") : ("Read", "changed")
+    output.line("\(read) \(Self.counted(results.count)) again; \(changed) \(verb).")
+  }
+}

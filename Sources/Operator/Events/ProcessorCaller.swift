@@ -1,0 +1,79 @@
+// Asking a processor from the command line: one question at a time, tried again when it is asked to slow down
+// or something fails. One thread, which waits.
+
+internal import Domain
+internal import HTTPClient
+internal import Relay
+internal import Terminal
+
+/// Asks one app's processor and waits for the answer.
+struct ProcessorCaller {
+  /// Tries of a question that is asked too soon, and of one that finds nobody.
+  static let triesMax = (limited: 6, failed: 4)
+  /// What asks to be left alone for longer is told to the person, who may have other plans.
+  static let pauseMillisecondsMax: Int64 = 60_000
+
+  private let enquiry: Enquiry
+  private let session: Session
+  private let pool: TransferPool
+
+  init(_ enquiry: Enquiry, _ session: Session) throws {
+    self.enquiry = enquiry
+    self.session = session
+    do throws(TransferFailure) {
+      pool = try TransferPool(connectionsMax: 1)
+    } catch {
+      throw OperatorFault(.unavailable, "libcurl could not be set up (\(error.rawValue))")
+    }
+  }
+
+  /// The body of the answer.
+  /// - Throws: `OperatorFault`: `refused` for a key or an address that is not accepted, else `unavailable`.
+  func ask(_ request: TransferRequest) throws -> [UInt8] {
+    var tries = 0
+    while true {
+      tries += 1
+      let (cause, retryAfter, triesMax): (String, Int64?, Int)
+      switch send(request) {
+      case .body(let body): return body
+      case .notFound:
+        throw OperatorFault(.refused, "\(place) has no list of events; correct stripe.api_base")
+      case .refused(let word):
+        throw OperatorFault(
+          .refused,
+          "\(place) refuses to be asked (\(word)); see that stripe.api_key is right and may read events, and "
+            + "that stripe.api_base is right")
+      case .limited(let wait):
+        (cause, retryAfter, triesMax) = ("asks to go slower", wait, Self.triesMax.limited)
+      case .failed(let word, let wait):
+        (cause, retryAfter, triesMax) = ("does not answer (\(word))", wait, Self.triesMax.failed)
+      }
+      let pause = LookUp.restMilliseconds(failures: tries, retryAfterMilliseconds: retryAfter)
+      guard tries < triesMax, pause <= Self.pauseMillisecondsMax else {
+        throw OperatorFault(
+          .unavailable, "\(place) \(cause); try again \(retryAfter == nil ? "later" : "in \(pause / 1000) s")"
+        )
+      }
+      session.surroundings.pause(pause)
+    }
+  }
+
+  private var place: String { "the processor of '\(DisplayText.clean(enquiry.app))'" }
+
+  private func send(_ request: TransferRequest) -> QueryAnswer {
+    do throws(TransferFailure) {
+      try pool.start(request, tag: 0)
+    } catch {
+      switch error {
+      case .refusedURL, .refusedHeader: return .refused(error.rawValue)
+      default: return .failed(error.rawValue, retryAfterMilliseconds: nil)
+      }
+    }
+    // The transfer has a time-out of its own.
+    while true {
+      if let done = pool.run(timeoutMilliseconds: 1000).first {
+        return enquiry.judge(done.result, now: session.moment)
+      }
+    }
+  }
+}

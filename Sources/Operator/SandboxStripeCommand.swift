@@ -1,0 +1,83 @@
+// `sandbox stripe`: runs the stand-in for Stripe's API until it is told to stop. Requests are printed by the
+// server's threads.
+
+internal import Domain
+internal import HTTPServer
+internal import JSON
+internal import Platform
+internal import Sandbox
+internal import Terminal
+
+enum SandboxStripeCommand {
+  static let portDefault = 8090
+  static let eventsMax = 100_000
+  private static let fileBytesMax = 256 << 20
+  private static let eventsDefault = "20"
+  /// Between two looks whether anyone still reads.
+  private static let lookMilliseconds: Int64 = 500
+
+  static func run(_ session: Session) throws -> ExitCode {
+    let command = session.command
+    var behaviour = SandboxStripeBehaviour()
+    behaviour.status = try command.integer("status", in: 200...599)
+    behaviour.failRate = try command.number("fail-rate", in: 0...1) ?? 0
+    behaviour.requestsPerSecondMax = try command.ratePerSecond("rate-limit", in: 1...100_000).map { Int($0) }
+    behaviour.pageSizeMax = try command.integer("page-size", in: 1...100) ?? 100
+    let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
+    let books = try books(command.options["events"] ?? eventsDefault, session)
+    // Before the server's threads exist, so that all of them leave the signals to this one.
+    session.surroundings.catchStop()
+    let (output, isJSON, clock) = (session.output, session.isJSON, session.surroundings.clock)
+    let stripe: SandboxStripe
+    do throws(ServerError) {
+      stripe = try SandboxStripe(port: port, books: books, behaviour: behaviour) { request in
+        let time = RFC3339.string(unixMilliseconds: clock.wallMilliseconds)
+        if isJSON {
+          output.json([
+            "at": .string(time), "status": .integer(Int64(request.status)),
+            "method": .string(request.method), "target": .string(request.target),
+          ])
+        } else {
+          output.line(DisplayText.clean("\(time)  \(request.status)  \(request.method) \(request.target)"))
+        }
+      }
+    } catch {
+      throw OperatorFault(
+        .unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
+    }
+    session.output.note(
+      "Listening with \(books.count) events. Set stripe: { api_key: \"sk_test_sandbox\", api_base: "
+        + "\"\(stripe.base)\", … } of an app; end with Ctrl-C.")
+    while !session.surroundings.isStopped(lookMilliseconds), !session.output.result.isClosed {}
+    stripe.stop()
+    return .done
+  }
+
+  /// So many made-up checkouts, or those of a file.
+  private static func books(_ source: String, _ session: Session) throws -> StripeBooks {
+    if let count = Int(source) {
+      guard (0...eventsMax).contains(count) else {
+        throw session.usage("--events makes up to \(eventsMax) of them")
+      }
+      var random = SeededGenerator(seed: 1)
+      return StripeBooks.made(count, now: session.now.unixMilliseconds, random: &random)
+    }
+    let shown = DisplayText.clean(source)
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try FileReading.content(of: source, bytesMax: fileBytesMax).bytes
+    } catch {
+      throw OperatorFault(.notFound, "--events: cannot read \(shown) (\(error.reason))")
+    }
+    var books = StripeBooks()
+    for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+      if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
+      // Whatever is wrong with a line, the place is what helps.
+      guard let event = try? JSONValue(parsing: Array(line)), books.add(event) else {
+        throw OperatorFault(
+          .badData, "--events: line \(number + 1) of \(shown) is no event; write one as JSON on each line")
+      }
+    }
+    return books
+  }
+}

@@ -1,0 +1,40 @@
+// What sessions, subscriptions and invoices have in common, whether they came in an event or were asked for.
+// Pure; any thread.
+
+internal import Domain
+
+/// The facts of one object.
+struct StripeFacts {
+  static let pricesMax = 100
+
+  let object: StripeObject
+  let userKeys: [String]
+  let happenedAt: Timestamp
+
+  /// The prices that a session sells, as far as it names them.
+  var sessionPrices: [String?] { (object.lineItems ?? object.displayItems ?? []).map(\.priceID) }
+
+  /// The prices of a subscription's items; before there were any, its plan.
+  var subscriptionPrices: [String?] {
+    let prices = (object.items ?? []).map(\.priceID)
+    return prices.allSatisfy { $0 == nil } ? [object.plan?.id] : prices
+  }
+
+  func report(
+    _ key: PurchaseKey, metadata: [Metadata?], prices: [String?], observations: Observations = []
+  ) -> PurchaseReport {
+    let maps = metadata.compactMap(\.self)
+    func value(_ name: String) -> String? { maps.lazy.compactMap { OutsideText.nonEmpty($0[name]) }.first }
+    let user = maps.lazy.compactMap { map in
+      userKeys.lazy.compactMap { OutsideText.identifier(map[$0]) }.first
+    }.first
+    var distinct: [String] = []
+    for price in prices.prefix(Self.pricesMax).compactMap(OutsideText.identifier)
+    where !distinct.contains(price) { distinct.append(price) }
+    return PurchaseReport(
+      key: key, observations: observations, customerID: OutsideText.identifier(object.customer?.id),
+      contextID: value("ply_context_id"),
+      context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
+      metadataUser: user, prices: distinct, happenedAt: happenedAt)
+  }
+}

@@ -1,0 +1,107 @@
+// What to ask Stripe's API, and how its answers read (https://docs.stripe.com/api). No version is asked for:
+// answers have the account's own, and are read by presence, as events are. Pure; any thread.
+
+public import Domain
+internal import JSON
+
+/// One app's questions to Stripe.
+public struct StripeQueries: ProcessorQueries {
+  /// Stripe lists events of 30 days (https://docs.stripe.com/api/events).
+  public static let keptDays: Int64 = 30
+  /// https://docs.stripe.com/api/pagination
+  static let pageSize = 100
+  /// The types that say something about a purchase; the list takes up to 20 names.
+  static let types = [
+    "checkout.session.completed", "checkout.session.async_payment_succeeded",
+    "checkout.session.async_payment_failed", "checkout.session.expired", "customer.subscription.created",
+    "customer.subscription.updated", "invoice.paid", "invoice.payment_succeeded",
+  ]
+
+  private let settings: StripeSettings
+  private let apiKey: String
+  /// Without a slash at its end.
+  private let base: String
+
+  public init(_ settings: StripeSettings, apiKey: String, base: String) {
+    self.settings = settings
+    self.apiKey = apiKey
+    self.base = base
+  }
+
+  public var eventsKeptMilliseconds: Int64 { Self.keptDays * 86_400_000 }
+
+  /// Stripe allows 25 reads a second in a sandbox and 100 live, of all of an account's programs together
+  /// (https://docs.stripe.com/rate-limits).
+  public var ratePerSecond: Double { 20 }
+
+  public var headers: [(name: String, value: String)] {
+    [("Authorization", "Bearer \(apiKey)"), ("Accept", "application/json")]
+  }
+
+  public func lookUps(of key: PurchaseKey, sessionID: String?) -> [ProcessorQuery] {
+    switch key.type {
+    case .checkoutSession: [session(key.id)]
+    case .subscription:
+      [ProcessorQuery(url: "\(base)/v1/subscriptions/\(URLText.escaped(key.id))")]
+        + (sessionID.map { [session($0)] } ?? [])
+    }
+  }
+
+  /// Line items stand in a session only when they are asked for
+  /// (https://docs.stripe.com/checkout/fulfillment). Up to ten come with it; an app's checkout sells one.
+  private func session(_ id: String) -> ProcessorQuery {
+    ProcessorQuery(url: "\(base)/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
+  }
+
+  public func report(from body: [UInt8], now: Timestamp) -> PurchaseReport? {
+    let report = JSONDocument.read(body) { root in
+      StripeObject(root).flatMap { StripeLookUpReader(settings: settings, object: $0, now: now).report() }
+    }
+    return report ?? nil
+  }
+
+  public func eventLists(_ selection: EventSelection) -> [EventList] {
+    // Stripe counts whole seconds; the second that the selection begins in belongs to it.
+    var url = "\(base)/v1/events?limit=\(Self.pageSize)"
+    url += "&created%5Bgte%5D=\(max(0, selection.since.unixMilliseconds / 1000))"
+    if selection.undeliveredOnly { url += "&delivery_success=false" }
+    for type in Self.types { url += "&types%5B%5D=\(type)" }
+    // A connected account's events are in a list of its own (https://docs.stripe.com/connect/authentication).
+    var accounts: [String?] = [nil]
+    if case .ownAnd(let connected) = settings.accounts { accounts += connected }
+    return accounts.map { account in
+      EventList(firstPage: ProcessorQuery(url: url, headers: account.map { ["Stripe-Account": $0] } ?? [:]))
+    }
+  }
+
+  public func page(from body: [UInt8]) -> EventPage? {
+    let page = JSONDocument.read(body) { root -> EventPage? in
+      guard root.isObject, let data = root.member("data"), data.isArray,
+        let hasMore = root.member("has_more")?.bool
+      else { return nil }
+      var events: [[UInt8]] = []
+      var last: String?
+      data.forEachElement { element in
+        guard let range = element.range, range.upperBound <= body.count else { return }
+        events.append(Array(body[range]))
+        last = OutsideText.identifier(element.member("id")?.string)
+      }
+      // Without a place to go on from, what is behind this page cannot be had.
+      if hasMore, last == nil { return nil }
+      return EventPage(events: events, next: hasMore ? last : nil)
+    }
+    return page ?? nil
+  }
+
+  /// https://docs.stripe.com/api/errors. A 404 is also what a key of the other mode gets.
+  public func judge(status: Int?) -> QueryVerdict {
+    switch status {
+    case 200: .answered
+    case 404: .notFound
+    case 429: .limited
+    case nil, 408, 409, 425: .transient
+    case .some(500...599): .transient
+    default: .refused
+    }
+  }
+}

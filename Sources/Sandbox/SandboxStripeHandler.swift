@@ -1,0 +1,184 @@
+// How the stand-in for Stripe's API judges a request. Runs on the server's threads and must not block them:
+// an answer that is held back goes to the timer with its responder.
+
+internal import HTTPServer
+internal import JSON
+internal import Platform
+
+/// Answers as Stripe's API does (https://docs.stripe.com/api), as far as a relay asks it.
+final class SandboxStripeHandler: RequestHandler {
+  struct State {
+    var books: StripeBooks
+    var behaviour: SandboxStripeBehaviour
+    var random: SeededGenerator
+    /// How many requests came in this second.
+    var second: Int64 = 0
+    var requests = 0
+  }
+
+  let state: Monitor<State>
+  private let timer: DelayedAnswers
+  private let onRequest: @Sendable (SandboxStripeRequest) -> Void
+
+  init(
+    _ books: StripeBooks, _ behaviour: SandboxStripeBehaviour, seed: UInt64, timer: DelayedAnswers,
+    onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void
+  ) {
+    state = Monitor(State(books: books, behaviour: behaviour, random: SeededGenerator(seed: seed)))
+    self.timer = timer
+    self.onRequest = onRequest
+  }
+
+  func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 0) }
+
+  func handle(_ request: Request, _ responder: Responder) {
+    let (response, delay) = state.withLock { state in
+      (Self.answer(to: request.head, &state), state.behaviour.delayMilliseconds)
+    }
+    onRequest(
+      SandboxStripeRequest(
+        method: request.head.method, target: request.head.target,
+        account: request.head.header("Stripe-Account"), status: response.status))
+    if delay > 0 {
+      timer.answer(responder, response, afterMilliseconds: delay)
+    } else {
+      responder.respond(response)
+    }
+  }
+
+  func response(to rejection: Rejection, head: RequestHead?) -> Response {
+    switch rejection {
+    case .malformed, .bodyTooLarge: Self.fault(400, "invalid_request_error", "malformed request")
+    case .noRoom, .stopping: Self.fault(503, "api_error", "stopping")
+    case .tooSlow: Self.fault(408, "api_error", "too slow")
+    case .abandoned: Self.fault(500, "api_error", "not answered")
+    }
+  }
+
+  private static func answer(to head: RequestHead, _ state: inout State) -> Response {
+    let behaviour = state.behaviour
+    if let status = behaviour.status {
+      return limited(fault(status, "api_error", "the sandbox answers \(status)"), behaviour)
+    }
+    if let most = behaviour.requestsPerSecondMax {
+      let second = MonotonicInstant.now().nanoseconds / 1_000_000_000
+      if second != state.second { (state.second, state.requests) = (second, 0) }
+      state.requests += 1
+      if state.requests > most {
+        return limited(fault(429, "invalid_request_error", "too many requests", "rate_limit"), behaviour)
+      }
+    }
+    if Double.random(in: 0..<1, using: &state.random) < behaviour.failRate {
+      return fault(500, "api_error", "the sandbox fails now and then")
+    }
+    guard let key = head.header("Authorization"), key.hasPrefix("Bearer "), key.count > 7,
+      behaviour.apiKey.map({ key == "Bearer \($0)" }) ?? true
+    else { return fault(401, "invalid_request_error", "Invalid API Key provided") }
+    guard head.method == "GET" else {
+      return fault(405, "invalid_request_error", "the sandbox is for reading")
+    }
+    return resource(head, state)
+  }
+
+  private static func limited(_ response: Response, _ behaviour: SandboxStripeBehaviour) -> Response {
+    var response = response
+    if response.status == 429, let seconds = behaviour.retryAfterSeconds {
+      response.headers.append(("Retry-After", String(seconds)))
+    }
+    return response
+  }
+
+  private static func resource(_ head: RequestHead, _ state: State) -> Response {
+    let words = head.path.split(separator: "/").map { decoded(String($0)) }
+    let parameters = parameters(of: head.query)
+    switch words.count {
+    case 2 where words == ["v1", "events"]:
+      return events(parameters, state)
+    case 3 where words[..<2] == ["v1", "subscriptions"]:
+      return state.books.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
+    case 4, 5:
+      guard words[..<3] == ["v1", "checkout", "sessions"],
+        let session = state.books.object(words[3], kind: "checkout.session")
+      else { return missing(words[3]) }
+      if words.count == 5 {
+        guard words[4] == "line_items" else { return missing(words[4]) }
+        return whole(session["line_items"] ?? ["object": "list", "data": [], "has_more": false])
+      }
+      // Line items come only when they are asked for.
+      let expands = parameters.contains { $0.name == "expand[]" && $0.value == "line_items" }
+      return whole(expands ? session : session.removing("line_items"))
+    default:
+      return fault(404, "invalid_request_error", "Unrecognized request URL (GET: \(head.path))")
+    }
+  }
+
+  private static func events(_ parameters: [(name: String, value: String)], _ state: State) -> Response {
+    func value(_ name: String) -> String? { parameters.last { $0.name == name }?.value }
+    guard let limit = Int(value("limit") ?? "10"), (1...100).contains(limit) else {
+      return fault(400, "invalid_request_error", "limit must be from 1 to 100")
+    }
+    var query = StripeBooks.EventQuery(limit: min(limit, state.behaviour.pageSizeMax))
+    query.startingAfter = value("starting_after")
+    query.types = parameters.filter { $0.name == "types[]" }.map(\.value)
+    guard query.types.count <= 20 else {
+      return fault(400, "invalid_request_error", "types takes up to 20 names")
+    }
+    query.createdFrom = value("created[gte]").flatMap { Int64($0) } ?? .min
+    query.isDelivered = value("delivery_success").map { $0 == "true" }
+    switch state.books.list(query) {
+    case .noSuchCursor: return fault(400, "invalid_request_error", "No such event", "resource_missing")
+    case .page(let events, let hasMore):
+      return whole([
+        "object": "list", "url": "/v1/events", "has_more": .bool(hasMore), "data": .array(events),
+      ])
+    }
+  }
+
+  private static func whole(_ value: JSONValue) -> Response {
+    Response(status: 200, type: "application/json", body: value.serialized())
+  }
+
+  private static func missing(_ id: String) -> Response {
+    fault(404, "invalid_request_error", "No such object: '\(id)'", "resource_missing")
+  }
+
+  /// https://docs.stripe.com/api/errors
+  private static func fault(
+    _ status: Int, _ type: String, _ message: String, _ code: String? = nil
+  ) -> Response {
+    let answer: JSONValue = [
+      "error": ["type": .string(type), "code": .optional(code), "message": .string(message)]
+    ]
+    return Response(status: status, type: "application/json", body: answer.serialized())
+  }
+
+  private static func parameters(of query: String?) -> [(name: String, value: String)] {
+    (query ?? "").split(separator: "&").map { part in
+      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (decoded(String(sides[0])), sides.count > 1 ? decoded(String(sides[1])) : "")
+    }
+  }
+
+  /// Without percent-encoding; as it is where that is broken.
+  private static func decoded(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      if byte == UInt8(ascii: "%"), digits.count == 2, let value = UInt8(digits, radix: 16) {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension JSONValue {
+  fileprivate func removing(_ name: String) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.name != name })
+  }
+}

@@ -1,0 +1,47 @@
+// An event that is here already, read again.
+
+public import Domain
+public import SQLite
+
+/// Lets the join take in what a kept event says to today's reader. Doing so again changes nothing (R2).
+public struct ReprocessEvent: StoreCommand {
+  /// The event as it reads today; its id and bytes are those of the row.
+  public var event: TakeEvent
+  public var row: Int64
+
+  public init(_ event: TakeEvent, row: Int64) {
+    self.event = event
+    self.row = row
+  }
+
+  public struct Outcome: Sendable, Equatable {
+    /// What had become of it; nil when the event is not here any more.
+    public var before: EventOutcome?
+    public var after: EventOutcome?
+
+    public init(before: EventOutcome?, after: EventOutcome?) {
+      self.before = before
+      self.after = after
+    }
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
+    // Of a forgotten user's event nothing is left to be read.
+    if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
+    switch event.content {
+    case .nothing(let outcome):
+      // What a purchase has taken in stays with it, whatever is thought of the event now.
+      guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
+      try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
+      return Outcome(before: known.outcome, after: outcome)
+    case .report(let report, let keep):
+      if try store.erasures.isErased(report, app: event.app) {
+        return Outcome(before: known.outcome, after: known.outcome)
+      }
+      let taken = try store.take(report, app: event.app, keep: keep)
+      try store.events.update(row: row, type: event.type, outcome: taken.outcome, purchaseRow: taken.row)
+      return Outcome(before: known.outcome, after: taken.outcome)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// The statements on `look_ups`, `service` and `backfills` that the writer uses. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class LookUpRows {
+  static let slice: Int64 = 500
+
+  private let planning: Statement
+  private let forgetting: Statement
+  private let postponing: Statement
+  private let waiting: Statement
+  private let adding: Statement
+  private let bringingBack: Statement
+  private let servedAt: Statement
+  private let serving: Statement
+  private let owing: Statement
+  private let filled: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    planning = try connection.prepare(
+      """
+      INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (?1, ?2, ?3, 0)
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?3, tries = 0
+      """)
+    forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1")
+    postponing = try connection.prepare(
+      "UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1")
+    waiting = try connection.prepare(
+      """
+      SELECT row_id, receipt_id FROM purchases
+      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND receipt_id > ?3 ORDER BY receipt_id LIMIT ?4
+      """)
+    adding = try connection.prepare(
+      """
+      INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (?1, ?2, ?3, 0)
+      ON CONFLICT (purchase_row) DO NOTHING
+      """)
+    bringingBack = try connection.prepare("UPDATE look_ups SET due_at = ?1 WHERE due_at > ?2")
+    servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
+    serving = try connection.prepare(
+      """
+      INSERT INTO service (row_id, serves_at) VALUES (1, ?1)
+      ON CONFLICT (row_id) DO UPDATE SET serves_at = ?1
+      """)
+    owing = try connection.prepare(
+      """
+      INSERT INTO backfills (app, since) VALUES (?1, ?2)
+      ON CONFLICT (app) DO UPDATE SET since = min(since, ?2)
+      """)
+    filled = try connection.prepare("DELETE FROM backfills WHERE app = ?1 AND since >= ?2")
+  }
+
+  /// Asks about a purchase at a moment.
+  func plan(row: Int64, app: String, at due: Timestamp) throws(SQLiteError) {
+    try planning.run([.integer(row), .text(app), .time(due)])
+  }
+
+  func forget(row: Int64) throws(SQLiteError) { try forgetting.run([.integer(row)]) }
+
+  /// After an answer; nothing when the purchase is not asked about any more.
+  func postpone(row: Int64, until due: Timestamp) throws(SQLiteError) {
+    try postponing.run([.integer(row), .time(due)])
+  }
+
+  /// Asks about receipts of an app that wait for a reason and are not asked about yet, a slice at a time.
+  /// - Parameter after: the receipt that the slice before ended with; empty for the first.
+  /// - Returns: the receipt that this slice ended with; nil when there are no more.
+  func planSlice(
+    app: String, reason: Reason, after: String, at due: Timestamp
+  ) throws(SQLiteError) -> String? {
+    let found = try waiting.all(
+      [.text(app), .text(reason.text), .text(after), .integer(Self.slice)]
+    ) { row throws(SQLiteError) in (row: row.integer(0), id: try row.text(1)) }
+    for receipt in found { try adding.run([.integer(receipt.row), .text(app), .time(due)]) }
+    return found.count < Self.slice ? nil : found.last?.id
+  }
+
+  /// What was planned by a clock that ran ahead is asked now.
+  func bringBack(to now: Timestamp) throws(SQLiteError) {
+    let latest = now.advanced(byMilliseconds: LookUp.pauseMilliseconds(tries: .max, isUnknown: true))
+    try bringingBack.run([.time(now), .time(latest)])
+  }
+
+  /// When receiptd last said that it serves; nil when it never did.
+  func lastServed() throws(SQLiteError) -> Timestamp? {
+    try servedAt.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  }
+
+  func serve(at now: Timestamp) throws(SQLiteError) { try serving.run([.time(now)]) }
+
+  /// An app's events since then are to be fetched.
+  func owe(app: String, since: Timestamp) throws(SQLiteError) { try owing.run([.text(app), .time(since)]) }
+
+  /// They were, from that moment on.
+  func fill(app: String, since: Timestamp) throws(SQLiteError) { try filled.run([.text(app), .time(since)]) }
+}

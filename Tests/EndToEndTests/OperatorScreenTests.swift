@@ -1,0 +1,97 @@
+// What an operator sees and does at a terminal, with the real programs: the live screen, and going back to a
+// backup.
+
+import Domain
+import Glibc
+import JSON
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite("At the operator's terminal", .withDaemonLog)
+struct OperatorScreenTests {
+  private func terminal(_ relay: Relay, _ words: String...) throws -> PseudoTerminal {
+    try PseudoTerminal([Program.receiptctl, "--config", relay.configurationPath] + words)
+  }
+
+  /// Runs receiptctl to its end.
+  private func run(_ relay: Relay, _ words: String...) throws -> ShellRun {
+    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
+  }
+
+  private func buy(_ relay: Relay, _ users: String...) throws {
+    for user in users {
+      try relay.post(Checkout(user))
+      try relay.take(Checkout(user).completed)
+    }
+  }
+
+  @Test("top shows how things stand, goes on by itself, and gives the terminal back on q and on Ctrl-C")
+  func top() throws {
+    try withRelay { relay, destination in
+      destination.answer(.status(503, body: "busy"))
+      try buy(relay, "jdo-1")
+      try relay.reaches(.delivered, Checkout("jdo-1").subscription)
+      for key in ["q", "\u{3}"] {
+        let screen = try terminal(relay, "top", "--interval", "100ms")
+        #expect(screen.shows("\u{1B}[?1049h"), "the other screen")
+        #expect(screen.shows("DELIVERED") && screen.shows("LAST TROUBLES") && screen.shows("503"))
+        #expect(screen.shows("receiptd \(try #require(relay.process).id)"))
+        if key == "q" {
+          // What comes meanwhile is seen.
+          try buy(relay, "jdo-2")
+          try relay.reaches(.delivered, Checkout("jdo-2").subscription)
+          #expect(screen.shows("delivered 0.0/s") || screen.shows("delivered 0.1/s") || screen.shows("/s"))
+        }
+        screen.type(key)
+        #expect(screen.end() == 0)
+        #expect(screen.text.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"), "the cursor and the screen are back")
+      }
+      let piped = try run(relay, "top")
+      #expect(piped.code == 0 && piped.output.contains("DELIVERED") && !piped.output.contains("\u{1B}"))
+    }
+  }
+
+  @Test("stats --watch draws again and again until Ctrl-C")
+  func watch() throws {
+    try withRelay { relay, _ in
+      try buy(relay, "jdo-1")
+      try relay.reaches(.delivered, Checkout("jdo-1").subscription)
+      let screen = try terminal(relay, "stats", "--watch", "--interval", "100ms")
+      let times = { screen.text.split(separator: "\u{1B}[2J").count }
+      #expect(screen.shows("shop"))
+      try waitUntil("it is drawn again") {
+        screen.read()
+        return times() >= 3
+      }
+      screen.interrupt()
+      #expect(screen.end() == 0)
+    }
+  }
+
+  @Test("A backup is gone back to while receiptd is stopped only, and what is due in it is delivered")
+  func restore() throws {
+    try withRelay { relay, destination in
+      destination.answerAll(.status(503, body: "down"))
+      try buy(relay, "jdo-1")
+      let backup = relay.directory.file("backup.db")
+      #expect(try run(relay, "db", "backup", backup).code == 0)
+      try buy(relay, "jdo-2")
+      let refused = try run(relay, "db", "restore", backup, "--yes")
+      #expect(refused.code == 77 && refused.output.contains("serves the database; stop it first"))
+      try #require(try relay.stop() == 0)
+      let restored = try run(relay, "db", "restore", backup, "--yes", "--reason", "test")
+      #expect(restored.code == 0 && restored.output.contains("Start receiptd now."))
+      destination.answerAll(.taken)
+      try relay.start()
+      try relay.reaches(.delivered, Checkout("jdo-1").subscription)
+      #expect(try relay.receipt(of: Checkout("jdo-2").subscription) == nil)
+      #expect(try run(relay, "db", "check").code == 0)
+      #expect(try run(relay, "audit", "list").output.contains("db restore"))
+      // Stripe sends it again.
+      try relay.take(Checkout("jdo-2").completed)
+      try relay.reaches(.delivered, Checkout("jdo-2").subscription)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// A real receiptd that asks a stand-in for Stripe: for what events leave out, and for events that never came.
+
+import Domain
+import Glibc
+import JSON
+import Platform
+import Sandbox
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct ProcessorTests {
+  /// What the stand-in was asked, and when.
+  private final class Asked: Sendable {
+    private let entries = Monitor<[(request: SandboxStripeRequest, at: MonotonicInstant)]>([])
+
+    func note(_ request: SandboxStripeRequest) { entries.update { $0.append((request, .now())) } }
+
+    var all: [(request: SandboxStripeRequest, at: MonotonicInstant)] { entries.withLock { $0 } }
+
+    func wait(for count: Int) throws {
+      try waitUntil("Stripe is asked \(count) times") { all.count >= count }
+    }
+  }
+
+  private func withStripe(
+    _ behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour(apiKey: "rk_test_1"), more: JSONValue = [:],
+    _ body: (Relay, Destination, SandboxStripe, Asked) throws -> Void
+  ) throws {
+    let asked = Asked()
+    let stripe = try SandboxStripe(behaviour: behaviour) { asked.note($0) }
+    defer { stripe.stop() }
+    let asking: JSONValue = ["stripe": ["api_key": "rk_test_1", "api_base": .string(stripe.base)]]
+    try withRelay(app: asking.merging(more)) { relay, destination in
+      try body(relay, destination, stripe, asked)
+    }
+  }
+
+  private func know(_ checkout: Checkout, _ stripe: SandboxStripe) {
+    var books = stripe.books
+    for event in [checkout.subscriptionEvent(), checkout.completed] {
+      if let object = event["data"]?["object"] { books.add(object: object) }
+    }
+    stripe.books = books
+  }
+
+  @Test("A payment whose event lacks the price gets it by a look-up, and is delivered")
+  func price() throws {
+    try withStripe { relay, destination, stripe, asked in
+      let checkout = Checkout("lacking")
+      know(checkout, stripe)
+      try relay.take(checkout.sessionEvent())
+      #expect(try relay.receipt(of: checkout.subscription)?.reason == .price)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.first?["stripe_price_id"] == Checkout.price)
+      #expect(asked.all.map(\.request.target) == ["/v1/subscriptions/\(checkout.subscription)"])
+      #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="found"}"#) == 1)
+      #expect(try relay.events().count == 1 && relay.count("look_ups") == 0)
+      // One that lacks nothing is none of Stripe's business.
+      try relay.passTime()
+      #expect(asked.all.count == 1)
+      #expect(!relay.log.contains("rk_test_1"))
+    }
+  }
+
+  @Test("Asked to go slower it waits as long as it is told, and nothing is lost")
+  func limited() throws {
+    let behaviour = SandboxStripeBehaviour(status: 429, retryAfterSeconds: 2)
+    try withStripe(behaviour) { relay, _, stripe, asked in
+      let checkout = Checkout("patient")
+      know(checkout, stripe)
+      try relay.take(checkout.sessionEvent())
+      try asked.wait(for: 1)
+      stripe.behaviour = SandboxStripeBehaviour()
+      // Nothing of it holds up others (R11).
+      try relay.passTime()
+      try relay.reaches(.delivered, checkout.subscription)
+      let times = asked.all.map(\.at)
+      #expect(times.count == 2 && times[1].milliseconds(since: times[0]) >= 2000)
+      #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="limited"}"#) == 1)
+    }
+  }
+
+  @Test("A refused key is said once, and a reload with the right one goes on")
+  func refused() throws {
+    try withStripe(SandboxStripeBehaviour(apiKey: "rk_test_2")) { relay, _, stripe, asked in
+      for user in ["a", "b"] {
+        know(Checkout(user), stripe)
+        try relay.take(Checkout(user).sessionEvent())
+      }
+      try waitUntil("it says so") { relay.log.contains("refuses to be asked") }
+      #expect(asked.all.allSatisfy { $0.request.status == 401 })
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["stripe": ["api_key": "rk_test_2"]]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      for user in ["a", "b"] { try relay.reaches(.delivered, Checkout(user).subscription) }
+      #expect(relay.log.ranges(of: "refuses to be asked").count == 1)
+      #expect(!relay.log.contains("rk_test_"))
+    }
+  }
+
+  @Test("What could not be delivered while it was down is fetched at the start, also when that is cut off")
+  func downtime() throws {
+    let auto: JSONValue = ["stripe": ["backfill": "auto", "backfill_after": "1ms"]]
+    try withStripe(more: auto) { relay, destination, stripe, asked in
+      try relay.passTime()
+      try relay.stop()
+      #expect(asked.all.isEmpty, "the first start has missed nothing")
+      let (lost, seen) = (Checkout("lost"), Checkout("seen"))
+      var books = stripe.books
+      books.add(lost.completed, isDelivered: false)
+      books.add(seen.completed)
+      stripe.books = books
+      stripe.behaviour = SandboxStripeBehaviour(status: 503)
+      try relay.start()
+      try asked.wait(for: 1)
+      try relay.stop()
+      stripe.behaviour = SandboxStripeBehaviour(apiKey: "rk_test_1")
+      try relay.start()
+      try relay.reaches(.delivered, lost.subscription)
+      #expect(destination.ledger(of: lost.subscription).count == 1)
+      #expect(try relay.receipt(of: seen.subscription) == nil, "Stripe says that it was delivered")
+      try waitUntil("it is done") { try relay.count("backfills") == 0 }
+      #expect(relay.log.contains("missing=1"))
+    }
+  }
+
+  @Test("receiptctl fetches page by page from its own stand-in, with receiptd down, and once")
+  func commandLine() throws {
+    try withRelay { relay, _ in
+      try relay.stop()
+      let output = relay.directory.file("receiptctl.log")
+      let stripe = try relay.operate([
+        "sandbox", "stripe", "--port", "0", "--events", "30", "--page-size", "7",
+      ])
+      let base = try waitFor("it says where it listens") {
+        TextFile.read(output).split(separator: "\"").first { $0.hasPrefix("http://") }.map(String.init)
+      }
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["stripe": ["api_key": "sk_test_sandbox", "api_base": .string(base)]]]])
+      try relay.writeConfiguration()
+      for missing in [30, 0] {
+        #expect(try relay.operate(["events", "backfill", "--since", "1d", "--json"]).end() == 0)
+        #expect(TextFile.read(output).contains(#""events":30,"missing":\#(missing),"#))
+      }
+      #expect(try relay.events().count == 30)
+      stripe.send(SIGTERM)
+      #expect(try stripe.end() == 0)
+      #expect(TextFile.read(output).contains("starting_after=evt_"))
+      #expect(try relay.operate(["events", "backfill", "--since", "1d"]).end() == 69)
+    }
+  }
+}

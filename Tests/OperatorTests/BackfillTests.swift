@@ -1,0 +1,184 @@
+// `events backfill` against a stand-in for Stripe, and `events reprocess`.
+
+import Domain
+import FoundationEssentials
+import JSON
+import Platform
+import Sandbox
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite struct BackfillTests {
+  private static func stripe(
+    _ count: Int, _ behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour(pageSizeMax: 10),
+    onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void = { _ in }
+  ) throws -> SandboxStripe {
+    var random = SeededGenerator(seed: 1)
+    let books = StripeBooks.made(count, now: ManualClock.start, random: &random)
+    return try SandboxStripe(books: books, behaviour: behaviour, onRequest: onRequest)
+  }
+
+  /// A relay that asks there.
+  private static func harness(asking base: String?) throws -> OperatorHarness {
+    let harness = try OperatorHarness()
+    let asking = base.map { ", api_key: 'sk_test_1', api_base: '\($0)'" } ?? ""
+    let text = """
+      { database: 'receiptd.db', listen: { port: 1 }, apps: { ios: { client: 'open',
+        stripe: { webhook_secrets: ['env:WEBHOOK_SECRET']\(asking) },
+        purchasely: { api_key: 'env:API_KEY' } } } }
+      """
+    _ = FileManager.default.createFile(atPath: harness.configurationPath, contents: Data(text.utf8))
+    return harness
+  }
+
+  private static func count(_ harness: OperatorHarness) throws -> (events: Int, receipts: Int) {
+    let reader = try harness.reader()
+    return (
+      try reader.events(EventFilter(), limit: 1000).count,
+      try reader.receipts(ReceiptFilter(), limit: 1000).count
+    )
+  }
+
+  @Test func whatIsMissingIsTakenInOnce() throws {
+    let stripe = try Self.stripe(25)
+    let harness = try Self.harness(asking: stripe.base)
+    let dry = harness.run("events", "backfill", "--since", "1d", "--dry-run")
+    #expect(dry.code == .done)
+    #expect(dry.out == "ios: found 25 events, 25 would be taken in; nothing was changed\n")
+    #expect(try Self.count(harness) == (0, 0))
+    let ran = harness.run("events", "backfill", "--since", "10m", "--reason", "the proxy was down")
+    #expect(ran.out == "ios: found 11 events, 11 were missing, 11 of them belong to receipts\n", "\(ran)")
+    let object = try #require(
+      try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
+    #expect(object["events"] == 25 && object["missing"] == 14 && object["is_complete"] == true)
+    let again = try #require(
+      try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
+    #expect(again["events"] == 25 && again["missing"] == 0)
+    #expect(try Self.count(harness) == (25, 25))
+    let audit = harness.run("audit", "list", "--json")
+    #expect(audit.out.contains("the proxy was down") && audit.out.contains("events backfill"))
+    #expect(!audit.out.contains("sk_test_1"))
+  }
+
+  @Test func aPromiseOfOnlyTheUndeliveredIsKept() throws {
+    let stripe = try Self.stripe(5)
+    var books = stripe.books
+    var random = SeededGenerator(seed: 7)
+    let lost = SandboxPurchase(userID: "u", priceID: "p", isSubscription: true, random: &random)
+    books.add(lost, at: ManualClock.start, isDelivered: false, random: &random)
+    stripe.books = books
+    let harness = try Self.harness(asking: stripe.base)
+    let ran = harness.run("events", "backfill", "--since", "1d", "--undelivered")
+    #expect(ran.out.hasPrefix("ios: found 1 event, 1 were missing"), "\(ran)")
+  }
+
+  @Test func aRefusedKeyIsSaidAndNotShown() throws {
+    let stripe = try Self.stripe(5, SandboxStripeBehaviour(apiKey: "sk_other"))
+    let ran = try Self.harness(asking: stripe.base).run("events", "backfill", "--since", "1d")
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("refuses to be asked (http_401); see that stripe.api_key is right"))
+    #expect(!ran.notes.contains("sk_test_1"))
+  }
+
+  @Test func nobodyThereIsUnavailable() throws {
+    let stripe = try Self.stripe(5)
+    let base = stripe.base
+    stripe.stop()
+    let ran = try Self.harness(asking: base).run("events", "backfill", "--since", "1d")
+    #expect(ran.code == .unavailable)
+    #expect(ran.notes.contains("does not answer (connect_failed)"))
+  }
+
+  @Test func itGoesSlowerWhenItIsAskedTo() throws {
+    let stripe = try Self.stripe(5, SandboxStripeBehaviour(status: 429, retryAfterSeconds: 7))
+    let pauses = Monitor<[Int64]>([])
+    let ran = try Self.harness(asking: stripe.base).run("events", "backfill", "--since", "1d") { pause in
+      pauses.withLock { $0.append(pause) }
+      stripe.behaviour = SandboxStripeBehaviour()
+    }
+    #expect(ran.code == .done && ran.out.contains("5 were missing"), "\(ran)")
+    #expect(pauses.withLock { $0 } == [7000])
+  }
+
+  @Test func aPartIsAPart() throws {
+    let holder = Monitor<SandboxStripe?>(nil)
+    let stripe = try Self.stripe(25) { _ in
+      // After the first page the key is revoked.
+      holder.withLock { $0 }?.behaviour = SandboxStripeBehaviour(status: 401)
+    }
+    holder.withLock { $0 = stripe }
+    defer { holder.withLock { $0 = nil } }
+    let harness = try Self.harness(asking: stripe.base)
+    let ran = harness.run("events", "backfill", "--since", "1d", "--json")
+    #expect(ran.code == .partly)
+    #expect(try ran.objects.first?["is_complete"] == false && ran.objects.first?["missing"] == 10)
+    #expect(try Self.count(harness).events == 10)
+  }
+
+  @Test(arguments: [
+    (["--since", "31d"], ExitCode.usage, "take --since 30d"), ([], .usage, "say from when on"),
+    (["--since", "1d", "--app", "web"], .notFound, "there is no app 'web'"),
+  ])
+  func whatCannotBeAskedIsSaid(options: [String], code: ExitCode, advice: String) throws {
+    let harness = try Self.harness(asking: "http://127.0.0.1:1")
+    let ran = harness.run(arguments: ["events", "backfill"] + options)
+    #expect(ran.code == code && ran.notes.contains(advice), "\(ran)")
+  }
+
+  @Test func withoutAKeyThereIsNobodyToAsk() throws {
+    let ran = try Self.harness(asking: nil).run("events", "backfill", "--since", "1d")
+    #expect(ran.code == .configuration && ran.notes.contains("apps.ios.stripe.api_key: is not set"), "\(ran)")
+  }
+}
+
+@Suite struct ReprocessTests {
+  /// An event that an older version did not understand.
+  private static func harness() throws -> (harness: OperatorHarness, ids: [String]) {
+    let harness = try OperatorHarness()
+    var random = SeededGenerator(seed: 1)
+    var ids: [String] = []
+    for number in 1...3 {
+      let purchase = SandboxPurchase(
+        userID: "u\(number)", priceID: "price_1", isSubscription: true, random: &random)
+      let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
+      _ = try harness.writer.apply(
+        TakeEvent(
+          app: "ios", processor: "stripe", eventID: event.id, type: "", body: event.body,
+          content: .nothing(.unparsed)), now: harness.clock.now)
+      ids.append(event.id)
+    }
+    return (harness, ids)
+  }
+
+  @Test func whatWasNotUnderstoodIsReadAgain() throws {
+    let (harness, ids) = try Self.harness()
+    let dry = harness.run("events", "reprocess", "--outcome", "unparsed", "--dry-run")
+    #expect(dry.out == "unparsed → noted  3\nWould read 3 events again; 3 would change.\n")
+    let nobody = harness.run("events", "reprocess", "--outcome", "unparsed")
+    #expect(nobody.code == .refused && nobody.notes.contains("nothing was changed"))
+    let ran = harness.run("events", "reprocess", "--outcome", "unparsed", answer: "y")
+    #expect(ran.code == .done)
+    #expect(ran.out == "unparsed → receipt  3\nRead 3 events again; 3 changed.\n")
+    #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).count == 3)
+    let again = harness.run("events", "reprocess", ids[0], "--yes", "--json")
+    let object = try #require(try again.objects.first)
+    #expect(object["before"] == "receipt" && object["after"] == "receipt")
+    #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).count == 3)
+    let audit = try harness.run("audit", "list", "--json").objects
+    #expect(audit.count == 3 && audit.allSatisfy { $0["action"] == "events reprocess" })
+  }
+
+  @Test func idsMayComeFromStdin() throws {
+    let (harness, ids) = try Self.harness()
+    let ran = harness.run(
+      arguments: ["events", "reprocess", "-", "--yes"], input: "\(ids[0])\n\n \(ids[1]) \n")
+    #expect(ran.code == .done && ran.out.hasSuffix("Read 2 events again; 2 changed.\n"), "\(ran)")
+    let unknown = harness.run("events", "reprocess", "evt_nobody", "--yes")
+    #expect(unknown.code == .notFound && unknown.notes.contains("nothing was changed"))
+    #expect(harness.run("events", "reprocess").code == .usage)
+    #expect(harness.run("events", "reprocess", ids[2], "--outcome", "noted").code == .usage)
+  }
+}

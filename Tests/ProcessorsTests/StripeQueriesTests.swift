@@ -1,0 +1,115 @@
+// What is asked of Stripe's API, and how its answers read.
+
+import Domain
+import JSON
+import Processors
+import Testing
+
+private func queries(_ accounts: StripeSettings.Accounts = .own) throws -> any ProcessorQueries {
+  let settings = StripeSettings(
+    webhookSecrets: [], accounts: accounts, apiKey: "rk_test_1", apiBase: "https://stripe.example")
+  return try #require(try StripeProcessor(settings).queries)
+}
+
+@Suite("Questions to Stripe")
+struct StripeQueriesTests {
+  @Test("Without a key nothing is asked; with one it goes into the header of every request alone")
+  func key() throws {
+    #expect(try StripeProcessor(StripeSettings(webhookSecrets: [])).queries == nil)
+    let queries = try queries()
+    #expect(queries.headers.contains { $0.name == "Authorization" && $0.value == "Bearer rk_test_1" })
+    let urls =
+      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1").map(\.url)
+      + queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map {
+        $0.page(after: nil).url
+      }
+    for url in urls {
+      #expect(url.hasPrefix("https://stripe.example/v1/") && !url.contains("rk_test_1"))
+    }
+  }
+
+  @Test("A subscription is asked for itself, then by its session; a session with its line items")
+  func lookUps() throws {
+    let queries = try queries()
+    let session = "https://stripe.example/v1/checkout/sessions/cs_1?expand%5B%5D=line_items"
+    #expect(
+      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1").map(\.url)
+        == ["https://stripe.example/v1/subscriptions/sub_1", session])
+    #expect(
+      queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1").map(\.url)
+        == [session])
+    // An id is Stripe's word, and came from outside all the same.
+    let odd = queries.lookUps(of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil)
+    #expect(odd.map(\.url) == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
+  }
+
+  @Test("A list names its beginning, its types, a hundred to a page, and where the last page ended")
+  func eventLists() throws {
+    let selection = EventSelection(
+      since: Timestamp(unixMilliseconds: 1_700_000_000_999), undeliveredOnly: false)
+    let lists = try queries().eventLists(selection)
+    let url = try #require(lists.first?.page(after: "evt_1&x").url)
+    #expect(
+      url.hasPrefix("https://stripe.example/v1/events?limit=100&created%5Bgte%5D=1700000000&types%5B%5D="))
+    #expect(
+      url.contains("&types%5B%5D=checkout.session.completed") && url.contains("types%5B%5D=invoice.paid"))
+    #expect(url.hasSuffix("&starting_after=evt_1%26x") && !url.contains("delivery_success"))
+    #expect(url.split(separator: "&").count { $0.hasPrefix("types") } <= 20, "Stripe takes no more")
+    let undelivered = try queries(.ownAnd(["acct_1"]))
+      .eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map { $0.page(after: nil) }
+    #expect(undelivered.map { $0.headers["Stripe-Account"] } == [nil, "acct_1"])
+    #expect(undelivered.allSatisfy { $0.url.contains("&delivery_success=false") })
+  }
+
+  @Test("A page gives each event's own bytes, as they stand in it")
+  func page() throws {
+    let first = #"{ "id": "evt_2", "type":"invoice.paid",  "data": {"object": {"x": "é\u00e9 ] } \" "}} }"#
+    let second = #"{"id":"evt_1","created":1.0e3}"#
+    let text = #"{"object":"list","data":[ \#(first) ,\#(second)],"has_more":true,"url":"/v1/events"}"#
+    let page = try #require(try queries().page(from: Array(text.utf8)))
+    #expect(page.events.map { String(decoding: $0, as: UTF8.self) } == [first, second])
+    #expect(page.next == "evt_1")
+    let last = try queries().page(from: Array(#"{"data":[{"id":"evt_1"}],"has_more":false}"#.utf8))
+    #expect(last?.next == nil && last?.events.count == 1)
+    #expect(try queries().page(from: Array(#"{"data":[],"has_more":false}"#.utf8))?.events == [])
+    for broken in [
+      "", "[]", "{}", #"{"data":{},"has_more":false}"#, #"{"data":[],"has_more":true}"#, "<html>",
+    ] {
+      #expect(try queries().page(from: Array(broken.utf8)) == nil, "\(broken)")
+    }
+  }
+
+  @Test("A subscription that was asked for tells price, customer and user, and nothing about the payment")
+  func subscription() throws {
+    let report = try #require(try queries().report(from: activeSubscription.serialized(), now: readAt))
+    #expect(report.key == PurchaseKey(type: .subscription, id: "sub_1") && report.sessionID == nil)
+    #expect(report.prices == ["price_1"] && report.customerID == "cus_1" && report.metadataUser == "u1")
+    #expect(report.observations == [] && report.happenedAt == readAt)
+  }
+
+  @Test("A session that was asked for tells its line items, its reference, and the subscription that it sold")
+  func session() throws {
+    let items: JSONValue = ["object": "list", "data": [["id": "li_1", "price": ["id": "price_9"]]]]
+    let whole = object(paidSession, ("line_items", items))
+    let report = try #require(try queries().report(from: whole.serialized(), now: readAt))
+    #expect(report.key == PurchaseKey(type: .subscription, id: "sub_1") && report.sessionID == "cs_1")
+    #expect(report.prices == ["price_9"] && report.clientReference == "u1" && report.observations == [])
+    let payment = object(whole, ("subscription", .null), ("mode", "payment"))
+    let single = try #require(try queries().report(from: payment.serialized(), now: readAt))
+    #expect(single.key == PurchaseKey(type: .checkoutSession, id: "cs_1"))
+    for other: JSONValue in [firstInvoice, [:], [], ["object": "subscription"], ["error": ["type": "x"]]] {
+      #expect(try queries().report(from: other.serialized(), now: readAt) == nil)
+    }
+  }
+
+  @Test(
+    "Every status means one thing",
+    arguments: [
+      (200, QueryVerdict.answered), (404, .notFound), (429, .limited), (401, .refused), (403, .refused),
+      (400, .refused), (302, .refused), (402, .refused), (409, .transient), (500, .transient),
+      (503, .transient), (nil, .transient),
+    ] as [(Int?, QueryVerdict)])
+  func verdicts(status: Int?, verdict: QueryVerdict) throws {
+    #expect(try queries().judge(status: status) == verdict)
+  }
+}

@@ -1,0 +1,115 @@
+// The stand-in for Stripe's API over real connections, asked as the relay asks.
+
+import Domain
+import HTTPClient
+import JSON
+import Platform
+import Processors
+import Sandbox
+import Testing
+
+@Suite struct SandboxStripeTests {
+  private static func stripe(
+    _ count: Int, _ behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour()
+  ) throws -> SandboxStripe {
+    var random = SeededGenerator(seed: 1)
+    let books = StripeBooks.made(count, now: 1_800_000_000_000, random: &random)
+    return try SandboxStripe(books: books, behaviour: behaviour)
+  }
+
+  private static func ask(
+    _ url: String, key: String? = "sk_test_1", _ pool: TransferPool
+  ) throws -> (status: Int?, body: [UInt8], retryAfter: String?) {
+    let headers = key.map { [TransferHeader("Authorization", "Bearer \($0)")] } ?? []
+    try pool.start(
+      TransferRequest(method: .get, url: url, headers: headers, answerBytesMax: 1 << 24), tag: 0)
+    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 20_000)
+    while MonotonicInstant.now() < deadline {
+      if let result = pool.run(timeoutMilliseconds: 1000).first?.result {
+        return (result.status, result.body, result.header("Retry-After"))
+      }
+    }
+    return (nil, [], nil)
+  }
+
+  private static func queries(_ stripe: SandboxStripe) throws -> any ProcessorQueries {
+    let settings = StripeSettings(webhookSecrets: [], apiKey: "sk_test_1", apiBase: stripe.base)
+    return try #require(try StripeProcessor(settings).queries)
+  }
+
+  @Test func aListIsGoneThroughPageByPage() throws {
+    let stripe = try Self.stripe(25, SandboxStripeBehaviour(pageSizeMax: 10))
+    let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
+    let list = try #require(
+      queries.eventLists(
+        EventSelection(since: Timestamp(unixMilliseconds: 0), undeliveredOnly: false)
+      ).first)
+    var ids: [String] = []
+    var cursor: String?
+    var pages = 0
+    repeat {
+      let page = try #require(queries.page(from: try Self.ask(list.page(after: cursor).url, pool).body))
+      ids += try page.events.map { try JSONValue(parsing: $0)["id"]?.stringValue ?? "" }
+      cursor = page.next
+      pages += 1
+    } while cursor != nil
+    #expect(pages == 3 && Set(ids).count == 25)
+  }
+
+  @Test func aListTakesFilters() throws {
+    let stripe = try Self.stripe(25)
+    var books = stripe.books
+    books.add(
+      ["id": "evt_lost", "type": "invoice.paid", "created": 1_800_000_000, "data": [:]], isDelivered: false)
+    stripe.books = books
+    let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
+    func count(_ since: Int64, _ undelivered: Bool) throws -> Int? {
+      let selection = EventSelection(since: Timestamp(unixSeconds: since), undeliveredOnly: undelivered)
+      let list = try #require(queries.eventLists(selection).first)
+      return queries.page(from: try Self.ask(list.page(after: nil).url, pool).body)?.events.count
+    }
+    #expect(try count(0, false) == 26)
+    #expect(try count(0, true) == 1)
+    #expect(try count(1_800_000_000 - 600, false) == 12, "one a minute, and the lost one")
+    #expect(try Self.ask("\(stripe.base)/v1/events?types%5B%5D=no.such", pool).body.count < 100)
+    #expect(try Self.ask("\(stripe.base)/v1/events?starting_after=evt_0", pool).status == 400)
+    #expect(try Self.ask("\(stripe.base)/v1/events?limit=101", pool).status == 400)
+  }
+
+  @Test func objectsTellWhatTheirEventsLeaveOut() throws {
+    let stripe = try Self.stripe(0)
+    var random = SeededGenerator(seed: 2)
+    let purchase = SandboxPurchase(userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
+    var books = stripe.books
+    let event = books.add(purchase, at: 1_800_000_000_000, random: &random)
+    stripe.books = books
+    #expect(!String(decoding: event.body, as: UTF8.self).contains("price_1"), "as Stripe's own event")
+    let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
+    let key = PurchaseKey(type: .subscription, id: purchase.objectID)
+    let now = Timestamp(unixSeconds: 1_800_000_000)
+    for query in queries.lookUps(of: key, sessionID: purchase.sessionID) {
+      let report = queries.report(from: try Self.ask(query.url, pool).body, now: now)
+      #expect(report?.prices == ["price_1"] && report?.key == key, "\(query.url)")
+    }
+    let plain = "\(stripe.base)/v1/checkout/sessions/\(purchase.sessionID)"
+    #expect(queries.report(from: try Self.ask(plain, pool).body, now: now)?.prices == [])
+    #expect(try Self.ask("\(plain)/line_items", pool).status == 200)
+    #expect(try Self.ask("\(stripe.base)/v1/subscriptions/sub_0", pool).status == 404)
+  }
+
+  @Test func itHasKeysLimitsAndBadDays() throws {
+    let stripe = try Self.stripe(1, SandboxStripeBehaviour(apiKey: "sk_test_1"))
+    let pool = try TransferPool(connectionsMax: 1)
+    let url = "\(stripe.base)/v1/events"
+    #expect(try Self.ask(url, pool).status == 200)
+    #expect(try Self.ask(url, key: "sk_other", pool).status == 401)
+    #expect(try Self.ask(url, key: nil, pool).status == 401)
+    stripe.behaviour.requestsPerSecondMax = 0
+    let limited = try Self.ask(url, pool)
+    #expect(limited.status == 429 && limited.retryAfter == "1")
+    stripe.behaviour = SandboxStripeBehaviour(failRate: 1)
+    #expect(try Self.ask(url, pool).status == 500)
+    stripe.behaviour = SandboxStripeBehaviour(status: 403)
+    #expect(try Self.ask(url, pool).status == 403)
+  }
+}

@@ -1,0 +1,222 @@
+// What a processor is asked, when, and what its answers do: one more observation, in whatever order (R2, R9).
+
+import TestSupport
+import Domain
+import SQLite
+import Store
+import Testing
+
+private let asking: [String: AppRules] = [
+  "ios": AppRules(join: JoinPolicy(), looksUp: true, compose: TestStore.compose)
+]
+
+/// What Stripe says of the subscription `n`.
+private func answer(_ n: String = "1", user: String? = nil, price: String? = "price_9") -> PurchaseReport {
+  var said = Said.created(n, user: user, price: price)
+  said.observations = []
+  return said
+}
+
+@Suite("Look-ups")
+struct LookUpTests {
+  private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookUp] {
+    try store.reader.dueLookUps(app: app, now: store.now, limit: 100)
+  }
+
+  @Test("What lacks nothing is never asked about, and nothing is where there is no key")
+  func nothingToAsk() throws {
+    let store = try TestStore(rules: asking)
+    try store.take(Said.completed(prices: ["price_1"]))
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    let other = try TestStore()
+    try other.take(Said.completed())
+    #expect(try other.status() == "waiting/price")
+    #expect(try other.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("A purchase without a price is asked about after a moment, and an answer releases it")
+  func price() throws {
+    let store = try TestStore(rules: asking)
+    try store.post(user: "u1")
+    try store.take(Said.completed())
+    #expect(try store.status() == "waiting/price")
+    #expect(try due(store).isEmpty, "its sister events may come first")
+    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == store.after(1500))
+    store.advance(1500)
+    let question = try #require(try due(store).first)
+    #expect(question.key.id == "sub_1" && question.sessionID == "cs_1" && question.reason == .price)
+    try store.apply(
+      TakeLookUp(app: "ios", row: question.row, reports: [answer()], nextAt: store.after(minute)))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_9 blob")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    #expect(try store.integer("SELECT count(*) FROM events") == 1, "an answer is no event")
+  }
+
+  @Test("An answer that does not help is noted, and the next question comes later, also after a restart (R9)")
+  func backOff() throws {
+    let store = try TestStore(rules: asking)
+    try store.take(Said.completed(user: nil, prices: ["price_1"]))
+    #expect(try store.status() == "waiting/user")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    try store.apply(TakeLookUp(app: "ios", row: question.row, reports: [], nextAt: store.after(10 * second)))
+    try store.reopen()
+    #expect(try due(store).isEmpty)
+    store.advance(10 * second)
+    #expect(try due(store).map(\.tries) == [1])
+    // What it lacks is another thing now: that has not been asked yet.
+    let other = try TestStore(rules: asking)
+    try other.take(Said.completed(user: nil))
+    other.advance(2000)
+    let row = try #require(try due(other).first).row
+    let half = answer(user: "u7", price: nil)
+    try other.apply(TakeLookUp(app: "ios", row: row, reports: [half], nextAt: other.after(day)))
+    #expect(try other.status() == "waiting/price")
+    other.advance(2000)
+    #expect(try due(other).map(\.reason) == [.price])
+  }
+
+  @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
+  func schedule() {
+    let pauses = (1...7).map { LookUp.pauseMilliseconds(tries: $0, isUnknown: false) }
+    #expect(
+      pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
+    #expect(LookUp.pauseMilliseconds(tries: 1, isUnknown: true) == 6 * hour)
+    #expect(LookUp.firstPauseMilliseconds(JoinPolicy()) == 1500)
+    // Well before the context's own price would be taken.
+    #expect(LookUp.firstPauseMilliseconds(JoinPolicy(waitForStripePriceMilliseconds: 1000)) == 250)
+    #expect(LookUp.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
+    #expect(
+      (1...20).map { LookUp.restMilliseconds(failures: $0, retryAfterMilliseconds: nil) }.max() == minute)
+  }
+
+  @Test("Events and answers in any order, and twice, make the same receipt (R2)")
+  func anyOrder() throws {
+    let steps: [(name: String, report: PurchaseReport, isAnswer: Bool)] = [
+      ("completed", Said.completed(), false),
+      ("answer", answer(price: "price_1"), true),
+      ("invoice", Said.invoice(price: nil), false),
+      ("again", answer(price: "price_1"), true),
+    ]
+    for order in permutations(Array(steps.indices)) {
+      let store = try TestStore(rules: asking)
+      for step in order.map({ steps[$0] }) {
+        if step.isAnswer {
+          // An answer to a question is one that somebody asked: about a purchase that waited.
+          let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
+          try store.apply(TakeLookUp(app: "ios", row: row, reports: [step.report], nextAt: store.after(hour)))
+        } else {
+          try store.take(step.report)
+        }
+      }
+      let row = try store.only().rowID
+      try store.apply(
+        TakeLookUp(app: "ios", row: row, reports: [answer(price: "price_1")], nextAt: store.after(hour)))
+      store.advance(hour)
+      try store.endWaits()
+      #expect(
+        try store.status() == "pending: u1 subscription sub_1 price_1 -", "\(order.map { steps[$0].name })")
+      #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    }
+  }
+
+  @Test("The subscription that a checkout sold can be asked for, and the two rows become one")
+  func subscription() throws {
+    let store = try TestStore(rules: asking)
+    try store.take(Said.completed(named: false, prices: ["price_1"]))
+    #expect(try store.status() == "waiting/subscription")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    #expect(question.key == PurchaseKey(type: .checkoutSession, id: "cs_1"))
+    var said = Said.session("1", [])
+    said.clientReference = "u1"
+    try store.apply(TakeLookUp(app: "ios", row: question.row, reports: [said], nextAt: store.after(hour)))
+    #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("What an operator ends is not asked about any more")
+  func operatorEnds() throws {
+    let store = try TestStore(rules: asking)
+    try store.take(Said.completed())
+    let id = try #require(try store.only().receipt?.id)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 1)
+    #expect(try store.apply(CancelReceipt(id: id, note: "test")) == .done)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("Receipts that waited before there was a key are planned, a slice at a time")
+  func planning() throws {
+    let store = try TestStore()
+    for n in 0..<700 { try store.take(Said.completed("\(n)", user: "u\(n)")) }
+    var plan: PlanLookUps? = PlanLookUps(app: "ios", reason: .price)
+    var slices = 0
+    while let next = plan {
+      plan = try store.apply(next)
+      slices += 1
+    }
+    #expect(slices == 2)
+    #expect(try due(store).count == 100)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 700)
+    let lookUps = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let plans = try lookUps.prepare("EXPLAIN QUERY PLAN SELECT min(due_at) FROM look_ups WHERE app = 'ios'")
+      .all { row throws(SQLiteError) in try row.text(3) }
+    #expect(plans.allSatisfy { $0.contains("look_ups_due") }, "\(plans)")
+  }
+
+  @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
+  func service() throws {
+    let store = try TestStore(rules: asking)
+    let start = NoteService(backfillAfterMilliseconds: ["ios": 10 * minute])
+    #expect(try store.apply(start) == nil)
+    #expect(try store.reader.backfills() == [:], "the first start has missed nothing")
+    store.advance(9 * minute)
+    #expect(try store.apply(start) == TestStore.start)
+    #expect(try store.reader.backfills() == [:])
+    let last = store.now
+    store.advance(10 * minute)
+    _ = try store.apply(start)
+    let since = last.advanced(byMilliseconds: -5 * minute)
+    #expect(try store.reader.backfills() == ["ios": since])
+    // Cut off, and down again for long: it begins where the first one would have.
+    store.advance(day)
+    try store.reopen()
+    _ = try store.apply(start)
+    #expect(try store.reader.backfills() == ["ios": since])
+    try store.apply(NoteBackfilled(app: "ios", since: since))
+    #expect(try store.reader.backfills() == [:])
+  }
+}
+
+@Suite("Events that are read again")
+struct ReprocessTests {
+  private func reprocess(_ store: TestStore, _ content: TakeEvent.Content) throws -> ReprocessEvent.Outcome {
+    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
+    return try store.apply(
+      ReprocessEvent(
+        TakeEvent(
+          app: "ios", processor: "stripe", eventID: event.id, type: "checkout.session.completed",
+          body: Array("{}".utf8), content: content), row: event.row))
+  }
+
+  @Test("An event that was not understood makes its receipt once it is, and only once (R2)")
+  func understood() throws {
+    let store = try TestStore()
+    _ = try store.apply(
+      TakeEvent(
+        app: "ios", processor: "stripe", eventID: "evt_1", type: "", body: Array("{}".utf8),
+        content: .nothing(.unparsed)))
+    let said = TakeEvent.Content.report(Said.completed(prices: ["price_1"]), keep: true)
+    #expect(try reprocess(store, said) == .init(before: .unparsed, after: .receipt))
+    #expect(try store.status() == "waiting/context")
+    #expect(try reprocess(store, said) == .init(before: .receipt, after: .receipt))
+    #expect(try store.integer("SELECT count(*) FROM events") == 1)
+    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
+    #expect(event.receiptID != nil && event.type == "checkout.session.completed")
+    // A purchase keeps what it has taken in, whatever is thought of the event later.
+    #expect(try reprocess(store, .nothing(.otherMode)) == .init(before: .receipt, after: .receipt))
+    #expect(try store.reader.events(EventFilter(), limit: 1).first?.receiptID == event.receiptID)
+  }
+}
