@@ -95,8 +95,11 @@ public final class App: Sendable {
 /// Every configured app, by slug.
 public struct AppDirectory: Sendable {
   public let apps: [String: App]
+  /// How long it is known that a receipt was delivered.
+  let receiptsKeptMilliseconds: Int64
 
   public init(_ configuration: Configuration) throws {
+    receiptsKeptMilliseconds = configuration.retention.receiptsMilliseconds
     apps = Dictionary(uniqueKeysWithValues: try configuration.apps.map { ($0.slug, try App($0)) })
   }
 

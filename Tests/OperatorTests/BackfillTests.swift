@@ -22,11 +22,11 @@ import Testing
   }
 
   /// A relay that asks there.
-  private static func harness(asking base: String?) throws -> OperatorHarness {
+  private static func harness(asking base: String?, root: String = "") throws -> OperatorHarness {
     let harness = try OperatorHarness()
     let asking = base.map { ", api_key: 'sk_test_1', api_base: '\($0)'" } ?? ""
     let text = """
-      { database: 'receiptd.db', listen: { port: 1 }, apps: { ios: { client: 'open',
+      { database: 'receiptd.db', listen: { port: 1 }, \(root) apps: { ios: { client: 'open',
         stripe: { webhook_secrets: ['env:WEBHOOK_SECRET']\(asking) },
         purchasely: { api_key: 'env:API_KEY' } } } }
       """
@@ -126,6 +126,12 @@ import Testing
     let harness = try Self.harness(asking: "http://127.0.0.1:1")
     let ran = harness.run(arguments: ["events", "backfill"] + options)
     #expect(ran.code == code && ran.notes.contains(advice), "\(ran)")
+  }
+
+  @Test func whatWouldBeDeliveredAgainIsRefused() throws {
+    let harness = try Self.harness(asking: "http://127.0.0.1:1", root: "retention: { receipts: '2d' },")
+    let ran = harness.run("events", "backfill", "--since", "3d")
+    #expect(ran.code == .usage && ran.notes.contains("receipts are kept for 2d"), "\(ran)")
   }
 
   @Test func withoutAKeyThereIsNobodyToAsk() throws {

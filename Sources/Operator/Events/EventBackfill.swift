@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Relay
 internal import SQLite
 internal import Store
@@ -43,6 +44,12 @@ struct EventBackfill {
           "--since: the processor lists events of \(days) days only; take --since \(days)d. What is older "
             + "has to be completed by hand: receiptctl receipts complete")
       }
+    }
+    let kept = configuration.retention.receiptsMilliseconds
+    guard since >= session.now.advanced(byMilliseconds: -kept) else {
+      throw session.usage(
+        "--since: receipts are kept for \(DurationText.text(milliseconds: kept)) (retention.receipts); "
+          + "what is older would be delivered again")
     }
     let isDry = session.command.flag("dry-run")
     let backfill = EventBackfill(

@@ -38,6 +38,7 @@ public struct StripeQueries: ProcessorQueries {
     [("Authorization", "Bearer \(apiKey)"), ("Accept", "application/json")]
   }
 
+  /// A purchase of a connected account is not found: which account it is of stands in its events alone.
   public func lookUps(of key: PurchaseKey, sessionID: String?) -> [ProcessorQuery] {
     switch key.type {
     case .checkoutSession: [session(key.id)]

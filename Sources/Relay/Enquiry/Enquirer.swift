@@ -23,7 +23,7 @@ final class Enquirer: Sendable {
     /// Look-ups whose answers are on disk, or could not be stored.
     var settled: [(app: String, row: Int64, isStored: Bool)] = []
     /// Slices of fetched events: what became of each; nil when they could not be stored.
-    var taken: [(app: String, outcomes: [TakeEvent.Outcome]?)] = []
+    var taken: [(app: String, edition: Int, outcomes: [TakeEvent.Outcome]?)] = []
     var plans: [PlanLookUps] = []
     var hasBackfills = false
     var directory: AppDirectory?

@@ -30,7 +30,9 @@ extension EnquirerRun {
     do throws(SQLiteError) {
       for (app, since) in try reader.backfills() where directory[app]?.backfillAfterMilliseconds != nil {
         guard let desk = desks[app], desk.backfill == nil else { continue }
-        let earliest = now.advanced(byMilliseconds: -desk.enquiry.eventsKeptMilliseconds)
+        // An event whose receipt is not kept any more would make it anew, and have it delivered again (R3).
+        let kept = min(desk.enquiry.eventsKeptMilliseconds, directory.receiptsKeptMilliseconds)
+        let earliest = now.advanced(byMilliseconds: -kept)
         let lists = desk.enquiry.eventLists(since: max(since, earliest), undeliveredOnly: true)
         desks[app]?.backfill = EnquiryDesk.Backfill(since: since, lists: lists)
         log.info(
@@ -49,7 +51,9 @@ extension EnquirerRun {
     if !backfill.events.isEmpty { return store(backfill, app) }
     guard let list = backfill.lists.first else { return conclude(backfill, app) }
     guard mayAsk(app) else { return }
-    if ask(.page(app: app), desk.enquiry.request(list)) { desks[app]?.backfill?.isBusy = true }
+    if ask(.page(app: app, edition: desk.edition), desk.enquiry.request(list)) {
+      desks[app]?.backfill?.isBusy = true
+    }
   }
 
   mutating func finishPage(_ answer: QueryAnswer, _ app: String) {
@@ -78,12 +82,12 @@ extension EnquirerRun {
   /// Like webhooks: when there is no room for those, there is none for these.
   private mutating func store(_ backfill: EnquiryDesk.Backfill, _ app: String) {
     let command = CommandList(Array(backfill.events.prefix(Self.slice)))
-    let enquirer = enquirer
+    let (enquirer, edition) = (enquirer, desks[app]?.edition ?? 0)
     desks[app]?.backfill?.isBusy = true
     let isQueued = enquirer.committer.submit(command, from: .outside(app: app)) { result in
       // Whatever the reason, it is tried again.
       let outcomes = try? result.get()
-      enquirer.tell { $0.taken.append((app, outcomes)) }
+      enquirer.tell { $0.taken.append((app, edition, outcomes)) }
     }
     if !isQueued { note(taken: nil, app) }
   }

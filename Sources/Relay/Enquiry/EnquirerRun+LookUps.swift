@@ -9,6 +9,8 @@ internal import Store
 /// One purchase that is being asked about.
 struct LookUpQuestion {
   let app: String
+  /// The configuration under which it is asked.
+  let edition: Int
   let due: DueLookUp
   /// What is asked after the one that is under way, if that does not help.
   var later: ArraySlice<ProcessorQuery>
@@ -50,7 +52,8 @@ extension EnquirerRun {
         isCutShort = true
         break
       }
-      let question = LookUpQuestion(app: app, due: purchase, later: queries.dropFirst())
+      let question = LookUpQuestion(
+        app: app, edition: desk.edition, due: purchase, later: queries.dropFirst())
       guard ask(.lookUp(question), desk.enquiry.request(first)) else {
         isCutShort = true
         break

@@ -11,12 +11,20 @@ struct EnquirerRun {
   /// A question that is under way.
   enum Question {
     case lookUp(LookUpQuestion)
-    case page(app: String)
+    /// - edition: the configuration under which it was asked.
+    case page(app: String, edition: Int)
 
     var app: String {
       switch self {
       case .lookUp(let question): question.app
-      case .page(let app): app
+      case .page(let app, _): app
+      }
+    }
+
+    var edition: Int {
+      switch self {
+      case .lookUp(let question): question.edition
+      case .page(_, let edition): edition
       }
     }
   }
@@ -31,6 +39,8 @@ struct EnquirerRun {
   private var lastTag: UInt64 = 0
   private var lookAt: MonotonicInstant
   private var signAt: MonotonicInstant
+  /// Whether the database knows that receiptd serves again.
+  private var hasBegun = false
   /// After the database could not be read.
   private var readsAgainAt: MonotonicInstant?
 
@@ -41,8 +51,7 @@ struct EnquirerRun {
     clock = enquirer.surroundings.clock
     log = enquirer.surroundings.log
     lookAt = clock.monotonic
-    signAt = clock.monotonic.advanced(byMilliseconds: Enquirer.signMilliseconds)
-    begin()
+    signAt = clock.monotonic
     use(directory)
   }
 
@@ -102,12 +111,17 @@ struct EnquirerRun {
       if !isStored { rest(app, for: Enquirer.faultPauseMilliseconds) }
     }
     for plan in news.plans { submit(plan) }
-    for (app, outcomes) in news.taken { note(taken: outcomes, app) }
+    for (app, edition, outcomes) in news.taken where desks[app]?.edition == edition {
+      note(taken: outcomes, app)
+    }
     let looksAgain = monotonic >= lookAt
     if looksAgain {
       lookAt = monotonic.advanced(byMilliseconds: enquirer.surroundings.lookIntervalMilliseconds)
     }
-    if news.hasBackfills { beginBackfills() }
+    if news.hasBackfills {
+      hasBegun = true
+      beginBackfills()
+    }
     if news.looksEverywhere || looksAgain { for app in desks.keys { lookSoon(app) } }
     return false
   }
@@ -143,6 +157,7 @@ struct EnquirerRun {
       }
       for reason in LookUp.reasons { submit(PlanLookUps(app: app.slug, reason: reason)) }
     }
+    if hasBegun { beginBackfills() }
   }
 
   private func submit(_ plan: PlanLookUps) {
@@ -154,9 +169,11 @@ struct EnquirerRun {
   }
 
   /// Tells the database now and then that receiptd serves, so that the next start knows how long it did not.
+  /// The first sign is the one that learns it of the run before.
   private mutating func giveSign() {
     guard monotonic >= signAt else { return }
     signAt = monotonic.advanced(byMilliseconds: Enquirer.signMilliseconds)
+    guard hasBegun else { return begin() }
     // The next one comes in a minute, whatever becomes of this one.
     _ = enquirer.committer.submit(NoteService(), from: .inside) { _ in }
   }
@@ -190,10 +207,11 @@ extension EnquirerRun {
     guard let desk = desks[question.app] else { return }
     desks[question.app]?.open = max(0, desk.open - 1)
     let answer = desk.enquiry.judge(completion.result, now: now)
-    let isOrderly = cope(with: answer, desk.enquiry)
+    let isOrderly = question.edition == desk.edition && cope(with: answer, desk.enquiry)
     switch question {
     case .lookUp(let question): finish(question, answer, isOrderly: isOrderly)
-    case .page(let app): finishPage(answer, app)
+    case .page(let app, let edition):
+      if edition == desk.edition { finishPage(answer, app) }
     }
   }
 

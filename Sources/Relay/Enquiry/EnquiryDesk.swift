@@ -26,6 +26,9 @@ struct EnquiryDesk {
   }
 
   var enquiry: Enquiry
+  /// Counts the configurations: what was asked under an old one is nothing to go on with, for its key and its
+  /// addresses belong together.
+  var edition = 0
   var bucket: TokenBucket
   /// Nothing is asked before.
   var restsUntil: MonotonicInstant?
@@ -55,6 +58,8 @@ struct EnquiryDesk {
   /// A new configuration: what the old one was refused may be right now.
   mutating func use(_ enquiry: Enquiry, now: Timestamp) {
     self.enquiry = enquiry
+    edition += 1
+    backfill = nil
     restsUntil = nil
     failures = 0
     hasWarned = false
