@@ -107,7 +107,7 @@ let package = Package(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
       resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
-    tests("StoreTests", ["Store", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
+    tests("StoreTests", ["Store", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
       [

@@ -22,6 +22,8 @@ final class ErasureRows {
   private let emptyingContext: Statement
   private let contextsOfUser: Statement
   private let forgettingReason: Statement
+  private let forgettingJobReason: Statement
+  private let forgettingAsked: Statement
   /// nil as long as nobody was forgotten.
   private var code: HMACSHA256?
 
@@ -56,6 +58,14 @@ final class ErasureRows {
     contextsOfUser = try connection.prepare(
       "SELECT id FROM contexts WHERE user_id = ?1 AND app = ?2 LIMIT ?3")
     forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
+    // Jobs are few. One that is still to choose its receipts finds none.
+    forgettingJobReason = try connection.prepare(
+      """
+      UPDATE audit SET reason = NULL
+      WHERE subject IN (SELECT id FROM jobs WHERE json_extract(asked, ?1) = ?2)
+      """)
+    forgettingAsked = try connection.prepare(
+      "UPDATE jobs SET asked = json_set(asked, ?1, ?3), reason = NULL WHERE json_extract(asked, ?1) = ?2")
   }
 
   /// Whether anybody was ever forgotten; as long as not, nothing is hashed.
@@ -117,11 +127,23 @@ final class ErasureRows {
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
     if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
+    try forgetAsked("object", record.purchase.key.id, app: record.app)
+    try forgetAsked("import_id", record.receipt?.importID, app: record.app)
+    try forgetAsked("user", record.purchase.userID, app: record.app)
     try emptyingPurchase.run([
       .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)),
       .optional(record.purchase.sessionID.flatMap { token($0, app: record.app) }), .time(now),
     ])
     return events.count
+  }
+
+  /// Takes an id out of what jobs were asked for, and the words of whoever asked.
+  /// - Parameter name: the name of the option that chose by it.
+  private func forgetAsked(_ name: String, _ id: String?, app: String) throws(SQLiteError) {
+    guard let id, let token = token(id, app: app) else { return }
+    let path = Value.text("$.\(name)")
+    try forgettingJobReason.run([path, .text(id)])
+    try forgettingAsked.run([path, .text(id), .text(token)])
   }
 
   /// Empties an event that belongs to no purchase.
@@ -143,6 +165,7 @@ final class ErasureRows {
   /// Empties some of a user's contexts.
   /// - Returns: how many there were; fewer than `limit` when none is left.
   func emptyContexts(app: String, user: String, limit: Int64) throws(SQLiteError) -> Int {
+    try forgetAsked("user", user, app: app)
     let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(SQLiteError) in
       try row.text(0)
     }
