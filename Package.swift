@@ -52,6 +52,7 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("JSON"),
+    library("HTML"),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -67,11 +68,12 @@ let package = Package(
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
       swiftSettings: house),
     library("Store", ["Domain", "SQLite", "Migrations"]),
+    library("Presentation", ["Platform", "Domain", "Store"]),
     library(
       "Relay",
       [
-        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-        "Destinations", "Store",
+        "Platform", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+        "Destinations", "Store", "Presentation",
       ]),
 
     // What people touch.
@@ -82,19 +84,20 @@ let package = Package(
       "Operator",
       [
         "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Terminal", "Relay", "Sandbox",
+        "Presentation", "Terminal", "Relay", "Sandbox",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport", swiftSettings: house),
+      name: "TestSupport", dependencies: ["Platform", "JSON"], path: "Tests/TestSupport", swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
       swiftSettings: house),
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
+    tests("HTMLTests", ["HTML"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),

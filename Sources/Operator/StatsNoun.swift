@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -29,7 +30,7 @@ enum StatsNoun {
     }
     session.output.table(table(stats, session))
     for app in stats {
-      guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
+      guard let text = BreakerText(app.breaker, app: DisplayText.clean(app.slug), now: session.now) else { continue }
       session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
       session.output.line("  \(text.advice)")
     }

@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import Platform
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -73,7 +74,7 @@ struct ReplayFollow {
   private mutating func tellWhy() throws {
     let apps = Set(try ReceiptOutline.all(Array(rest.prefix(StoreReader.idsMax)), reader).map(\.app))
     for (app, breaker) in try reader.breakers() where apps.contains(app) {
-      guard let text = BreakerText(breaker, app: app, session) else { continue }
+      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now) else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
       if key != told {
         session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")

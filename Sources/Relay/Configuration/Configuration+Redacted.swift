@@ -17,7 +17,7 @@ extension Configuration {
     }
     return [
       "listen": listen,
-      "admin": ["address": .string(admin.address), "port": .integer(Int64(admin.port))],
+      "admin": admin.redacted,
       "database": .string(databasePath),
       "log": ["level": .string(log.level.rawValue), "format": .string(log.format.rawValue)],
       "limits": [
@@ -36,6 +36,19 @@ extension Configuration {
       ],
       "apps": .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }),
     ]
+  }
+}
+
+extension Configuration.Admin {
+  fileprivate var redacted: JSONValue {
+    var value: JSONValue =
+      if let socketPath {
+        ["socket": .string(socketPath)]
+      } else {
+        ["address": .string(address), "port": .integer(Int64(port))]
+      }
+    if let password { value = value.adding("password", .string(password.description)) }
+    return value
   }
 }
 
