@@ -67,7 +67,7 @@ let package = Package(
       name: "Migrations", path: "migrations",
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
       swiftSettings: house),
-    library("Store", ["Domain", "SQLite", "Migrations"]),
+    library("Store", ["JSON", "Domain", "SQLite", "Migrations"]),
     library("Presentation", ["Platform", "Domain", "Store"]),
     library(
       "Relay",
@@ -90,7 +90,8 @@ let package = Package(
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform", "JSON"], path: "Tests/TestSupport", swiftSettings: house),
+      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite"], path: "Tests/TestSupport",
+      swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
       swiftSettings: house),
@@ -113,7 +114,7 @@ let package = Package(
       "RelayTests",
       [
         "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations",
+        "Destinations", "TestSupport",
       ]),
     tests(
       "EndToEndTests",
@@ -131,8 +132,10 @@ let package = Package(
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(
       "OperatorTests",
-      ["Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform"],
-      exclude: ["Snapshots"]),
+      [
+        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform",
+        "TestSupport",
+      ], exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
     tests("TidyTests", ["Relay", "Platform", "receiptctl"]),

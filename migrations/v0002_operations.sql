@@ -21,3 +21,53 @@ CREATE INDEX contexts_by_app ON contexts (app);
 -- claimed changes one index less.
 DROP INDEX contexts_unused_newest;
 CREATE INDEX contexts_by_user ON contexts (user_id, app, posted_at);
+
+-- Work on many receipts that a person asked for: it outlives the program that was asked, and goes on with
+-- whichever comes next.
+CREATE TABLE jobs (
+  row_id       INTEGER PRIMARY KEY,
+  id           TEXT    NOT NULL,                 -- job_…; names its row: no index is needed
+  kind         TEXT    NOT NULL CHECK (kind = 'replay' OR kind = 'cancel' OR kind = 'complete'),
+  state        TEXT    NOT NULL CHECK (state = 'preparing' OR state = 'running' OR state = 'paused'
+                                       OR state = 'done' OR state = 'cancelled'),
+  asked        TEXT    NOT NULL,                 -- a JSON object: which receipts
+  force        INTEGER NOT NULL,                 -- whether delivered ones are sent again
+  price_id     TEXT,                             -- what receipts are completed with
+  rate_milli   INTEGER,                          -- receipts in 1000 s; NULL as fast as it goes
+  actor        TEXT    NOT NULL,
+  reason       TEXT,                             -- the person's words
+  total        INTEGER NOT NULL,                 -- receipts that were chosen so far
+  found_to     TEXT,                             -- where the search for more goes on
+  released_to  INTEGER,                          -- the position of the last receipt that had its turn
+  next_at_ns   INTEGER,                          -- when the rate allows the next; Unix nanoseconds
+  note         TEXT,                             -- why it ended, where nobody asked for it
+  created_at   INTEGER NOT NULL,
+  updated_at   INTEGER NOT NULL,
+  ended_at     INTEGER                           -- when nothing of it was left to come
+) STRICT;
+CREATE INDEX jobs_open ON jobs (row_id) WHERE ended_at IS NULL;
+
+-- The receipts of a job, chosen once. Positions are negative: found from the newest to the oldest, taken from
+-- the oldest to the newest.
+CREATE TABLE job_receipts (
+  job_row      INTEGER NOT NULL REFERENCES jobs (row_id),
+  position     INTEGER NOT NULL,
+  purchase_row INTEGER NOT NULL,                 -- may be gone
+  outcome      TEXT    NOT NULL CHECK (outcome = 'planned' OR outcome = 'released' OR outcome = 'delivered'
+                                       OR outcome = 'failed' OR outcome = 'cancelled'
+                                       OR outcome = 'skipped' OR outcome = 'gone'),
+  reason       TEXT,
+  PRIMARY KEY (job_row, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX job_receipts_of_purchase ON job_receipts (purchase_row);
+CREATE INDEX job_receipts_under_way ON job_receipts (job_row, position, purchase_row)
+  WHERE outcome = 'released';
+
+-- How many receipts of a job came to what; the rest is planned.
+CREATE TABLE job_counts (
+  job_row INTEGER NOT NULL REFERENCES jobs (row_id),
+  outcome TEXT    NOT NULL,
+  reason  TEXT    NOT NULL,                      -- empty where there is none
+  count   INTEGER NOT NULL,
+  PRIMARY KEY (job_row, outcome, reason)
+) STRICT, WITHOUT ROWID;

@@ -6,6 +6,7 @@
 public enum Identifier {
   public static let contextPrefix = "ctx_"
   public static let receiptPrefix = "rcp_"
+  public static let jobPrefix = "job_"
 
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let characters = 26

@@ -24,10 +24,12 @@ public struct StoreChanges: Sendable, Equatable {
   public var contextIDs: Set<String> = []
   /// When the earliest wait that was set runs out.
   public var waitUntil: Timestamp?
+  /// Whether there is something new for whoever runs jobs.
+  public var hasJobs = false
 
   public init() {}
 
-  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil }
+  public var isEmpty: Bool { dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
@@ -50,6 +52,7 @@ public final class StoreSession {
   let breakers: BreakerRows
   let retention: RetentionRows
   let audit: AuditRows
+  let jobs: JobRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -70,11 +73,17 @@ public final class StoreSession {
     breakers = try BreakerRows(connection)
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
+    jobs = try JobRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
   func receiptIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
+  }
+
+  /// A new job's identifier. It names its row.
+  func jobIdentifier(row: Int64) -> String {
+    Identifier.make(prefix: Identifier.jobPrefix, now: now, number: row, random: &random)
   }
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.

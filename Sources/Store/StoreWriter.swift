@@ -153,5 +153,6 @@ extension StoreChanges {
     dueAt.merge(other.dueAt) { min($0, $1) }
     contextIDs.formUnion(other.contextIDs)
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
+    hasJobs = hasJobs || other.hasJobs
   }
 }

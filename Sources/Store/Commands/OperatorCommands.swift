@@ -33,7 +33,11 @@ public struct ReplayReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    try change(try store.purchases.find(receipt: id), in: store)
+  }
+
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+    guard let old, var receipt = old.receipt else { return .notFound }
     var record = old
     if receipt.state == .delivered && !force { return .delivered }
     if receipt.body == nil {
@@ -66,7 +70,11 @@ public struct CancelReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    try change(try store.purchases.find(receipt: id), in: store)
+  }
+
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+    guard let old, var receipt = old.receipt else { return .notFound }
     var record = old
     guard receipt.state != .delivered, receipt.state != .cancelled else { return .notAllowed(receipt.state) }
     receipt.state = .cancelled
@@ -94,7 +102,11 @@ public struct CompleteReceipt: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard let old = try store.purchases.find(receipt: id), var receipt = old.receipt else { return .notFound }
+    try change(try store.purchases.find(receipt: id), in: store)
+  }
+
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+    guard let old, var receipt = old.receipt else { return .notFound }
     var record = old
     // The bytes of a pending one may be on their way; those of a delivered one have been.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }

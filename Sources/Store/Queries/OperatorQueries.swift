@@ -5,18 +5,26 @@ public import SQLite
 
 /// As much of a receipt as a bulk verb needs.
 public struct ReceiptOutline: Sendable, Equatable {
+  public var row: Int64
   public var id: String
   public var app: String
   public var state: ReceiptState
   public var reason: Reason?
   public var createdAt: Timestamp
 
-  public init(id: String, app: String, state: ReceiptState, reason: Reason?, createdAt: Timestamp) {
+  public var lastStatus: Int64?
+
+  public init(
+    row: Int64, id: String, app: String, state: ReceiptState, reason: Reason?, createdAt: Timestamp,
+    lastStatus: Int64? = nil
+  ) {
+    self.row = row
     self.id = id
     self.app = app
     self.state = state
     self.reason = reason
     self.createdAt = createdAt
+    self.lastStatus = lastStatus
   }
 }
 
@@ -42,7 +50,7 @@ extension StoreReader {
   private func outlines(rows: [Int64]) throws(SQLiteError) -> [ReceiptOutline] {
     let reading = try connection.prepare(
       """
-      SELECT receipt_id, app, state, reason, created_at FROM purchases
+      SELECT receipt_id, app, state, reason, created_at, last_status, row_id FROM purchases
       WHERE row_id = ?1 AND state IS NOT NULL
       """
     )
@@ -55,9 +63,10 @@ extension StoreReader {
 
   private static func outline(_ row: Row) throws(SQLiteError) -> ReceiptOutline {
     ReceiptOutline(
-      id: try row.text(0), app: try row.text(1), state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
-      reason: try row.optionalText(3).map(Reason.init), createdAt: Timestamp(unixMilliseconds: row.integer(4))
-    )
+      row: row.integer(6), id: try row.text(0), app: try row.text(1),
+      state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
+      reason: try row.optionalText(3).map(Reason.init),
+      createdAt: Timestamp(unixMilliseconds: row.integer(4)), lastStatus: row.optionalInteger(5))
   }
 
   /// How many receipts of an app were delivered since then, to the minute. Counted for eight days.

@@ -1,0 +1,94 @@
+// What a job needs next, found by reading only: whoever runs jobs asks, applies the command that it is given,
+// and asks again. receiptd does so for every job; receiptctl for one that it started or watches. One thread.
+
+public import Domain
+public import SQLite
+
+/// One step of a job.
+public enum JobStep: StoreCommand {
+  case extend(ExtendJob)
+  case step(StepJob)
+
+  public func apply(to store: StoreSession) throws(SQLiteError) {
+    switch self {
+    case .extend(let command): _ = try command.apply(to: store)
+    case .step(let command): _ = try command.apply(to: store)
+    }
+  }
+}
+
+/// What is to be done for a job.
+public enum JobTurn: Sendable {
+  /// Apply this and ask again.
+  case apply(JobStep)
+  /// Nothing for so long, as far as is known.
+  case wait(milliseconds: Int64)
+  /// Nothing any more.
+  case over
+}
+
+/// The work on one job.
+public struct JobWork {
+  /// Receipts under way that one look takes in.
+  static let window = 1000
+  /// Between two looks at receipts that are under way: soon after some have ended, later when none has.
+  static let lookMilliseconds: Int64 = 250
+  static let lookMillisecondsMax: Int64 = 2000
+
+  public let job: Int64
+  private var lookedTo = Int64.min
+  private var pauseMilliseconds = lookMilliseconds
+
+  /// - Parameter job: its row.
+  public init(job: Int64) { self.job = job }
+
+  public mutating func next(_ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
+    guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
+    if job.state == .preparing { return try prepare(job, reader, now: now) }
+    let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
+    lookedTo = looked.last ?? Int64.min
+    var wait = Int64.max
+    if job.state == .running, job.count(.planned) > 0 {
+      wait = max(0, job.pace.nextAt(now: now).milliseconds(since: now))
+    }
+    let isOver = job.count(.released) + job.count(.planned) == 0
+    if !looked.positions.isEmpty || wait == 0 || isOver {
+      pauseMilliseconds = Self.lookMilliseconds
+      return .apply(.step(StepJob(job: job.row, ended: looked.positions)))
+    }
+    // The rest of a long list at once.
+    if looked.last != nil { return .wait(milliseconds: min(wait, Self.lookMilliseconds / 10)) }
+    defer { pauseMilliseconds = min(pauseMilliseconds * 2, Self.lookMillisecondsMax) }
+    return .wait(milliseconds: min(wait, pauseMilliseconds))
+  }
+
+  private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
+    guard case .filter(var filter, let limit) = job.request.source else {
+      let silent = now.milliseconds(since: job.updatedAt)
+      if (0..<StepJob.abandonedMilliseconds).contains(silent) {
+        return .wait(milliseconds: StepJob.abandonedMilliseconds - silent)
+      }
+      return .apply(.step(StepJob(job: job.row)))
+    }
+    filter.after = job.foundTo
+    let room = min(ExtendJob.slice, max(0, (limit ?? Int.max) - job.total))
+    let found = try reader.outlines(filter, limit: room)
+    return .apply(
+      .extend(
+        ExtendJob(
+          job: job.row, from: job.foundTo, to: found.last?.id ?? job.foundTo,
+          rows: found.filter { job.request.concerns($0.state) }.map(\.row),
+          isLast: found.count < ExtendJob.slice)))
+  }
+}
+
+extension JobRequest {
+  /// Whether receipts of this state are taken in where a filter chooses them.
+  public func concerns(_ state: ReceiptState) -> Bool {
+    switch kind {
+    case .replay: state != .delivered || force
+    case .cancel: state != .delivered && state != .cancelled
+    case .complete: state != .delivered && state != .pending
+    }
+  }
+}

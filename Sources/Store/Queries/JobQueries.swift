@@ -1,0 +1,130 @@
+// Jobs, as operators ask for them, and what whoever runs them has to know. A job's counts are kept, so asking
+// for it costs the same however many receipts it has.
+
+internal import Domain
+public import SQLite
+
+/// Which jobs to list; what is nil does not restrict.
+public struct JobFilter: Sendable, Equatable {
+  public var state: JobState?
+  /// Only jobs older than this one: where the page before ended. The id of a job.
+  public var after: String?
+
+  public init() {}
+}
+
+/// A receipt of a job, and what came of it.
+public struct JobReceipt: Sendable, Equatable {
+  public var position: Int64
+  /// Nil when it is not there any more.
+  public var receiptID: String?
+  public var outcome: JobOutcome
+  public var reason: String?
+}
+
+extension StoreReader {
+  /// - Returns: at most `limit` jobs, newest first.
+  public func jobs(_ filter: JobFilter, limit: Int) throws(SQLiteError) -> [Job] {
+    let after = filter.after.flatMap { Identifier.number(in: $0, prefix: Identifier.jobPrefix) }
+    return try connection.snapshot { () throws(SQLiteError) in
+      let found = try connection.prepare(
+        """
+        SELECT \(JobRow.columns) FROM jobs WHERE row_id < ?1 AND (?2 IS NULL OR state = ?2)
+        ORDER BY row_id DESC LIMIT ?3
+        """
+      ).all(
+        [.integer(after ?? Int64.max), .optional(filter.state?.rawValue), .integer(Int64(limit))], JobRow.job)
+      return try counted(found)
+    }
+  }
+
+  /// A job by its id.
+  public func job(id: String) throws(SQLiteError) -> Job? {
+    guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix), let job = try job(row: row),
+      job.id == id
+    else { return nil }
+    return job
+  }
+
+  func job(row: Int64) throws(SQLiteError) -> Job? {
+    try connection.snapshot { () throws(SQLiteError) in
+      let found = try connection.prepare("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
+        .all([.integer(row)], JobRow.job)
+      return try counted(found).first
+    }
+  }
+
+  /// The rows of the jobs of which something is still to come, the oldest first.
+  public func openJobs() throws(SQLiteError) -> [Int64] {
+    try connection.prepare("SELECT row_id FROM jobs WHERE ended_at IS NULL ORDER BY row_id").all {
+      row throws(SQLiteError) in row.integer(0)
+    }
+  }
+
+  /// The jobs that a receipt was chosen for, the oldest first, and what came of it in each.
+  public func jobs(ofPurchase row: Int64) throws(SQLiteError) -> [(job: Job, outcome: JobOutcome)] {
+    let found = try connection.prepare(
+      "SELECT job_row, outcome FROM job_receipts WHERE purchase_row = ?1 ORDER BY job_row"
+    ).all([.integer(row)]) { row throws(SQLiteError) in
+      (row: row.integer(0), outcome: JobOutcome(rawValue: try row.text(1)) ?? .gone)
+    }
+    var jobs: [(job: Job, outcome: JobOutcome)] = []
+    for place in found {
+      if let job = try job(row: place.row) { jobs.append((job, place.outcome)) }
+    }
+    return jobs
+  }
+
+  /// Receipts of a job in the order of their turns, a page at a time.
+  /// - Parameter after: the position with which the page before ended.
+  public func receipts(
+    ofJob row: Int64, after: Int64? = nil, limit: Int
+  ) throws(SQLiteError) -> [JobReceipt] {
+    try connection.prepare(
+      """
+      SELECT j.position, p.receipt_id, j.outcome, j.reason
+      FROM job_receipts j LEFT JOIN purchases p ON p.row_id = j.purchase_row
+      WHERE j.job_row = ?1 AND j.position > ?2 ORDER BY j.position LIMIT ?3
+      """
+    ).all([.integer(row), .integer(after ?? Int64.min), .integer(Int64(limit))]) {
+      row throws(SQLiteError) in
+      JobReceipt(
+        position: row.integer(0), receiptID: try row.optionalText(1),
+        outcome: JobOutcome(rawValue: try row.text(2)) ?? .gone, reason: try row.optionalText(3))
+    }
+  }
+
+  private func counted(_ jobs: [Job]) throws(SQLiteError) -> [Job] {
+    let counting = try connection.prepare(JobRow.countsSQL)
+    var counted: [Job] = []
+    for var job in jobs {
+      job.counts = try counting.all([.integer(job.row)], JobRow.count)
+      counted.append(job)
+    }
+    return counted
+  }
+}
+
+extension StoreReader {
+  static let underWaySQL = """
+    SELECT j.position, coalesce(p.state = 'pending' OR p.state = 'waiting', 0)
+    FROM job_receipts j LEFT JOIN purchases p ON p.row_id = j.purchase_row
+    WHERE j.job_row = ?1 AND j.outcome = 'released' AND j.position > ?2 ORDER BY j.position LIMIT ?3
+    """
+
+  /// Looks at receipts that are under way because of a job.
+  /// - Returns: the positions of those that have ended, and of the last one that was looked at; nil when
+  ///   there were fewer than `limit`.
+  func ended(
+    job: Int64, after: Int64, limit: Int
+  ) throws(SQLiteError) -> (positions: [Int64], last: Int64?) {
+    let looked = try connection.prepare(Self.underWaySQL)
+      .all([.integer(job), .integer(after), .integer(Int64(limit))]) { row throws(SQLiteError) in
+        (position: row.integer(0), isUnderWay: row.flag(1))
+      }
+    return (
+      looked.filter { !$0.isUnderWay }.map(\.position),
+      looked.count < limit ? nil : looked.last?.position
+    )
+  }
+}

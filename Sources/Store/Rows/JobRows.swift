@@ -1,0 +1,180 @@
+// The statements on `jobs`, `job_receipts` and `job_counts` that the writer uses. The writer's thread.
+
+internal import Domain
+internal import JSON
+internal import SQLite
+
+/// How a `Job` stands in its columns.
+enum JobRow {
+  static let columns = """
+    row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total, found_to, released_to,
+    next_at_ns, note, created_at, updated_at, ended_at
+    """
+
+  static func job(_ row: Row) throws(SQLiteError) -> Job {
+    guard let kind = JobKind(rawValue: try row.text(2)), let state = JobState(rawValue: try row.text(3))
+    else {
+      throw SQLiteError(kind: .corrupt, code: 11, operation: "read a job")
+    }
+    let rate = row.optionalInteger(7)
+    return Job(
+      row: row.integer(0), id: try row.text(1), state: state,
+      request: JobRequest(
+        kind: kind, source: JobSource(try row.text(4)), force: row.flag(5),
+        ratePerSecond: rate.map { Double($0) / 1000 }, priceID: try row.optionalText(6),
+        actor: try row.text(8), reason: try row.optionalText(9)),
+      total: Int(clamping: row.integer(10)), foundTo: try row.optionalText(11),
+      releasedTo: row.optionalInteger(12),
+      pace: Pace(perThousandSeconds: rate, nextAtNanoseconds: row.optionalInteger(13)),
+      note: try row.optionalText(14), createdAt: Timestamp(unixMilliseconds: row.integer(15)),
+      updatedAt: Timestamp(unixMilliseconds: row.integer(16)), endedAt: row.timestamp(17))
+  }
+
+  static func count(_ row: Row) throws(SQLiteError) -> JobCount {
+    let reason = try row.text(1)
+    return JobCount(
+      outcome: JobOutcome(rawValue: try row.text(0)) ?? .gone, reason: reason.isEmpty ? nil : reason,
+      count: Int(clamping: row.integer(2)))
+  }
+
+  static let countsSQL = "SELECT outcome, reason, count FROM job_counts WHERE job_row = ?1 AND count > 0"
+}
+
+final class JobRows {
+  /// One receipt of a job.
+  struct Place {
+    var position: Int64
+    var purchaseRow: Int64
+  }
+
+  private let connection: Connection
+
+  init(_ connection: Connection) throws(SQLiteError) { self.connection = connection }
+
+  // Prepared when they are first used: most writers meet no job.
+  private var statements: [String: Statement] = [:]
+
+  private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    if let known = statements[sql] { return known }
+    let made = try connection.prepare(sql)
+    statements[sql] = made
+    return made
+  }
+
+  /// The row of a new job.
+  func nextRow() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT coalesce(max(row_id), 0) + 1 FROM jobs") ?? 1
+  }
+
+  func find(row: Int64) throws(SQLiteError) -> Job? {
+    guard
+      var job = try statement("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
+        .first([.integer(row)], JobRow.job)
+    else { return nil }
+    job.counts = try statement(JobRow.countsSQL).all([.integer(row)], JobRow.count)
+    return job
+  }
+
+  func insert(_ job: Job) throws(SQLiteError) {
+    let request = job.request
+    try statement(
+      """
+      INSERT INTO jobs (row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total,
+        created_at, updated_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?11)
+      """
+    ).run([
+      .integer(job.row), .text(job.id), .text(request.kind.rawValue), .text(job.state.rawValue),
+      .text(request.source.json.text), .flag(request.force), .optional(request.priceID),
+      .optional(job.pace.perThousandSeconds), .text(request.actor), .optional(request.reason),
+      .time(job.createdAt),
+    ])
+  }
+
+  /// Writes what changes in the life of a job, but for its counts.
+  func update(_ job: Job) throws(SQLiteError) {
+    try statement(
+      """
+      UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, released_to = ?5, next_at_ns = ?6, note = ?7,
+        updated_at = ?8, ended_at = ?9 WHERE row_id = ?1
+      """
+    ).run([
+      .integer(job.row), .text(job.state.rawValue), .integer(Int64(job.total)), .optional(job.foundTo),
+      .optional(job.releasedTo), .optional(job.pace.nextAtNanoseconds), .optional(job.note),
+      .time(job.updatedAt),
+      .time(job.endedAt),
+    ])
+  }
+
+  func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(SQLiteError) {
+    try statement(
+      "INSERT INTO job_receipts (job_row, position, purchase_row, outcome) VALUES (?1, ?2, ?3, 'planned')"
+    ).run([.integer(job), .integer(position), .integer(purchaseRow)])
+  }
+
+  /// The next receipts whose turn it is.
+  func planned(_ job: Job, limit: Int) throws(SQLiteError) -> [Place] {
+    try statement(
+      """
+      SELECT position, purchase_row FROM job_receipts WHERE job_row = ?1 AND position > ?2
+      ORDER BY position LIMIT ?3
+      """
+    ).all([.integer(job.row), .integer(job.releasedTo ?? Int64.min), .integer(Int64(limit))]) {
+      row throws(SQLiteError) in Place(position: row.integer(0), purchaseRow: row.integer(1))
+    }
+  }
+
+  /// The purchase at a position, if it is under way because of the job.
+  func released(_ job: Int64, at position: Int64) throws(SQLiteError) -> Int64? {
+    try statement(
+      """
+      SELECT purchase_row FROM job_receipts
+      WHERE job_row = ?1 AND position = ?2 AND outcome = 'released'
+      """
+    ).first([.integer(job), .integer(position)]) { row throws(SQLiteError) in row.integer(0) }
+  }
+
+  func set(
+    _ outcome: JobOutcome, _ reason: String?, job: Int64, position: Int64
+  ) throws(SQLiteError) {
+    try statement("UPDATE job_receipts SET outcome = ?3, reason = ?4 WHERE job_row = ?1 AND position = ?2")
+      .run([.integer(job), .integer(position), .text(outcome.rawValue), .optional(reason)])
+  }
+
+  /// Moves counts; what is counted is kept beside the receipts, so that asking costs little.
+  func count(_ changes: [JobCount], job: Int64) throws(SQLiteError) {
+    let counting = try statement(
+      """
+      INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (job_row, outcome, reason) DO UPDATE SET count = count + ?4
+      """)
+    for change in changes where change.count != 0 {
+      try counting.run([
+        .integer(job), .text(change.outcome.rawValue), .text(change.reason ?? ""),
+        .integer(Int64(change.count)),
+      ])
+    }
+  }
+
+  /// The oldest job that ended before then.
+  func ended(before cutoff: Timestamp) throws(SQLiteError) -> Int64? {
+    try statement("SELECT row_id FROM jobs WHERE ended_at < ?1 ORDER BY row_id LIMIT 1")
+      .first([.time(cutoff)]) { row throws(SQLiteError) in row.integer(0) }
+  }
+
+  /// Deletes at most `limit` of a job's receipts; the job itself when there are none left.
+  /// - Returns: whether the job is gone.
+  func delete(_ job: Int64, limit: Int64) throws(SQLiteError) -> Bool {
+    try statement(
+      """
+      DELETE FROM job_receipts WHERE job_row = ?1 AND position <=
+        (SELECT max(position) FROM
+          (SELECT position FROM job_receipts WHERE job_row = ?1 ORDER BY position LIMIT ?2))
+      """
+    ).run([.integer(job), .integer(limit)])
+    guard connection.changes < limit else { return false }
+    try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
+    try statement("DELETE FROM jobs WHERE row_id = ?1").run([.integer(job)])
+    return true
+  }
+}

@@ -1,0 +1,278 @@
+// Jobs: work on many receipts that goes on whatever ends in between (R3, R4, R9).
+
+import Domain
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+/// A store with failed receipts, and somebody who runs jobs on it.
+private final class JobStore {
+  let store: TestStore
+  private var works: [Int64: JobWork] = [:]
+
+  init(failed: Int = 5) throws {
+    store = try TestStore()
+    for number in 0..<failed { try purchase("\(number)", .failed(.status(422)), status: 422) }
+  }
+
+  @discardableResult
+  func purchase(_ n: String, _ decision: Delivery.Decision?, status: Int64 = 200) throws -> String {
+    try store.take(Said.completed(n, prices: ["price_1"]))
+    try store.endWaits()
+    store.advance(hour)
+    try store.endWaits()
+    var filter = ReceiptFilter()
+    filter.objectID = "sub_\(n)"
+    let record = try #require(try store.reader.receipts(filter, limit: 1).first)
+    if let decision { try end(record.rowID, decision, status: status) }
+    return try #require(record.receipt?.id)
+  }
+
+  func end(_ row: Int64, _ decision: Delivery.Decision, status: Int64 = 200) throws {
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+      response: [])
+    _ = try store.apply(
+      RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+  }
+
+  func start(
+    _ kind: JobKind = .replay, force: Bool = false, rate: Double? = nil, price: String? = nil,
+    limit: Int? = nil, _ change: (inout ReceiptFilter) -> Void = { $0.state = .failed }
+  ) throws -> Job {
+    var filter = ReceiptFilter()
+    change(&filter)
+    return try store.apply(
+      StartJob(
+        JobRequest(
+          kind: kind, source: .filter(filter, limit: limit), force: force, ratePerSecond: rate,
+          priceID: price, actor: "ann", reason: "why")))
+  }
+
+  /// Takes steps until there is nothing to do for now.
+  @discardableResult
+  func run(_ job: Job, stepsMax: Int = .max) throws -> Job {
+    var work = works[job.row] ?? JobWork(job: job.row)
+    defer { works[job.row] = work }
+    for _ in 0..<stepsMax {
+      guard case .apply(let step) = try work.next(store.reader, now: store.now) else { break }
+      try store.apply(step)
+    }
+    return try current(job)
+  }
+
+  func current(_ job: Job) throws -> Job { try #require(try store.reader.job(id: job.id)) }
+
+  func states() throws -> [String] {
+    try store.receipts().compactMap(\.receipt?.state.rawValue)
+  }
+
+  /// Delivers everything that is due.
+  func deliver(_ decision: Delivery.Decision = .delivered(importID: "imp")) throws {
+    for row in try store.reader.dueRows(app: "ios", now: store.now, limit: 10_000) { try end(row, decision) }
+  }
+}
+
+@Suite("Jobs")
+struct JobTests {
+  @Test("A job replays what matched when it was made, notes what came of each, and is done")
+  func replays() throws {
+    let jobs = try JobStore(failed: 450)
+    let job = try jobs.start()
+    #expect(job.state == .preparing && job.id.hasPrefix("job_"))
+    jobs.store.advance(1)
+    try jobs.purchase("later", .failed(.gaveUp))
+    let running = try jobs.run(job)
+    #expect(running.state == .running && running.total == 450 && running.count(.released) == 450)
+    #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 450)
+    let rows = try jobs.store.reader.dueRows(app: "ios", now: jobs.store.now, limit: 1000)
+    for (index, row) in rows.enumerated() {
+      try jobs.end(row, index % 3 == 0 ? .failed(.status(400)) : .delivered(importID: nil))
+    }
+    let done = try jobs.run(job)
+    #expect(done.state == .done && done.endedAt == jobs.store.now)
+    #expect(done.count(.delivered) == 300 && done.count(.failed) == 150)
+    #expect(done.missed == [JobCount(outcome: .failed, reason: "http_400", count: 150)])
+    #expect(try jobs.store.reader.openJobs() == [])
+    #expect(try jobs.store.reader.integrityFaults() == [])
+  }
+
+  @Test("The oldest has its turn first, and the rate is kept over a restart")
+  func rate() throws {
+    let jobs = try JobStore(failed: 5)
+    let job = try jobs.start(rate: 2)
+    try jobs.run(job)
+    #expect(try jobs.states() == ["pending", "failed", "failed", "failed", "failed"])
+    jobs.store.advance(499)
+    #expect(try jobs.run(job).count(.released) == 1)
+    jobs.store.advance(1)
+    #expect(try jobs.run(job).count(.released) == 2)
+    try jobs.store.reopen()
+    jobs.store.advance(hour)
+    // Nothing is caught up with after an hour in which nobody ran it.
+    #expect(try jobs.run(job).count(.released) == 3)
+    #expect(try jobs.run(job).count(.released) == 3)
+    jobs.store.advance(1000)
+    #expect(try jobs.run(job).count(.released) == 5)
+    try jobs.deliver()
+    #expect(try jobs.run(job).state == .done)
+  }
+
+  @Test("A paused job gives nobody a turn; what is under way goes on", arguments: [false, true])
+  func pauses(isRestarted: Bool) throws {
+    let jobs = try JobStore(failed: 4)
+    let job = try jobs.start(rate: 1)
+    try jobs.run(job)
+    guard case .done(let paused, isChanged: true) = try jobs.store.apply(ChangeJob(id: job.id, .pause)) else {
+      Issue.record("not paused")
+      return
+    }
+    #expect(paused.state == .paused)
+    if isRestarted { try jobs.store.reopen() }
+    jobs.store.advance(hour)
+    try jobs.deliver()
+    let waiting = try jobs.run(job)
+    #expect(waiting.state == .paused && waiting.count(.delivered) == 1 && waiting.count(.planned) == 3)
+    _ = try jobs.store.apply(ChangeJob(id: job.id, .resume))
+    for _ in 0..<3 {
+      try jobs.run(job)
+      jobs.store.advance(1000)
+    }
+    try jobs.deliver()
+    #expect(try jobs.run(job).state == .done)
+  }
+
+  @Test("A cancelled job leaves the rest as it was, and notes what it had released")
+  func cancels() throws {
+    let jobs = try JobStore(failed: 3)
+    let job = try jobs.start(rate: 1)
+    try jobs.run(job)
+    _ = try jobs.store.apply(ChangeJob(id: job.id, .cancel))
+    jobs.store.advance(hour)
+    let open = try jobs.run(job)
+    #expect(open.state == .cancelled && open.endedAt == nil)
+    try jobs.deliver()
+    let ended = try jobs.run(job)
+    #expect(ended.endedAt != nil && ended.count(.delivered) == 1 && ended.count(.planned) == 2)
+    #expect(try jobs.states() == ["delivered", "failed", "failed"])
+    for change in [ChangeJob.Change.pause, .resume] {
+      #expect(try jobs.store.apply(ChangeJob(id: job.id, change)) == .notAllowed(.cancelled))
+    }
+    #expect(try jobs.store.apply(ChangeJob(id: job.id, .cancel)) == .done(ended, isChanged: false))
+  }
+
+  @Test("One that died half-prepared goes on where it stood, or is cancelled without a trace")
+  func preparing() throws {
+    let jobs = try JobStore(failed: 0)
+    try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 5000, failed: 2500))
+    jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
+    let job = try jobs.start()
+    #expect(try jobs.run(job, stepsMax: 2).total == 2000)
+    #expect(try jobs.current(job).state == .preparing)
+    #expect(try jobs.store.apply(ChangeJob(id: job.id, .pause)) == .notAllowed(.preparing))
+    try jobs.store.reopen()
+    let prepared = try jobs.run(job, stepsMax: 1)
+    #expect(prepared.state == .running && prepared.total == 2500 && prepared.count(.planned) == 2500)
+    let other = try jobs.start()
+    try jobs.run(other, stepsMax: 1)
+    _ = try jobs.store.apply(ChangeJob(id: other.id, .cancel))
+    #expect(try jobs.run(other).endedAt != nil)
+    #expect(try jobs.store.reader.counts().contains { $0.state == .pending } == false)
+  }
+
+  @Test("Whoever names receipts one by one and dies leaves a job that ends by itself")
+  func abandoned() throws {
+    let jobs = try JobStore(failed: 2)
+    let source = JobSource.ids(count: 2)
+    let job = try jobs.store.apply(StartJob(JobRequest(source: source, actor: "ann")))
+    let rows = try jobs.store.receipts().map(\.rowID)
+    #expect(
+      try jobs.store.apply(ExtendJob(job: job.row, from: nil, to: "1", rows: [rows[1]], isLast: false)))
+    #expect(try jobs.run(job).state == .preparing)
+    jobs.store.advance(minute)
+    let ended = try jobs.run(job)
+    #expect(ended.state == .cancelled && ended.note != nil && ended.endedAt != nil)
+    #expect(
+      try !jobs.store.apply(ExtendJob(job: job.row, from: "1", to: "2", rows: [rows[0]], isLast: true)))
+    #expect(try jobs.states() == ["failed", "failed"])
+  }
+
+  @Test("What changed meanwhile is skipped and told why; what is gone is gone (R3)")
+  func changedMeanwhile() throws {
+    let jobs = try JobStore(failed: 4)
+    let job = try jobs.start(rate: 0.001)
+    try jobs.run(job, stepsMax: 1)
+    let rows = try jobs.store.receipts().map(\.rowID)
+    // It was in flight still, and was taken in after all.
+    try jobs.end(rows[1], .delivered(importID: nil))
+    _ = try jobs.store.apply(
+      Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: rows[2] - 1))
+    for _ in 0..<4 {
+      try jobs.run(job)
+      jobs.store.advance(1_000_000)
+    }
+    try jobs.deliver()
+    let done = try jobs.run(job)
+    #expect(done.state == .done && done.count(.delivered) == 1 && done.count(.gone) == 2)
+    #expect(done.missed.first { $0.outcome == .skipped }?.reason == "delivered")
+  }
+
+  @Test("A delivered one is taken in by force only (R3)", arguments: [false, true])
+  func delivered(isForced: Bool) throws {
+    let jobs = try JobStore(failed: 1)
+    try jobs.purchase("d", .delivered(importID: nil))
+    let job = try jobs.run(try jobs.start(force: isForced) { _ in })
+    #expect(job.total == (isForced ? 2 : 1) && job.count(.released) == job.total)
+  }
+
+  @Test("Two who run one job at once keep its rate, and no receipt has two turns")
+  func twoRunners() throws {
+    let jobs = try JobStore(failed: 6)
+    let job = try jobs.start(rate: 10)
+    var (one, two) = (JobWork(job: job.row), JobWork(job: job.row))
+    for _ in 0..<12 {
+      let turns = [
+        try one.next(jobs.store.reader, now: jobs.store.now),
+        try two.next(jobs.store.reader, now: jobs.store.now),
+      ]
+      for case .apply(let step) in turns { try jobs.store.apply(step) }
+      jobs.store.advance(50)
+    }
+    let job2 = try jobs.current(job)
+    #expect(job2.total == 6 && job2.count(.released) + job2.count(.planned) == 6)
+    // The first at once, then one in 100 ms, beginning when it was prepared.
+    #expect(job2.count(.released) == 6)
+    #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 6)
+  }
+
+  @Test("Receipts are cancelled and completed in bulk, too")
+  func otherKinds() throws {
+    let jobs = try JobStore(failed: 3)
+    let job = try jobs.run(try jobs.start(.cancel))
+    #expect(job.state == .done && job.count(.cancelled) == 3 && job.missed == [])
+    #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.note == "why" })
+    for number in 0..<3 { try jobs.store.take(Said.completed("p\(number)")) }
+    jobs.store.advance(30 * day)
+    try jobs.store.endWaits()
+    let completing = try jobs.run(try jobs.start(.complete, price: "price_9") { $0.reason = "price" })
+    #expect(completing.total == 3 && completing.count(.released) == 3)
+    #expect(try jobs.store.receipts().filter { $0.receipt?.priceID == "price_9" }.count == 3)
+  }
+
+  @Test("Jobs that ended long ago go, a slice at a time; open ones stay")
+  func retention() throws {
+    let jobs = try JobStore(failed: 0)
+    try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 3000, failed: 2500))
+    jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
+    let old = try jobs.run(try jobs.start(.cancel))
+    #expect(old.state == .done && old.total == 2500)
+    let open = try jobs.start { _ in }
+    var slices = 0
+    while try jobs.store.apply(RetainJobs(cutoff: jobs.store.after(day))) { slices += 1 }
+    #expect(slices == 3)
+    #expect(try jobs.store.reader.jobs(JobFilter(), limit: 10).map(\.id) == [open.id])
+    #expect(try jobs.store.integer("SELECT count(*) FROM job_receipts") == 0)
+    #expect(try jobs.store.reader.integrityFaults() == [])
+  }
+}

@@ -1,0 +1,28 @@
+// The large database that tests are made on is one that the relay itself could have made.
+
+import Domain
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+@Suite("A large database")
+struct LargeDatabaseTests {
+  @Test("It is sound, counted, and each of its receipts is found by its id")
+  func isSound() throws {
+    let store = try TestStore()
+    try LargeDatabase.fill(path: store.path, .init(receipts: 2000, failed: 50, isWhole: true))
+    #expect(try store.reader.integrityFaults() == [])
+    var failed = ReceiptFilter()
+    failed.state = .failed
+    let found = try store.reader.outlines(failed, limit: 100)
+    #expect(found.count == 50)
+    #expect(Set(found.compactMap(\.reason?.text)) == Set(LargeDatabase.reasons.map(\.reason)))
+    let detail = try #require(try store.reader.detail(receipt: LargeDatabase.receiptID(77)))
+    #expect(detail.record.receipt?.state == .delivered && detail.attempts.count == 1)
+    #expect(detail.events.map(\.id) == ["evt_77"])
+    // What comes afterwards is numbered behind it.
+    try store.take(.said(prices: ["price_1"]))
+    #expect(try store.reader.integrityFaults() == [])
+  }
+}
