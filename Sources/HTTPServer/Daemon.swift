@@ -21,7 +21,7 @@ internal import Platform
   init(_ core: Core) throws(ServerError) {
     if core.isEncrypted && MHD_is_feature_supported(.FEATURE_TLS) != .YES { throw .tlsUnavailable }
     let socketFile: SocketFile? = if let path = core.limits.socketPath { try SocketFile(path) } else { nil }
-    let listener = try socketFile?.descriptor ?? Listener.open(core.limits)
+    let listener = if let socketFile { socketFile.descriptor } else { try Listener.open(core.limits) }
     let options = unsafe Self.makeOptions(core)
     do throws(ServerError) {
       port = socketFile == nil ? try Listener.port(of: listener) : 0

@@ -26,13 +26,13 @@ struct SocketFile {
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
     try Self.removeStale(path, address)
-    descriptor = try Self.open()
+    let descriptor = try Self.open()
     do throws(ServerError) {
       guard unsafe Self.with(address, { unsafe bind(descriptor, $0, $1) }) == 0 else {
         throw ServerError.system(.last("bind"))
       }
       // Nobody gets in before `listen`, so it does not matter what the file's mode is until here.
-      guard chmod(path, Self.mode) == 0 else { throw ServerError.system(.last("chmod")) }
+      guard unsafe chmod(path, Self.mode) == 0 else { throw ServerError.system(.last("chmod")) }
       guard listen(descriptor, Self.backlog) == 0 else { throw ServerError.system(.last("listen")) }
       guard let identity = Self.identity(of: path) else { throw ServerError.system(.last("stat")) }
       self.identity = identity
@@ -40,13 +40,14 @@ struct SocketFile {
       close(descriptor)
       throw error
     }
+    self.descriptor = descriptor
     self.path = path
   }
 
   /// Takes the file away, unless another one stands there by now.
   func remove() {
     guard let found = Self.identity(of: path), found == identity else { return }
-    unlink(path)
+    unsafe unlink(path)
   }
 
   /// What a process left that ended without a word. A file that is no socket, or one that somebody listens on, is
@@ -62,7 +63,7 @@ struct SocketFile {
     if unsafe with(address, { unsafe connect(probe, $0, $1) }) == 0 || errno != ECONNREFUSED {
       throw .invalidSocket("another process listens on \(path)")
     }
-    unlink(path)
+    unsafe unlink(path)
   }
 
   private static func open() throws(ServerError) -> Int32 {

@@ -5,6 +5,8 @@ internal import Domain
 internal import HTML
 internal import HTTPServer
 internal import JSON
+internal import Platform
+internal import Presentation
 internal import SQLite
 internal import Store
 
@@ -93,7 +95,7 @@ extension Dashboard {
       try change(receipt: id, kind, form, words, visitor, exchange)
     case .replayOfFailed:
       try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? ""))
-      try replay(try group(form), words, visitor, exchange)
+      replay(try group(form), words, visitor, exchange)
     default: throw .problem(.notFound)
     }
   }

@@ -75,6 +75,8 @@ struct Dashboard: Sendable {
     case .replayOfFailed: return try confirmation(group: try group(try form(head.query))).page
     case .event: return try event(try form(head.query))
     case .audit: return try audit(try form(head.query))
+    case .jobs: return try jobs(try form(head.query))
+    case .job(let id): return try job(id)
     case .health, .readiness, .metrics, .stylesheet, .icon: throw .problem(.notFound)
     }
   }

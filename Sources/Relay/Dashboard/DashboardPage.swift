@@ -12,6 +12,7 @@ struct DashboardPage {
     case overview = "Overview"
     case receipts = "Receipts"
     case failed = "Failed"
+    case jobs = "Jobs"
     case audit = "Audit"
 
     var link: Link {
@@ -19,6 +20,7 @@ struct DashboardPage {
       case .overview: Link()
       case .receipts: Link("receipts")
       case .failed: Link("failed")
+      case .jobs: Link("jobs")
       case .audit: Link("audit")
       }
     }

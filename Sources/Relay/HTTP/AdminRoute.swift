@@ -7,8 +7,9 @@ internal import HTTPServer
 enum AdminRoute: Sendable, Equatable {
   case health, readiness, metrics
   case stylesheet, icon
-  case overview, receipts, failed, event, audit
+  case overview, receipts, failed, event, jobs, audit
   case receipt(id: String)
+  case job(id: String)
   /// A form, and what comes of it when it is sent.
   case change(receipt: String, Change)
   case replayOfFailed
@@ -34,7 +35,10 @@ enum AdminRoute: Sendable, Equatable {
     case (1, "receipts"): self = .receipts
     case (1, "failed"): self = .failed
     case (1, "event"): self = .event
+    case (1, "jobs"): self = .jobs
     case (1, "audit"): self = .audit
+    case (2, "jobs") where Identifier.isWellFormed(segments[1], prefix: Identifier.jobPrefix):
+      self = .job(id: segments[1])
     case (2, "failed") where segments[1] == "replay": self = .replayOfFailed
     case (2, "receipts") where Self.isReceipt(segments[1]): self = .receipt(id: segments[1])
     case (3, "receipts") where Self.isReceipt(segments[1]):
