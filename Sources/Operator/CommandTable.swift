@@ -14,7 +14,8 @@ struct Verb: Sendable {
 enum CommandTable {
   /// In the order of help. A new noun is a file beside these and its line here.
   static let verbs: [Verb] =
-    ReceiptsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + StatsNoun.verbs + AuditNoun.verbs
+    ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + StatsNoun.verbs
+    + AuditNoun.verbs
     + DatabaseNoun.verbs
     + ConfigurationNoun.verbs + SandboxNoun.verbs
 
@@ -38,7 +39,7 @@ enum CommandTable {
         flag: "no-input", help: "Never ask; what would need an answer is refused, unless --yes is given"),
     ],
     nouns: [
-      ReceiptsNoun.spec, EventsNoun.spec, ContextsNoun.spec, AuditNoun.spec, DatabaseNoun.spec,
+      ReceiptsNoun.spec, JobsNoun.spec, EventsNoun.spec, ContextsNoun.spec, AuditNoun.spec, DatabaseNoun.spec,
       ConfigurationNoun.spec, SandboxNoun.spec,
     ],
     commands: verbs.map(\.spec),

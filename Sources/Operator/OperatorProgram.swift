@@ -14,6 +14,8 @@ public struct Surroundings: Sendable {
   public var clock: any Clock
   /// Who runs it, for the audit.
   public var actor: String
+  /// Standard input up to its end; nil when it is longer than so many bytes.
+  public var input: @Sendable (Int) throws -> [UInt8]?
   /// Waits for so many milliseconds.
   public var pause: @Sendable (Int64) -> Void
   /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
@@ -24,6 +26,7 @@ public struct Surroundings: Sendable {
   public init(
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
     actor: String? = nil,
+    input: @escaping @Sendable (Int) throws -> [UInt8]? = { try StandardStream.input.rest(bytesMax: $0) },
     pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
     catchStop: @escaping @Sendable () -> Void = { Signals.block() },
     isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }
@@ -32,6 +35,7 @@ public struct Surroundings: Sendable {
     self.environment = environment
     self.clock = clock
     self.actor = actor ?? LoginUser.name(environment: environment)
+    self.input = input
     self.pause = pause
     self.catchStop = catchStop
     self.isStopped = isStopped
@@ -87,6 +91,9 @@ public enum OperatorProgram {
       let fault = OperatorFault(error)
       output.error(fault.message)
       return fault.code
+    } catch let error as SystemError {
+      output.error("\(error)")
+      return .failed
     } catch let error as OperatorFault {
       output.error(error.message)
       return error.code

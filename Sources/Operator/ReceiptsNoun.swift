@@ -48,19 +48,27 @@ enum ReceiptsNoun {
       ]),
     run: ReceiptShow.run)
 
+  private static let manyArgument = ArgumentSpec(
+    "ID", help: "the receipts; - reads ids, or lines of JSON, from the input", isRequired: false,
+    isRepeatable: true)
+  private static let limitOption = OptionSpec(
+    "limit", placeholder: "N", help: "At most so many, the newest")
+
   private static let replay = Verb(
     spec: CommandSpec(
       ["receipts", "replay"], summary: "Deliver receipts again",
       discussion: """
         Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
         them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
-        since when, then asks. What was delivered is sent again with --force only.
+        since when, then asks. What was delivered is sent again with --force only. What filters choose is \
+        a job: it goes on when this command is interrupted, and with --rate receiptd takes its time over \
+        it (see receiptctl jobs).
         """,
-      arguments: [ArgumentSpec("ID", help: "the receipts", isRequired: false, isRepeatable: true)],
+      arguments: [manyArgument],
       options: filterOptions + [
-        OptionSpec("limit", placeholder: "N", help: "At most so many, the newest"),
+        limitOption,
         OptionSpec(flag: "force", help: "Send delivered ones again, too"),
-        OptionSpec("rate", placeholder: "N/s", help: "Spread them: so many become due each second"),
+        OptionSpec("rate", placeholder: "N/s", help: "Gently: so many become due each second"),
         OptionSpec(
           flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
         CommandTable.why,
@@ -71,6 +79,9 @@ enum ReceiptsNoun {
         ExampleSpec(
           "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
           "After an outage: all that were given up, gently"),
+        ExampleSpec(
+          "receiptctl receipts list --user jdo-1 --json | receiptctl receipts replay - --yes",
+          "What another command chose"),
       ]),
     run: ReceiptReplay.run)
 
@@ -78,36 +89,48 @@ enum ReceiptsNoun {
     spec: CommandSpec(
       ["receipts", "cancel"], summary: "Stop receipts that shall not be delivered",
       discussion: """
-        Asks when there are several. What is delivered cannot be taken back; what is cancelled can be \
-        replayed.
+        Names them by id, or chooses them with --state and other filters. Asks when there are several. \
+        What is delivered cannot be taken back; what is cancelled can be replayed.
         """,
-      arguments: [ArgumentSpec("ID", help: "the receipts", isRepeatable: true)],
-      options: [
+      arguments: [manyArgument],
+      options: filterOptions + [
+        limitOption,
         OptionSpec(
-          "why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required")
+          "why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required"),
       ]
         + CommandTable.asking,
       examples: [
-        ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one")
+        ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one"),
+        ExampleSpec(
+          "receiptctl receipts cancel --state waiting --until 2d --why 'load test'", "Stop what is left over"),
       ]),
     run: ReceiptCancel.run)
 
   private static let complete = Verb(
     spec: CommandSpec(
-      ["receipts", "complete"], summary: "Supply what a receipt lacks, and deliver it",
-      arguments: [ArgumentSpec("ID", help: "the receipt")],
-      options: [
+      ["receipts", "complete"], summary: "Supply what receipts lack, and deliver them",
+      discussion: """
+        One receipt takes its user, its price and a context. Several, by id or by --state and other \
+        filters, take the price that all of them lack, and are asked about; --user and --context are \
+        refused then, for who bought what is said one by one.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions.filter { $0.name != "user" } + [
+        limitOption,
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
         CommandTable.why,
-      ],
+      ] + CommandTable.asking,
       examples: [
         ExampleSpec(
           "receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
         ExampleSpec(
           "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
           "The price, too, was missing"),
+        ExampleSpec(
+          "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "All that lack a price"),
       ]),
     run: ReceiptComplete.run)
 

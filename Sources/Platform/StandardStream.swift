@@ -55,6 +55,21 @@ public enum StandardStream: Sendable {
     return line.isEmpty ? nil : String(validating: line, as: UTF8.self)
   }
 
+  /// Reads up to the end.
+  /// - Returns: nil when there are more bytes than so many.
+  public func rest(bytesMax: Int) throws(SystemError) -> [UInt8]? {
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw .last("read") }
+      if count == 0 { return all }
+      guard all.count + count <= bytesMax else { return nil }
+      all += buffer.prefix(count)
+    }
+  }
+
   /// Makes a write to a reader that is gone an error instead of the end of the program (signal(7), SIGPIPE).
   public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }

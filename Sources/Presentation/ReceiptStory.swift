@@ -25,8 +25,15 @@ public struct ReceiptStory: Sendable, Equatable {
   /// The earliest first.
   public private(set) var entries: [Entry] = []
 
-  public init(_ detail: ReceiptDetail, _ receipt: Receipt) {
+  /// - Parameters:
+  ///   - audit: what persons did to it by its id.
+  ///   - jobs: the jobs that it was chosen for.
+  public init(
+    _ detail: ReceiptDetail, _ receipt: Receipt, audit: [AuditRecord] = [],
+    jobs: [(job: Job, outcome: JobOutcome)] = []
+  ) {
     addContext(detail)
+    addPersons(audit, jobs)
     for event in detail.events {
       entries.append(
         Entry(time: event.receivedAt, what: "event", detail: Self.text(event), eventID: event.id))
@@ -52,6 +59,24 @@ public struct ReceiptStory: Sendable, Equatable {
     entries.append(Entry(time: context.receivedAt, what: "context", detail: "\(context.id)\(price)"))
     if context.postedAt > context.receivedAt {
       entries.append(Entry(time: context.postedAt, what: "context", detail: "\(context.id) posted again"))
+    }
+  }
+
+  private mutating func addPersons(_ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]) {
+    for record in audit {
+      let entry = record.entry
+      let why = entry.reason.map { ": \($0)" } ?? ""
+      entries.append(
+        Entry(time: entry.at, what: "person", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)"))
+    }
+    for (job, outcome) in jobs {
+      let request = job.request
+      let why = request.reason.map { ": \($0)" } ?? ""
+      let came = outcome == .skipped ? ", which left it as it was" : ""
+      entries.append(
+        Entry(
+          time: job.createdAt, what: "job", tone: .waiting,
+          detail: "\(job.id), \(request.kind.rawValue), made by \(request.actor)\(why)\(came)"))
     }
   }
 

@@ -208,6 +208,7 @@ struct RetentionRun {
     var isWaiting = false
     var isTableDone = false
     var deleted = 0
+    var areJobsDone = false
   }
 
   init(_ retention: Configuration.Retention) { self.retention = retention }
@@ -226,12 +227,13 @@ struct RetentionRun {
       ($0.isWaiting, $0.isTableDone, $0.row, $0.deleted)
     }
     if isWaiting { return false }
+    if !cursor.withLock({ $0.areJobsDone }) { return !deleteJobs(committer, now: now) }
     if isTableDone {
       if deleted > 0, let table = tables.first {
         log.info("deleted what was kept long enough", ["table": table.rawValue, "rows": String(deleted)])
       }
       tables.removeFirst()
-      cursor.withLock { $0 = Cursor() }
+      cursor.withLock { $0 = Cursor(areJobsDone: true) }
       return tables.isEmpty
     }
     guard let table = tables.first else { return true }
@@ -251,6 +253,22 @@ struct RetentionRun {
       }
     }
     return !isQueued
+  }
+
+  /// Jobs are kept as long as the receipts that they were about.
+  /// - Returns: whether a slice could be handed over.
+  private func deleteJobs(_ committer: Committer, now: Timestamp) -> Bool {
+    let cursor = cursor
+    cursor.withLock { $0.isWaiting = true }
+    let command = RetainJobs(cutoff: now.advanced(byMilliseconds: -retention.receiptsMilliseconds))
+    return committer.submit(command, from: .inside) { result in
+      // After a fault the next pass tries again.
+      let isMore: Bool = if case .success(true) = result { true } else { false }
+      cursor.withLock { cursor in
+        cursor.isWaiting = false
+        cursor.areJobsDone = !isMore
+      }
+    }
   }
 
   private func milliseconds(of table: RetentionTable) -> Int64 {

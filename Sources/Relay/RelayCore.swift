@@ -14,12 +14,14 @@ final class RelayCore: Sendable {
   let board: CheckoutBoard
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
+  let jobs: JobRunner
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
     var dispatcher: Dispatcher?
     var housekeeper: Housekeeper?
     var board: CheckoutBoard?
+    var jobs: JobRunner?
   }
 
   private let audience = Monitor(Audience())
@@ -48,6 +50,7 @@ final class RelayCore: Sendable {
       told.dispatcher?.note(dueAt: changes.dueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
+      if changes.hasJobs { told.jobs?.lookNow() }
     }
     board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
@@ -57,8 +60,11 @@ final class RelayCore: Sendable {
     dispatcher = Dispatcher(
       reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
       surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
+    jobs = JobRunner(reader: try Self.reader(path), committer: committer, surroundings: surroundings)
     apps = AppRegistry(directory)
-    audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
+    audience.withLock {
+      $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs)
+    }
   }
 
   /// Starts the threads. `stop` ends those that were started, also when not all could be.
@@ -67,6 +73,7 @@ final class RelayCore: Sendable {
       try committer.start()
       try dispatcher.start()
       try housekeeper.start()
+      try jobs.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -110,6 +117,7 @@ final class RelayCore: Sendable {
   func lookEverywhere() {
     dispatcher.lookEverywhere()
     housekeeper.lookEverywhere()
+    jobs.lookNow()
   }
 
   /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
@@ -122,6 +130,7 @@ final class RelayCore: Sendable {
   func stop() {
     dispatcher.stop()
     housekeeper.stop()
+    jobs.stop()
     committer.stop()
     // The committer and its audience own each other; SQLite closes its files once nobody owns them any more.
     audience.withLock { $0 = Audience() }

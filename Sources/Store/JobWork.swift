@@ -36,6 +36,8 @@ public struct JobWork {
   static let lookMillisecondsMax: Int64 = 2000
 
   public let job: Int64
+  /// Whether receipts get their turn; otherwise it is only noted what came of those that had it.
+  public var releases = true
   private var lookedTo = Int64.min
   private var pauseMilliseconds = lookMilliseconds
 
@@ -48,13 +50,13 @@ public struct JobWork {
     let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
     lookedTo = looked.last ?? Int64.min
     var wait = Int64.max
-    if job.state == .running, job.count(.planned) > 0 {
+    if releases, job.state == .running, job.count(.planned) > 0 {
       wait = max(0, job.pace.nextAt(now: now).milliseconds(since: now))
     }
     let isOver = job.count(.released) + job.count(.planned) == 0
     if !looked.positions.isEmpty || wait == 0 || isOver {
       pauseMilliseconds = Self.lookMilliseconds
-      return .apply(.step(StepJob(job: job.row, ended: looked.positions)))
+      return .apply(.step(StepJob(job: job.row, ended: looked.positions, releases: releases)))
     }
     // The rest of a long list at once.
     if looked.last != nil { return .wait(milliseconds: min(wait, Self.lookMilliseconds / 10)) }

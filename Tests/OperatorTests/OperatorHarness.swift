@@ -83,17 +83,18 @@ final class OperatorHarness {
   /// Runs receiptctl with the configuration.
   /// - Parameters:
   ///   - answer: what a person types when asked; without it there is no terminal.
-  ///   - pause: what happens while it waits.
+  ///   - input: what stands on standard input.
+  ///   - pause: what happens while it waits; without it, it is told to end when it waits for that.
   @discardableResult func run(
     _ arguments: String..., answer: String? = nil, environment: [String: String] = [:],
-    pause: @escaping @Sendable (Int64) -> Void = { _ in }
+    input: String = "", pause: (@Sendable (Int64) -> Void)? = nil
   ) -> Ran {
-    run(arguments: arguments, answer: answer, environment: environment, pause: pause)
+    run(arguments: arguments, answer: answer, environment: environment, input: input, pause: pause)
   }
 
   func run(
     arguments: [String], answer: String? = nil, environment: [String: String] = [:],
-    pause: @escaping @Sendable (Int64) -> Void = { _ in }
+    input: String = "", pause: (@Sendable (Int64) -> Void)? = nil
   ) -> Ran {
     let (result, notes) = (Record(), Record())
     let output = Output(
@@ -103,10 +104,17 @@ final class OperatorHarness {
     let clock = clock
     let surroundings = Surroundings(
       output: output, environment: Environment(environment), clock: clock,
+      input: { _ in Array(input.utf8) },
       pause: { milliseconds in
         clock.advance(milliseconds)
+        pause?(milliseconds)
+      }, catchStop: {},
+      isStopped: { milliseconds in
+        guard let pause else { return true }
+        clock.advance(milliseconds)
         pause(milliseconds)
-      }, catchStop: {}, isStopped: { _ in true })
+        return false
+      })
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: surroundings)
     return Ran(
       code: code, out: result.text.replacing(folder, with: "FOLDER"),

@@ -11,13 +11,22 @@ enum ReceiptJSON {
     .object(members(of: record))
   }
 
-  /// The fields of a list, then the context's blob, every try, and the events.
-  static func detail(of detail: ReceiptDetail) -> JSONValue {
-    .object(
+  /// The fields of a list, then the context's blob, every try, the events, and what persons did.
+  static func detail(
+    of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
+  ) -> JSONValue {
+    let changes = audit.reversed().map { record -> JSONValue in
+      [
+        "at": .time(record.entry.at), "actor": .string(record.entry.actor),
+        "action": .string(record.entry.action), "why": .optional(record.entry.reason),
+      ]
+    }
+    return .object(
       members(of: detail.record) + [
         .init(name: "ply_context", value: .optional(detail.record.purchase.context?.text)),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
         .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
+        .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
       ])
   }
 
@@ -37,6 +46,15 @@ enum ReceiptJSON {
       "delivered_at": .time(receipt?.deliveredAt), "updated_at": .time(record.updatedAt),
     ]
     return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+
+  private static func job(_ touched: (job: Job, outcome: JobOutcome)) -> JSONValue {
+    let job = touched.job
+    return [
+      "id": .string(job.id), "kind": .string(job.request.kind.rawValue), "at": .time(job.createdAt),
+      "actor": .string(job.request.actor), "why": .optional(job.request.reason),
+      "outcome": .string(touched.outcome.rawValue),
+    ]
   }
 
   private static func attempt(_ attempt: LoggedAttempt) -> JSONValue {

@@ -6,6 +6,9 @@ internal import Store
 internal import Terminal
 
 enum ReceiptShow {
+  /// Changes by persons, the newest; nobody touches one receipt more often by hand.
+  private static let personsMax = 200
+
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
@@ -13,8 +16,12 @@ enum ReceiptShow {
     guard let detail = try reader.detail(receipt: id), let receipt = detail.record.receipt else {
       throw ReceiptsNoun.unknown([id])
     }
+    var ofReceipt = AuditFilter()
+    ofReceipt.subject = id
+    let audit = try reader.audit(ofReceipt, limit: personsMax)
+    let jobs = try reader.jobs(ofPurchase: detail.record.rowID)
     if session.isJSON {
-      session.output.json(ReceiptJSON.detail(of: detail))
+      session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))
       return .done
     }
     let breaker = try reader.breakers()[detail.record.app]
@@ -26,7 +33,7 @@ enum ReceiptShow {
       output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
     }
     output.line()
-    output.table(ReceiptStory(detail, receipt).table(session))
+    output.table(ReceiptStory(detail, receipt, audit: audit, jobs: jobs).table(session))
     output.line()
     for line in ReceiptAdvice(detail.record, receipt, breaker: breaker, session).lines { output.line(line) }
     return .done

@@ -6,6 +6,7 @@ internal import Domain
 internal import HTML
 internal import HTTPServer
 internal import Platform
+internal import Presentation
 internal import SQLite
 internal import Store
 
@@ -155,14 +156,22 @@ struct Dashboard: Sendable {
   }
 
   private func receipt(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
-    let (detail, breaker) = try read { source throws(SQLiteError) in
-      let detail = try source.reader.detail(receipt: id)
-      return (detail, try detail.flatMap { detail throws(SQLiteError) in
-        try source.reader.breakers()[detail.record.app]
-      })
+    let now = now
+    let page: ReceiptPage? = try read { source throws(SQLiteError) in
+      guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
+        return nil
+      }
+      var ofReceipt = AuditFilter()
+      ofReceipt.subject = id
+      let story = ReceiptStory(
+        detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
+        jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
+      return ReceiptPage(
+        record: detail.record, receipt: receipt, story: story,
+        breaker: try source.reader.breakers()[detail.record.app], done: form["done"], now: now)
     }
-    guard let detail, let receipt = detail.record.receipt else { throw .problem(.unknownReceipt) }
-    return ReceiptPage(detail: detail, receipt: receipt, breaker: breaker, done: form["done"], now: now).page
+    guard let page else { throw .problem(.unknownReceipt) }
+    return page.page
   }
 
   private func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {

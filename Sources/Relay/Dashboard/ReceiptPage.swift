@@ -7,8 +7,12 @@ internal import Store
 
 /// All about one receipt.
 struct ReceiptPage {
-  let detail: ReceiptDetail
+  /// Changes by persons, the newest; nobody touches one receipt more often by hand.
+  static let personsMax = 200
+
+  let record: PurchaseRecord
   let receipt: Receipt
+  let story: ReceiptStory
   let breaker: Breaker?
   /// What was just done, as the address says.
   let done: String?
@@ -28,7 +32,7 @@ struct ReceiptPage {
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.dl {
-          for fact in ReceiptFacts.all(detail.record, receipt) {
+          for fact in ReceiptFacts.all(record, receipt) {
             Tag.div {
               Tag.dt { fact.name }
               Tag.dd { PageParts.outside(fact.value) }
@@ -39,7 +43,7 @@ struct ReceiptPage {
       Tag.section(.class("card"), .labelledBy("story")) {
         Tag.h2(.id("story")) { "What happened" }
         Tag.ol(.class("timeline")) {
-          for entry in ReceiptStory(detail, receipt).entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
+          for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
         }
       }
       if let body = receipt.body {
@@ -63,7 +67,7 @@ struct ReceiptPage {
     switch receipt.state {
     case .delivered: return "The destination has taken it in; nothing is to be done."
     case .pending:
-      guard let text = BreakerText(breaker, app: detail.record.app, now: now) else {
+      guard let text = BreakerText(breaker, app: record.app, now: now) else {
         return "It is sent when it is due."
       }
       return "Deliveries of this app \(text.sentence) \(text.advice)"

@@ -59,10 +59,13 @@ public struct StepJob: StoreCommand {
   public var job: Int64
   /// Positions of receipts that seem to have ended.
   public var ended: [Int64]
+  /// Whether the next receipts get their turn, too.
+  public var releases: Bool
 
-  public init(job: Int64, ended: [Int64] = []) {
+  public init(job: Int64, ended: [Int64] = [], releases: Bool = true) {
     self.job = job
     self.ended = ended
+    self.releases = releases
   }
 
   /// The job afterwards; nil when there is none any more.
@@ -72,7 +75,7 @@ public struct StepJob: StoreCommand {
     var step = Step(job: old)
     try step.settle(ended, in: store)
     if step.job.state == .preparing { step.giveUpWhenAbandoned(now: store.now) }
-    if step.job.state == .running { try step.release(in: store) }
+    if step.job.state == .running, releases { try step.release(in: store) }
     return try step.save(in: store)
   }
 

@@ -76,18 +76,22 @@ extension StoreReader {
   }
 
   /// Receipts of a job in the order of their turns, a page at a time.
-  /// - Parameter after: the position with which the page before ended.
+  /// - Parameters:
+  ///   - outcome: only those with this one; reads past the others.
+  ///   - after: the position with which the page before ended.
   public func receipts(
-    ofJob row: Int64, after: Int64? = nil, limit: Int
+    ofJob row: Int64, outcome: JobOutcome? = nil, after: Int64? = nil, limit: Int
   ) throws(SQLiteError) -> [JobReceipt] {
     try connection.prepare(
       """
       SELECT j.position, p.receipt_id, j.outcome, j.reason
       FROM job_receipts j LEFT JOIN purchases p ON p.row_id = j.purchase_row
-      WHERE j.job_row = ?1 AND j.position > ?2 ORDER BY j.position LIMIT ?3
+      WHERE j.job_row = ?1 AND j.position > ?2 AND (?4 IS NULL OR j.outcome = ?4)
+      ORDER BY j.position LIMIT ?3
       """
-    ).all([.integer(row), .integer(after ?? Int64.min), .integer(Int64(limit))]) {
-      row throws(SQLiteError) in
+    ).all([
+      .integer(row), .integer(after ?? Int64.min), .integer(Int64(limit)), .optional(outcome?.rawValue),
+    ]) { row throws(SQLiteError) in
       JobReceipt(
         position: row.integer(0), receiptID: try row.optionalText(1),
         outcome: JobOutcome(rawValue: try row.text(2)) ?? .gone, reason: try row.optionalText(3))

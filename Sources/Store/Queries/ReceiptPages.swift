@@ -21,6 +21,9 @@ extension ReceiptFilter {
     return nil
   }
 
+  /// Whether it names few receipts.
+  var isNarrow: Bool { narrow != nil }
+
   /// The rest, for the few that `narrow` names. The plus keeps SQLite from reading a whole group by it
   /// (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
   fileprivate var rest: [(sql: String, value: Value)] {
@@ -38,7 +41,7 @@ extension ReceiptFilter {
   }
 
   /// Between which ids the receipts lie: an id begins with the time at which its receipt was made.
-  fileprivate var bounds: (lower: String, upper: String) {
+  var bounds: (lower: String, upper: String) {
     let prefix = Identifier.receiptPrefix
     let lower = since.map { Identifier.bound(prefix: prefix, at: $0) } ?? ""
     // Behind every id: `~` sorts after all of its characters.
@@ -47,7 +50,7 @@ extension ReceiptFilter {
     return (lower, upper)
   }
 
-  fileprivate func includes(_ group: CountRows.Group) -> Bool {
+  func includes(_ group: CountRows.Group) -> Bool {
     (app == nil || app == group.app) && (state == nil || state?.rawValue == group.state)
       && (reason == nil || reason == group.reason)
   }
@@ -88,7 +91,7 @@ extension StoreReader {
   }
 
   /// A group as the first three values of `groupSQL`.
-  private static func values(of group: CountRows.Group) -> [Value] {
+  static func values(of group: CountRows.Group) -> [Value] {
     [.text(group.app), .text(group.state), group.reason.isEmpty ? .null : .text(group.reason)]
   }
 
@@ -103,7 +106,7 @@ extension StoreReader {
   }
 
   /// The groups that a filter touches.
-  private func groups(_ filter: ReceiptFilter) throws(SQLiteError) -> [CountRows.Group] {
+  func groups(_ filter: ReceiptFilter) throws(SQLiteError) -> [CountRows.Group] {
     try connection.prepare("SELECT app, state, reason FROM receipt_counts WHERE count > 0")
       .all { row throws(SQLiteError) in
         CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2))

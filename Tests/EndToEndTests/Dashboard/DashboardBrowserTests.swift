@@ -104,7 +104,7 @@ struct DashboardBrowserTests {
       try browser.open("\(base)/receipts/\(id)")
       try browser.follow("main a.button")
       #expect(try browser.text("document.querySelector('h1').textContent") == "Send this receipt again?")
-      try browser.value("document.querySelector('#why').focus()")
+      _ = try browser.value("document.querySelector('#why').focus()")
       try browser.type("mended <it>")
       try browser.follow("main button")
       #expect(try browser.text("document.querySelector('.notice').textContent").contains("sent again"))

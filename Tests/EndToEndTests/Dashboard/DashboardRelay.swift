@@ -2,6 +2,7 @@
 // and users with names that no page must take for anything else.
 
 import Domain
+import HTTPServer
 import JSON
 import Platform
 import SQLite
@@ -37,9 +38,9 @@ extension Relay {
   /// Users with hostile names buy in an app whose destination is down.
   func sellToHostileUsers() throws {
     for (number, user) in Self.hostileUsers.enumerated() {
-      var checkout = Checkout("hostile-\(number)")
-      checkout.user = user
-      try take(checkout.completed, app: "web")
+      let checkout = Checkout("hostile-\(number)")
+      try take(
+        checkout.completed.merging(["data": ["object": ["client_reference_id": .string(user)]]]), app: "web")
     }
     try waitUntil("the app's deliveries are stopped") { try breaker(of: "web").state == .open }
   }

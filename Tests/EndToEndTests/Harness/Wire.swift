@@ -56,6 +56,22 @@ final class Wire {
     }
   }
 
+  /// A connection to a Unix socket.
+  init(socketPath: String) throws(WireError) {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw .system(.last("socket")) }
+    self.descriptor = descriptor
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: socketPath.utf8) }
+    let code = unsafe withUnsafeBytes(of: address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+    guard code == 0 else { throw .system(.last("connect")) }
+  }
+
   private static func with(
     _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
   ) -> Int32 {

@@ -1,0 +1,119 @@
+// Following a job until it ends: for `receipts replay --wait` and `jobs watch`. Asks the database again and
+// again; where no receiptd serves it, it does the job's work meanwhile. May be interrupted: the job goes on.
+
+internal import Domain
+internal import Platform
+internal import Presentation
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct JobFollow {
+  /// Between two looks.
+  static let pauseMilliseconds: Int64 = 250
+  /// Without progress for so long, it says why.
+  static let quietMilliseconds: Int64 = 10_000
+  /// Steps that are taken in one go, between two drawings of the bar.
+  static let stepsMax = 20
+
+  private let session: Session
+  private let configuration: Configuration
+  private let reader: StoreReader
+  private let id: String
+  private var told: Set<String> = []
+
+  init(_ session: Session, _ configuration: Configuration, _ reader: StoreReader, _ id: String) {
+    self.session = session
+    self.configuration = configuration
+    self.reader = reader
+    self.id = id
+  }
+
+  /// - Returns: the job as it ended; nil when somebody interrupted this.
+  mutating func run() throws -> Job? {
+    session.surroundings.catchStop()
+    guard let first = try reader.job(id: id) else { throw JobsNoun.unknown(id) }
+    if first.endedAt == nil { noteWhoServes(first) }
+    var bar: ProgressBar?
+    let outcome = Result { try follow(first, &bar) }
+    bar?.finish()
+    guard let job = try outcome.get() else {
+      session.output.note("Job \(id) goes on. Watch it again with: receiptctl jobs watch \(id)")
+      return nil
+    }
+    report(job)
+    return job
+  }
+
+  private func noteWhoServes(_ job: Job) {
+    guard session.daemonProcess(configuration) == nil else { return }
+    let what =
+      job.request.kind == .cancel ? "this does the work meanwhile" : "they are delivered once one does"
+    session.output.note("No receiptd seems to serve this database; \(what).")
+  }
+
+  private mutating func follow(_ first: Job, _ bar: inout ProgressBar?) throws -> Job? {
+    let clock = session.surroundings.clock
+    var work = JobWork(job: first.row)
+    var writer: StoreWriter?
+    var (settled, lastProgress) = (-1, clock.monotonic)
+    while true {
+      if session.daemonProcess(configuration) == nil {
+        // A pace is for whoever delivers to keep.
+        work.releases = first.request.ratePerSecond == nil
+        let own = try writer ?? session.writer(configuration)
+        writer = own
+        try advance(&work, own)
+      }
+      guard let job = try reader.job(id: id) else { throw JobsNoun.unknown(id) }
+      if job.state != .preparing {
+        if bar == nil {
+          let label = job.request.kind == .cancel ? "cancelling" : "delivering"
+          bar = ProgressBar(
+            label, total: job.total, doneBefore: job.settled, on: session.output.notes, clock: clock)
+        }
+        bar?.update(done: job.settled, secondsLeft: job.releaseSecondsLeft)
+      }
+      if job.endedAt != nil { return job }
+      if job.settled != settled { (settled, lastProgress) = (job.settled, clock.monotonic) }
+      if job.state == .paused {
+        tell("Job \(id) is paused; go on with: receiptctl jobs resume \(id)")
+      } else if clock.monotonic.milliseconds(since: lastProgress) >= Self.quietMilliseconds {
+        try tellWhy(job)
+      }
+      if session.surroundings.isStopped(Self.pauseMilliseconds) { return nil }
+    }
+  }
+
+  private func advance(_ work: inout JobWork, _ writer: StoreWriter) throws {
+    for _ in 0..<Self.stepsMax {
+      guard case .apply(let step) = try work.next(reader, now: session.moment) else { return }
+      try writer.apply(step, now: session.moment)
+    }
+  }
+
+  /// Each sentence once.
+  private mutating func tell(_ sentence: String) {
+    if told.insert(sentence).inserted { session.output.note(sentence) }
+  }
+
+  /// Why nothing moves, as far as the breakers tell.
+  private mutating func tellWhy(_ job: Job) throws {
+    let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
+    let apps = Set(try ReceiptOutline.all(waiting, reader).map(\.app))
+    for (app, breaker) in try reader.breakers() where apps.contains(app) {
+      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now) else { continue }
+      let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
+      guard told.insert(key).inserted else { continue }
+      session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")
+    }
+  }
+
+  private func report(_ job: Job) {
+    session.output.note(JobText.outcomes(job) + ".")
+    guard !job.missed.isEmpty else { return }
+    let notes = session.output.notes
+    notes.write(JobText.missedTable(job).text(terminalColumns: notes.columns))
+  }
+}

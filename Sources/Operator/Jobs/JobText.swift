@@ -1,0 +1,125 @@
+// Jobs as people and scripts see them. Pure; any thread.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Presentation
+internal import Store
+internal import Terminal
+
+enum JobText {
+  /// `replay of receipts: state failed, reason gave_up`
+  static func asked(_ request: JobRequest) -> String {
+    var text = "\(request.kind.rawValue) of receipts"
+    switch request.source {
+    case .ids(let count): text += ": \(count) by id"
+    case .filter(let filter, let limit):
+      let parts: [(String, String?)] = [
+        ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
+        ("user", filter.userID), ("object", filter.objectID), ("import id", filter.importID),
+        ("since", filter.since?.text), ("until", filter.until?.text),
+        ("at most", limit.map { String($0) }),
+      ]
+      let given = parts.compactMap { name, value in value.map { "\(name) \($0)" } }
+      if !given.isEmpty { text += ": \(given.joined(separator: ", "))" }
+    }
+    if let price = request.priceID { text += ", with the price \(price)" }
+    if request.force { text += ", delivered ones, too" }
+    return text
+  }
+
+  /// `1200 delivered, 3 failed`; how many had their turn where nothing has ended.
+  static func outcomes(_ job: Job) -> String {
+    let shown: [JobOutcome] = [.delivered, .failed, .cancelled, .skipped, .gone]
+    var parts = shown.compactMap { outcome -> String? in
+      let count = job.count(outcome)
+      return count > 0 ? "\(count) \(outcome.rawValue)" : nil
+    }
+    let (released, planned) = (job.count(.released), job.count(.planned))
+    if released > 0 { parts.append("\(released) under way") }
+    if planned > 0 { parts.append(job.state == .cancelled ? "\(planned) left" : "\(planned) to come") }
+    return parts.isEmpty ? "no receipts" : parts.joined(separator: ", ")
+  }
+
+  /// Rate and time left, such as `5/s, 3 min left`.
+  static func pace(_ job: Job) -> String {
+    guard let rate = job.request.ratePerSecond else { return "as fast as it goes" }
+    let text = Counted.rate(rate)
+    guard let left = secondsLeft(job) else { return text }
+    return "\(text), \(RelativeTime.span(seconds: left)) left"
+  }
+
+  static func secondsLeft(_ job: Job) -> UInt64? {
+    guard job.endedAt == nil, job.state != .cancelled, let seconds = job.releaseSecondsLeft, seconds > 0
+    else { return nil }
+    return UInt64(min(seconds, 1e15).rounded(.up))
+  }
+
+  /// What was not done, by reason.
+  static func missedTable(_ job: Job) -> Table {
+    var table = Table(
+      [
+        .init("OUTCOME"), .init("REASON"), .init("COUNT", alignment: .trailing),
+        .init("MEANING", canShrink: true),
+      ],
+      emptyMessage: "")
+    for missed in job.missed {
+      table.add([
+        Table.Cell(missed.outcome.rawValue, missed.outcome == .failed ? .red : .yellow),
+        Table.Cell(missed.reason ?? "-"), Table.Cell(String(missed.count)), Table.Cell(meaning(of: missed)),
+      ])
+    }
+    return table
+  }
+
+  private static func meaning(of missed: JobCount) -> String {
+    switch missed.outcome {
+    case .gone: return "is not there any more"
+    case .skipped:
+      guard let result = missed.reason.flatMap(OperatorResult.init(code:)) else {
+        return "is of an app that is not configured"
+      }
+      return result.explanation(id: "ID")
+    default: return missed.reason.map { Reason($0).meaning } ?? ""
+    }
+  }
+
+  static func json(_ job: Job) -> JSONValue {
+    let rate = job.request.ratePerSecond.map { JSONValue.number($0) } ?? .null
+    let outcomes = JobOutcome.allCases.map { outcome in
+      JSONValue.Member(name: outcome.rawValue, value: .integer(Int64(job.count(outcome))))
+    }
+    let failures = job.missed.map { missed -> JSONValue in
+      [
+        "outcome": .string(missed.outcome.rawValue), "reason": .optional(missed.reason),
+        "count": .integer(Int64(missed.count)),
+      ]
+    }
+    let head: JSONValue = [
+      "id": .string(job.id), "kind": .string(job.request.kind.rawValue), "state": .string(job.state.rawValue),
+      "asked": job.request.source.json, "force": .bool(job.request.force),
+      "price_id": .optional(job.request.priceID), "rate": rate, "actor": .string(job.request.actor),
+      "why": .optional(job.request.reason), "total": .integer(Int64(job.total)),
+    ]
+    let tail: JSONValue = [
+      "failures": .array(failures),
+      "seconds_left": .optional(secondsLeft(job).map { Int64(clamping: $0) }), "note": .optional(job.note),
+      "created_at": .time(job.createdAt), "updated_at": .time(job.updatedAt), "ended_at": .time(job.endedAt),
+    ]
+    guard case .object(let first) = head, case .object(let last) = tail else { return head }
+    return .object(first + outcomes + last)
+  }
+}
+
+extension JobState {
+  /// How it stands out in a table.
+  var style: Style {
+    switch self {
+    case .preparing: .cyan
+    case .running: .yellow
+    case .paused: .red
+    case .done: .green
+    case .cancelled: .dim
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// `receipts replay`, `receipts cancel` and `receipts complete` of several: looks, shows, asks, then does it: a
+// few that were named at once, everything else as a job, which outlives this program.
+
+internal import Domain
+internal import JSON
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct BulkChange {
+  static let rates = 0.001...10_000.0
+  /// So many ids are changed at once, in one transaction; more become a job.
+  static let directMax = 100
+
+  let session: Session
+  let configuration: Configuration
+  let reader: StoreReader
+  let plan: BulkPlan
+  let refusals: Refusals
+  let rate: Double?
+  let why: String?
+
+  init(_ kind: JobKind, _ session: Session, why: String?, rate: Double? = nil) throws {
+    self.session = session
+    self.why = why
+    self.rate = rate
+    configuration = try session.configuration()
+    reader = try session.reader(configuration)
+    plan = try BulkPlan(kind, session, configuration, reader)
+    refusals = Refusals(session.output)
+    plan.addRefusals(to: refusals)
+  }
+
+  private var kind: JobKind { plan.kind }
+
+  /// - Parameter askingFrom: so many are asked about.
+  func run(askingFrom least: Int) throws -> ExitCode {
+    if session.command.flag("dry-run") { return show() }
+    guard plan.count > 0 else { return conclude(ids: []) }
+    if plan.count >= least {
+      let notes = session.output.notes
+      notes.write(plan.table(session).text(terminalColumns: notes.columns))
+      let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
+      try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
+    }
+    let isShort = plan.receipts.count == plan.count && plan.count <= Self.directMax
+    if isShort, rate == nil, !session.command.flag("wait") { return try changeDirectly() }
+    return try BulkJob(self).run()
+  }
+
+  private func show() -> ExitCode {
+    if session.isJSON {
+      session.output.json(plan.json(rate: rate))
+    } else {
+      session.output.table(plan.table(session))
+      let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
+      session.output.line(
+        "Would \(kind.rawValue) \(Counted.receipts(plan.count))\(pace); nothing was changed.")
+    }
+    refusals.note()
+    return .done
+  }
+
+  /// What is done to one receipt.
+  private func change(_ id: String) -> ReceiptChange {
+    switch kind {
+    case .replay:
+      .replay(ReplayReceipt(id: id, force: session.command.flag("force"), dueAt: session.moment))
+    case .cancel: .cancel(CancelReceipt(id: id, note: why ?? ""))
+    case .complete:
+      .complete(
+        CompleteReceipt(id: id, userID: nil, priceID: session.command.options["price"], contextID: nil))
+    }
+  }
+
+  private func changeDirectly() throws -> ExitCode {
+    let commands = plan.receipts.map { receipt in
+      let entry = session.auditEntry(app: receipt.app, subject: receipt.id, reason: why)
+      return Audited(change(receipt.id)) { $0 == .done ? entry : nil }
+    }
+    let outcomes = try session.writer(configuration).apply(CommandList(commands), now: session.moment)
+    session.wakeDaemon(configuration)
+    var changed: [String] = []
+    for (receipt, outcome) in zip(plan.receipts, outcomes) {
+      if outcome == .done {
+        changed.append(receipt.id)
+      } else {
+        refusals.add(receipt.id, outcome.explanation(id: receipt.id))
+      }
+    }
+    return conclude(ids: changed)
+  }
+
+  /// Says what was done.
+  /// - Parameter paced: the job that takes its time over it.
+  func conclude(ids: [String], paced: Job? = nil) -> ExitCode {
+    let output = session.output
+    if session.isJSON {
+      output.json([
+        (kind.past.lowercased(), .integer(Int64(ids.count))), ("ids", .array(ids.map(JSONValue.string))),
+      ])
+    } else if let paced, let rate {
+      let planned = paced.count(.planned)
+      output.line(
+        "Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), "
+          + "\(Counted.estimate(planned, perSecond: rate)).")
+    } else {
+      output.line("\(kind.past) \(Counted.receipts(ids.count)).")
+    }
+    refusals.note()
+    if refusals.isEmpty { return .done }
+    return ids.isEmpty ? .refused : .partly
+  }
+}
+
+extension Output {
+  fileprivate func json(_ members: [(String, JSONValue)]) {
+    json(.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) }))
+  }
+}

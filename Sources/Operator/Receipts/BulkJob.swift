@@ -1,0 +1,163 @@
+// A bulk verb as a job: this program chooses the receipts and gives them their turns itself as far as that
+// need not wait, so that it works while receiptd is down; what it does not get to, receiptd does.
+
+internal import Domain
+internal import JSON
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct BulkJob {
+  private let bulk: BulkChange
+  private let session: Session
+  private let writer: StoreWriter
+
+  init(_ bulk: BulkChange) throws {
+    self.bulk = bulk
+    session = bulk.session
+    writer = try session.writer(bulk.configuration)
+  }
+
+  func run() throws -> ExitCode {
+    let started = try start()
+    if session.isJSON {
+      // At once, so that a script knows it whatever comes.
+      session.output.json(["job": .string(started.id)])
+    } else {
+      session.output.note("Job \(started.id); it goes on without this program.")
+    }
+    do {
+      try prepare(started)
+      if bulk.rate == nil { try release(started) }
+    } catch let error as SQLiteError {
+      let fault = OperatorFault(error)
+      throw OperatorFault(
+        fault.code,
+        "\(fault.message); what was done of the job stays, and the rest goes on: receiptctl jobs watch "
+          + started.id)
+    }
+    session.wakeDaemon(bulk.configuration)
+    var failed = false
+    if session.command.flag("wait") {
+      var follow = JobFollow(session, bulk.configuration, bulk.reader, started.id)
+      guard let job = try follow.run() else { return .tryAgain }
+      failed = job.missed.contains { $0.outcome != .skipped } || job.state == .cancelled
+    } else if bulk.rate != nil {
+      noteWhoGoesOn(started)
+    }
+    let job = try bulk.reader.job(id: started.id) ?? started
+    try addRefusals(job)
+    let isPaced = bulk.rate != nil && job.endedAt == nil
+    let code = bulk.conclude(ids: try ids(job), paced: isPaced ? job : nil)
+    return failed ? .partly : code
+  }
+
+  private func start() throws -> Job {
+    let command = session.command
+    let source: JobSource
+    switch bulk.plan.choice {
+    case .ids: source = .ids(count: bulk.plan.count)
+    case .filter(let filter, let limit): source = .filter(filter, limit: limit)
+    }
+    let request = JobRequest(
+      kind: bulk.plan.kind, source: source, force: command.flag("force"), ratePerSecond: bulk.rate,
+      priceID: command.options["price"], actor: session.surroundings.actor, reason: bulk.why)
+    var app: String?
+    if case .filter(let filter, _) = source { app = filter.app }
+    let rate = bulk.rate.map { JSONValue.number($0) } ?? .null
+    let entry = session.auditEntry(
+      app: app, reason: bulk.why,
+      details: ["receipts": .integer(Int64(bulk.plan.count)), "rate": rate, "force": .bool(request.force)])
+    return try writer.apply(
+      Audited(StartJob(request)) { job in
+        var entry = entry
+        entry.subject = job.id
+        return entry
+      }, now: session.moment)
+  }
+
+  /// Chooses the receipts.
+  private func prepare(_ job: Job) throws {
+    guard case .ids = job.request.source else {
+      try work(on: job, "choosing", total: bulk.plan.count) { $0.state == .preparing ? $0.total : nil }
+      return
+    }
+    // The newest first, as a search finds them.
+    var rest = bulk.plan.receipts.reversed().map(\.row)[...]
+    var mark: String?
+    repeat {
+      let slice = Array(rest.prefix(ExtendJob.slice))
+      rest = rest.dropFirst(slice.count)
+      let next = String(rest.count)
+      let extend = ExtendJob(job: job.row, from: mark, to: next, rows: slice, isLast: rest.isEmpty)
+      guard try writer.apply(extend, now: session.moment) else {
+        throw OperatorFault(.failed, "the job \(job.id) was cancelled while it was prepared")
+      }
+      mark = next
+    } while !rest.isEmpty
+  }
+
+  /// Gives each receipt its turn.
+  private func release(_ job: Job) throws {
+    try work(on: job, bulk.plan.kind.doing, total: bulk.plan.count) { job in
+      let planned = job.count(.planned)
+      return job.state == .running && planned > 0 ? job.total - planned : nil
+    }
+  }
+
+  /// Takes the job on, step by step, as long as `done` gives how much is done.
+  private func work(on job: Job, _ label: String, total: Int, while done: (Job) -> Int?) throws {
+    var work = JobWork(job: job.row)
+    var bar = ProgressBar(
+      label, total: total, on: session.output.notes, clock: session.surroundings.clock)
+    defer { bar.finish() }
+    while let now = try bulk.reader.job(id: job.id), let count = done(now) {
+      if count > 0 { bar.update(done: count) }
+      switch try work.next(bulk.reader, now: session.moment) {
+      case .apply(let step):
+        try writer.apply(step, now: session.moment)
+        if now.state == .running { session.wakeDaemon(bulk.configuration) }
+      case .wait(let milliseconds): session.surroundings.pause(min(milliseconds, 100))
+      case .over: return
+      }
+    }
+    if total > StepJob.slice { bar.update(done: total) }
+  }
+
+  private func noteWhoGoesOn(_ job: Job) {
+    let watch = "receiptctl jobs watch \(job.id)"
+    if session.daemonProcess(bulk.configuration) == nil {
+      session.output.note("No receiptd seems to serve this database; the job begins once one does. \(watch)")
+    } else {
+      session.output.note("Watch it with: \(watch)")
+    }
+  }
+
+  /// What the job left as it was.
+  private func addRefusals(_ job: Job) throws {
+    let skipped = job.count(.skipped) + job.count(.gone)
+    guard skipped > 0 else { return }
+    let shown = try bulk.reader.receipts(ofJob: job.row, outcome: .skipped, limit: Refusals.shownMax)
+    for receipt in shown {
+      guard let id = receipt.receiptID else { continue }
+      let result = receipt.reason.flatMap(OperatorResult.init(code:))
+      bulk.refusals.add(id, result?.explanation(id: id) ?? "is of an app that is not configured")
+    }
+    bulk.refusals.add(more: skipped - shown.count)
+  }
+
+  /// The ids of the receipts that the job changes, in the order of their turns.
+  private func ids(_ job: Job) throws -> [String] {
+    var ids: [String] = []
+    var after: Int64?
+    while true {
+      let page = try bulk.reader.receipts(ofJob: job.row, after: after, limit: 5000)
+      for receipt in page where receipt.outcome != .skipped && receipt.outcome != .gone {
+        if receipt.outcome == .planned, job.state == .cancelled { continue }
+        if let id = receipt.receiptID { ids.append(id) }
+      }
+      guard page.count == 5000, let last = page.last else { return ids }
+      after = last.position
+    }
+  }
+}

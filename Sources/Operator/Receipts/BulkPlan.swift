@@ -1,0 +1,146 @@
+// What a bulk verb would do: found before anything is changed, so that a person can look first.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Relay
+internal import Store
+internal import Terminal
+
+/// What a bulk verb would do.
+struct BulkPlan {
+  let kind: JobKind
+  let choice: ReceiptChoice
+  /// What is taken up, the largest group first.
+  private(set) var groups: [ReceiptGroup] = []
+  /// The same one by one, where ids were given; oldest first.
+  private(set) var receipts: [ReceiptOutline] = []
+  /// Ids that are left as they are, and why.
+  private var refused: [(id: String, why: String)] = []
+  /// Groups that are left as they are, and why.
+  private var refusedGroups: [(group: ReceiptGroup, why: String)] = []
+
+  /// A count that takes longer says so.
+  private static let quietMilliseconds: Int64 = 200
+
+  init(_ kind: JobKind, _ session: Session, _ configuration: Configuration, _ reader: StoreReader) throws {
+    self.kind = kind
+    choice = try ReceiptChoice(session, configuration)
+    let asked = JobRequest(
+      kind: kind, source: .ids(count: 0), force: session.command.flag("force"), actor: "")
+    func refusal(_ app: String, _ state: ReceiptState) -> String? {
+      if !asked.concerns(state) { return kind.refusal(state) }
+      guard kind != .cancel, configuration.app(app) == nil else { return nil }
+      return "is of the app '\(DisplayText.clean(app))', which is not configured; add it to "
+        + DisplayText.clean(session.configurationPath)
+    }
+    switch choice {
+    case .ids(let ids):
+      let found = try ReceiptOutline.all(ids, reader)
+      let known = Set(found.map(\.id))
+      let unknown = ids.filter { !known.contains($0) }
+      guard unknown.isEmpty else { throw ReceiptsNoun.unknown(unknown) }
+      for receipt in found.sorted(by: { $0.id < $1.id }) {
+        if let why = refusal(receipt.app, receipt.state) {
+          refused.append((receipt.id, why))
+        } else {
+          receipts.append(receipt)
+          ReceiptGroup.add(ReceiptGroup(receipt), to: &groups)
+        }
+      }
+    case .filter(let filter, let limit):
+      for group in try Self.survey(filter, limit, session, reader) {
+        if let why = refusal(group.app, group.state) {
+          refusedGroups.append((group, why))
+        } else {
+          groups.append(group)
+        }
+      }
+    }
+    groups.sort { ($1.count, $0.reason?.text ?? "") < ($0.count, $1.reason?.text ?? "") }
+  }
+
+  private static func survey(
+    _ filter: ReceiptFilter, _ limit: Int?, _ session: Session, _ reader: StoreReader
+  ) throws -> [ReceiptGroup] {
+    let clock = session.surroundings.clock
+    let start = clock.monotonic
+    let total = min(try reader.countAtMost(filter), limit ?? Int.max)
+    var bar: ProgressBar?
+    let groups = try reader.survey(filter, limit: limit) { counted in
+      guard bar != nil || clock.monotonic.milliseconds(since: start) > quietMilliseconds else { return }
+      bar = bar ?? ProgressBar("counting…", total: total, on: session.output.notes, clock: clock)
+      bar?.update(done: counted)
+    }
+    bar?.finish()
+    return groups
+  }
+
+  /// How many receipts are taken up.
+  var count: Int { groups.reduce(0) { $0 + $1.count } }
+
+  func addRefusals(to refusals: Refusals) {
+    for (id, why) in refused { refusals.add(id, why) }
+    for (group, why) in refusedGroups { refusals.add(group: group, why) }
+  }
+
+  private var refusedCount: Int { refused.count + refusedGroups.reduce(0) { $0 + $1.group.count } }
+
+  /// The groups of all apps together; by last answer only where that says more than the reason.
+  private var rows: [ReceiptGroup] {
+    var rows: [ReceiptGroup] = []
+    for var group in groups {
+      group.app = ""
+      if !Self.tellsMore(group.lastStatus, than: group.reason) { group.lastStatus = nil }
+      ReceiptGroup.add(group, to: &rows)
+    }
+    return rows.sorted { ($1.count, $0.reason?.text ?? "") < ($0.count, $1.reason?.text ?? "") }
+  }
+
+  private static func tellsMore(_ status: Int64?, than reason: Reason?) -> Bool {
+    guard let status, let reason else { return false }
+    return reason.text != "http_\(status)"
+  }
+
+  func table(_ session: Session) -> Table {
+    let rows = rows
+    let hasStatus = rows.contains { $0.lastStatus != nil }
+    var columns: [Table.Column] = [.init("STATE"), .init("REASON")]
+    if hasStatus { columns.append(.init("LAST ANSWER")) }
+    columns += [.init("COUNT", alignment: .trailing), .init("OLDEST"), .init("NEWEST")]
+    var table = Table(columns, emptyMessage: "No receipts to \(kind.rawValue).")
+    for group in rows {
+      var cells = [
+        Table.Cell(group.state.rawValue, group.state.style), Table.Cell(group.reason?.text ?? "-"),
+      ]
+      if hasStatus { cells.append(Table.Cell(group.lastStatus.map { String($0) } ?? "-")) }
+      cells += [
+        Table.Cell(String(group.count)), Table.Cell(session.relative(group.oldest)),
+        Table.Cell(session.relative(group.newest)),
+      ]
+      table.add(cells)
+    }
+    return table
+  }
+
+  func json(rate: Double?) -> JSONValue {
+    let past = kind.past.lowercased()
+    var members: [JSONValue.Member] = [
+      .init(name: past, value: 0), .init(name: "ids", value: []),
+      .init(name: "would_\(kind.rawValue)", value: .integer(Int64(count))),
+      .init(name: "refused", value: .integer(Int64(refusedCount))),
+    ]
+    if let rate {
+      let seconds = Int64(clamping: Counted.seconds(count, perSecond: rate))
+      members.append(.init(name: "estimate_seconds", value: .integer(seconds)))
+    }
+    let groups = rows.map { group -> JSONValue in
+      [
+        "state": .string(group.state.rawValue), "reason": .optional(group.reason?.text),
+        "last_status": .optional(group.lastStatus), "count": .integer(Int64(group.count)),
+        "oldest_at": .time(group.oldest), "newest_at": .time(group.newest),
+      ]
+    }
+    return .object(members + [.init(name: "groups", value: .array(groups))])
+  }
+}

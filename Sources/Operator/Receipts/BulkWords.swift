@@ -1,0 +1,129 @@
+// How the bulk verbs say what they do, and why they leave a receipt as it is. Pure; any thread.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Store
+internal import Terminal
+
+extension JobKind {
+  /// `Replay`
+  var verb: String {
+    switch self {
+    case .replay: "Replay"
+    case .cancel: "Cancel"
+    case .complete: "Complete"
+    }
+  }
+
+  /// `Replayed`; in lower case it is the name of the number in `--json`.
+  var past: String {
+    switch self {
+    case .replay: "Replayed"
+    case .cancel: "Cancelled"
+    case .complete: "Completed"
+    }
+  }
+
+  /// `replaying`
+  var doing: String {
+    switch self {
+    case .replay: "replaying"
+    case .cancel: "cancelling"
+    case .complete: "completing"
+    }
+  }
+
+  /// Why a receipt in this state is left as it is, as the end of a sentence that begins with its id.
+  func refusal(_ state: ReceiptState) -> String {
+    switch (self, state) {
+    case (.replay, .delivered): "is delivered already; --force sends it again"
+    case (.cancel, .delivered): "is delivered already and cannot be taken back"
+    case (.cancel, .cancelled): "is cancelled already"
+    default: OperatorResult.notAllowed(state).explanation(id: "")
+    }
+  }
+}
+
+enum Counted {
+  /// `1 receipt`, `3 receipts`
+  static func receipts(_ count: Int) -> String { count == 1 ? "1 receipt" : "\(count) receipts" }
+
+  /// `5/s`, `0.5/s`
+  static func rate(_ perSecond: Double) -> String {
+    let whole = Int64((perSecond * 1000).rounded())
+    if whole % 1000 == 0 { return "\(whole / 1000)/s" }
+    var digits = String(whole % 1000)
+    digits = String(repeating: "0", count: 3 - digits.count) + digits
+    while digits.last == "0" { digits.removeLast() }
+    return "\(whole / 1000).\(digits)/s"
+  }
+
+  /// `about 14 min at 5/s`
+  static func estimate(_ count: Int, perSecond: Double) -> String {
+    "about \(RelativeTime.span(seconds: seconds(count, perSecond: perSecond))) at \(rate(perSecond))"
+  }
+
+  static func seconds(_ count: Int, perSecond: Double) -> UInt64 {
+    UInt64(min(Double(count) / perSecond, 1e15).rounded(.up))
+  }
+}
+
+/// What a bulk verb left as it was, and why.
+final class Refusals {
+  /// The rest is only counted: nobody reads thousands of lines.
+  static let shownMax = 20
+
+  private let output: Output
+  private var lines: [String] = []
+  private var count = 0
+
+  init(_ output: Output) { self.output = output }
+
+  var isEmpty: Bool { count == 0 }
+
+  func add(_ id: String, _ why: String) {
+    count += 1
+    if lines.count < Self.shownMax { lines.append("\(DisplayText.clean(id)) \(why)") }
+  }
+
+  /// Several for one reason, of which the first are added one by one.
+  func add(more: Int) { count += max(0, more) }
+
+  /// A whole group for one reason.
+  func add(group: ReceiptGroup, _ why: String) {
+    count += group.count
+    lines.append("\(Counted.receipts(group.count)) left as they are: each \(why)")
+  }
+
+  /// Says what was refused, on stderr.
+  func note() {
+    for line in lines.prefix(Self.shownMax) { output.error(line) }
+    if count > Self.shownMax, lines.count >= Self.shownMax {
+      output.error("\(count - Self.shownMax) more were left as they are")
+    }
+  }
+}
+
+extension OperatorResult {
+  /// Why a receipt was left as it was, as the end of a sentence that begins with its id.
+  func explanation(id: String) -> String {
+    let id = DisplayText.clean(id)
+    switch self {
+    case .done: return "is done"
+    case .notFound: return "is not there any more"
+    case .delivered: return "is delivered already; --force sends it again"
+    case .lacks(.user): return "lacks its user: receiptctl receipts complete \(id) --user USER"
+    case .lacks(.price): return "lacks its price: receiptctl receipts complete \(id) --price PRICE"
+    case .lacks(.subscription):
+      return "is about a subscription that has no id yet; it comes with the payment"
+    case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
+    case .notAllowed(.delivered): return "is delivered already"
+    case .notAllowed(.pending): return "is on its way already; cancel it first to change it"
+    case .notAllowed(let state): return "cannot be changed while it is \(state.rawValue)"
+    case .contextNotUsable:
+      return "cannot have that context: it is none of this app and user, or serves another purchase; see "
+        + "receiptctl contexts list"
+    }
+  }
+}

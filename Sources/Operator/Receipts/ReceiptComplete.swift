@@ -1,0 +1,94 @@
+// The verbs that change receipts: what each asks for before it begins. `complete` of a single one is done
+// here: it may take a user and a context, which are of one purchase only.
+
+internal import Domain
+internal import JSON
+internal import Relay
+internal import Store
+internal import Terminal
+
+enum ReceiptReplay {
+  static func run(_ session: Session) throws -> ExitCode {
+    let rate = try session.command.ratePerSecond("rate", in: BulkChange.rates)
+    let why = try session.reason(option: "why")
+    return try BulkChange(.replay, session, why: why, rate: rate).run(askingFrom: 1)
+  }
+}
+
+enum ReceiptCancel {
+  static func run(_ session: Session) throws -> ExitCode {
+    guard let why = try session.reason(option: "why") else {
+      throw session.usage("receipts cancel needs --why TEXT: a few words for whoever asks later")
+    }
+    let isNamed = session.command.positionals.count == 1
+    return try BulkChange(.cancel, session, why: why).run(askingFrom: isNamed ? 2 : 1)
+  }
+}
+
+enum ReceiptComplete {
+  static func run(_ session: Session) throws -> ExitCode {
+    let options = session.command.options
+    for name in ["user", "price"] {
+      guard let value = options[name] else { continue }
+      guard OutsideText.identifier(value) != nil else {
+        throw session.usage(
+          "--\(name) must be 1 to \(OutsideText.identifierBytesMax) bytes without control characters")
+      }
+    }
+    let ids = session.command.positionals
+    if ids.count == 1, ids[0] != ReceiptChoice.inputWord { return try completeOne(session, id: ids[0]) }
+    if ids.isEmpty, !options.contains("state") {
+      throw session.usage(
+        "say which: ids, '-' to read them from the input, or --state with more filters, such as "
+          + "--state failed --reason price")
+    }
+    guard !options.contains("context"), !options.contains("user") else {
+      throw session.usage("--user and --context are about one purchase; several take --price only")
+    }
+    guard options.contains("price") else {
+      throw session.usage("several are completed with --price; who bought what is said one by one")
+    }
+    let why = try session.reason(option: "why")
+    return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
+  }
+
+  private static func completeOne(_ session: Session, id: String) throws -> ExitCode {
+    let options = session.command.options
+    let others = ReceiptsNoun.filterNames.filter { $0 != "user" && options.contains($0) }
+    guard others.isEmpty else {
+      throw session.usage("name receipts by id, or choose them with filters, not both")
+    }
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    guard let record = try reader.receipt(id: id) else { throw ReceiptsNoun.unknown([id]) }
+    guard configuration.app(record.app) != nil else {
+      throw OperatorFault(
+        .refused,
+        "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; "
+          + "add it to \(DisplayText.clean(session.configurationPath))")
+    }
+    if session.command.flag("dry-run") {
+      session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
+      return .done
+    }
+    let command = CompleteReceipt(
+      id: id, userID: options["user"], priceID: options["price"], contextID: options["context"])
+    let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
+    let entry = session.auditEntry(
+      app: record.app, subject: id, reason: try session.reason(option: "why"),
+      details: ["supplied": .array(supplied)])
+    let audited = Audited(command) { $0 == .done ? entry : nil }
+    let outcome = try session.writer(configuration).apply(audited, now: session.moment)
+    guard outcome == .done else {
+      let code: ExitCode = outcome == .notFound ? .notFound : .refused
+      throw OperatorFault(code, "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")
+    }
+    session.wakeDaemon(configuration)
+    if session.isJSON, let completed = try reader.receipt(id: id) {
+      session.output.json(ReceiptJSON.summary(of: completed))
+    } else {
+      session.output.line("\(DisplayText.clean(id)) is complete and due now.")
+    }
+    return .done
+  }
+}

@@ -1,0 +1,137 @@
+// The job runner: takes every job on, a step at a time, until it is done, wherever an earlier run or another
+// program left it. One thread with a connection of its own to read; whatever it changes goes through the
+// committer's queue. It must never hand over more than one step of a job at once, so that requests and
+// deliveries find the queue free.
+
+internal import Domain
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Runs jobs.
+final class JobRunner: Sendable {
+  /// Between two steps of one job: the writer is free for others most of the time.
+  static let pauseMilliseconds: Int64 = 20
+  static let faultPauseMilliseconds: Int64 = 1000
+
+  private struct State {
+    var isStopping = false
+    /// A job was made or changed: look at once.
+    var hasNews = true
+    /// Jobs of which a step is in the committer's queue.
+    var underWay: Set<Int64> = []
+    /// How many steps came back.
+    var returned = 0
+    /// Jobs of which a step could not be stored.
+    var refused: Set<Int64> = []
+  }
+
+  private let state = Monitor(State())
+  private let committer: Committer
+  private let reader: Monitor<StoreReader>
+  private let surroundings: Surroundings
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  init(reader: sending StoreReader, committer: Committer, surroundings: Surroundings) {
+    self.reader = Monitor(reader)
+    self.committer = committer
+    self.surroundings = surroundings
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "jobs") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// A job was made or changed.
+  func lookNow() { state.update { $0.hasNews = true } }
+
+  func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+  }
+
+  /// The jobs of which something is still to come.
+  struct Rounds {
+    fileprivate var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    fileprivate var lookAt: MonotonicInstant
+
+    init(_ clock: any Clock) { lookAt = clock.monotonic }
+  }
+
+  private func run() {
+    var rounds = Rounds(surroundings.clock)
+    while !state.withLock({ $0.isStopping }) {
+      let returned = state.withLock { $0.returned }
+      let deadline = goRound(&rounds)
+      let _: Bool? = state.wait(until: deadline) { state in
+        state.hasNews || state.isStopping || state.returned != returned ? true : nil
+      }
+    }
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: until when there is nothing to do but to wait for news.
+  func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
+    let now = surroundings.clock.monotonic
+    let (hasNews, underWay, refused) = state.withLock { state in
+      defer {
+        state.hasNews = false
+        state.refused = []
+      }
+      return (state.hasNews, state.underWay, state.refused)
+    }
+    do throws(SQLiteError) {
+      if hasNews || now >= rounds.lookAt {
+        try look(&rounds, now)
+        rounds.lookAt = now.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
+      }
+      for row in refused {
+        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+      }
+      for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
+        try turn(row, &rounds, now)
+      }
+    } catch {
+      surroundings.log.error("could not look at the jobs; trying again", ["error": error.description])
+      return now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    }
+    let busy = state.withLock { $0.underWay }
+    return rounds.works.lazy.filter { !busy.contains($0.key) }.map(\.value.nextAt)
+      .reduce(rounds.lookAt) { min($0, $1) }
+  }
+
+  /// Learns which jobs there are; what was told about may concern any of them.
+  private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
+    let open = try reader.withLock { reader throws(SQLiteError) in try reader.openJobs() }
+    var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    for row in open { works[row] = (rounds.works[row]?.work ?? JobWork(job: row), now) }
+    rounds.works = works
+  }
+
+  private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
+    guard var work = rounds.works[row]?.work else { return }
+    let wall = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
+    let turn = try reader.withLock { reader throws(SQLiteError) in try work.next(reader, now: wall) }
+    switch turn {
+    case .over: rounds.works[row] = nil
+    case .wait(let milliseconds):
+      rounds.works[row] = (work, now.advanced(byMilliseconds: max(Self.pauseMilliseconds, milliseconds)))
+    case .apply(let step):
+      rounds.works[row] = (work, now.advanced(byMilliseconds: Self.pauseMilliseconds))
+      state.withLock { _ = $0.underWay.insert(row) }
+      let isQueued = committer.submit(step, from: .inside) { [self] result in
+        if case .failure(let error) = result {
+          surroundings.log.error("a step of a job was not stored; trying again", ["error": error.description])
+        }
+        state.update { state in
+          state.underWay.remove(row)
+          state.returned += 1
+          if case .failure = result { state.refused.insert(row) }
+        }
+      }
+      // The committer is stopping, and so will this.
+      if !isQueued { state.withLock { _ = $0.underWay.remove(row) } }
+    }
+  }
+}

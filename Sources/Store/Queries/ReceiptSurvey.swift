@@ -1,0 +1,128 @@
+// How many receipts a bulk verb would take up, why they stand where they do, and since when: counted in key
+// order, a page at a time, so that whoever asks can say that it goes on.
+
+public import Domain
+public import SQLite
+
+/// Receipts of one app, state, reason and last answer.
+public struct ReceiptGroup: Sendable, Equatable {
+  public var app: String
+  public var state: ReceiptState
+  public var reason: Reason?
+  /// What the destination answered last.
+  public var lastStatus: Int64?
+  public var count: Int
+  /// When the oldest and the newest were made.
+  public var oldest: Timestamp
+  public var newest: Timestamp
+
+  public init(_ receipt: ReceiptOutline) {
+    app = receipt.app
+    state = receipt.state
+    reason = receipt.reason
+    lastStatus = receipt.lastStatus
+    count = 1
+    oldest = receipt.createdAt
+    newest = receipt.createdAt
+  }
+
+  init(
+    _ group: CountRows.Group, lastStatus: Int64?, count: Int, oldest: Timestamp, newest: Timestamp
+  ) {
+    app = group.app
+    state = ReceiptState(rawValue: group.state) ?? .failed
+    reason = group.reason.isEmpty ? nil : Reason(group.reason)
+    self.lastStatus = lastStatus
+    self.count = count
+    self.oldest = oldest
+    self.newest = newest
+  }
+
+  private func isLike(_ other: ReceiptGroup) -> Bool {
+    app == other.app && state == other.state && reason == other.reason && lastStatus == other.lastStatus
+  }
+
+  /// Adds to the group that it belongs to, or as a new one.
+  public static func add(_ more: ReceiptGroup, to groups: inout [ReceiptGroup]) {
+    guard let index = groups.firstIndex(where: { $0.isLike(more) }) else { return groups.append(more) }
+    groups[index].count += more.count
+    groups[index].oldest = min(groups[index].oldest, more.oldest)
+    groups[index].newest = max(groups[index].newest, more.newest)
+  }
+}
+
+extension StoreReader {
+  static let surveyPage = 5000
+  static let surveySQL = """
+    SELECT last_status, count(*), min(created_at), max(created_at), max(receipt_id) FROM (
+      SELECT last_status, created_at, receipt_id FROM purchases
+      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND receipt_id > ?4 AND receipt_id < ?5
+      ORDER BY receipt_id LIMIT ?6)
+    GROUP BY last_status
+    """
+
+  /// Counts the receipts that match, or the newest `limit` of them.
+  /// - Parameter progress: told now and then how many were counted so far.
+  public func survey(
+    _ filter: ReceiptFilter, limit: Int? = nil, progress: (Int) -> Void = { _ in }
+  ) throws(SQLiteError) -> [ReceiptGroup] {
+    var groups: [ReceiptGroup] = []
+    var counted = 0
+    if limit == nil, !filter.isNarrow {
+      for group in try self.groups(filter) {
+        var lower = filter.bounds.lower
+        while true {
+          let page = try page(of: group, lower, filter.bounds.upper)
+          for part in page { ReceiptGroup.add(part.group, to: &groups) }
+          let more = page.reduce(0) { $0 + $1.group.count }
+          counted += more
+          progress(counted)
+          guard more == Self.surveyPage, let last = page.map(\.last).max() else { break }
+          lower = last
+        }
+      }
+      return groups
+    }
+    var filter = filter
+    while counted < limit ?? Int.max {
+      let size = min(1000, (limit ?? Int.max) - counted)
+      let page = try outlines(filter, limit: size)
+      for receipt in page { ReceiptGroup.add(ReceiptGroup(receipt), to: &groups) }
+      counted += page.count
+      progress(counted)
+      guard page.count == size, let last = page.last else { break }
+      filter.after = last.id
+    }
+    return groups
+  }
+
+  private func page(
+    of group: CountRows.Group, _ lower: String, _ upper: String
+  ) throws(SQLiteError) -> [(group: ReceiptGroup, last: String)] {
+    try connection.prepare(Self.surveySQL).all(
+      Self.values(of: group) + [.text(lower), .text(upper), .integer(Int64(Self.surveyPage))]
+    ) { row throws(SQLiteError) in
+      (
+        ReceiptGroup(
+          group, lastStatus: row.optionalInteger(0), count: Int(clamping: row.integer(1)),
+          oldest: Timestamp(unixMilliseconds: row.integer(2)),
+          newest: Timestamp(unixMilliseconds: row.integer(3))),
+        try row.text(4)
+      )
+    }
+  }
+
+  /// How many receipts there are in the groups that a filter touches; more than it chooses, if anything.
+  public func countAtMost(_ filter: ReceiptFilter) throws(SQLiteError) -> Int {
+    let counts = try connection.prepare(
+      "SELECT app, state, reason, count FROM receipt_counts WHERE count > 0"
+    )
+    .all { row throws(SQLiteError) in
+      (
+        CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2)),
+        Int(clamping: row.integer(3))
+      )
+    }
+    return counts.reduce(0) { filter.includes($1.0) ? $0 + $1.1 : $0 }
+  }
+}
