@@ -3,6 +3,7 @@
 import Domain
 import FoundationEssentials
 import Glibc
+import HTTPServer
 import JSON
 import Store
 import Testing
@@ -74,7 +75,7 @@ import Testing
         let text = try relay.admin.request("GET", path).text
         seen += text.matches(of: #/href="\/receipts\/(rcp_\w+)"/#).map(\.1)
         guard let next = text.firstMatch(of: #/class="next" href="([^"]+)"/#)?.1 else { break }
-        path = next.replacing("&amp;", with: "&")
+        path = String(next).replacing("&amp;", with: "&")
       }
       #expect(seen.count == 120 && Set(seen).count == 120)
     }
@@ -165,11 +166,12 @@ import Testing
         return try wire.reply().status
       }
       for host in ["127.0.0.1:8081", "localhost", "LOCALHOST:1", "[::1]:8081", "[::1]"] {
-        #expect(try status(host) == 200, "\(host)")
+        let code = try status(host)
+        #expect(code == 200, "\(host)")
       }
       for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "[evil]", "1"] {
-        #expect(try status(host) == 421, "\(host)")
-        #expect(try status(host, "/metrics") == 421 && status(host, "/healthz") == 200)
+        let codes = try ["/", "/metrics", "/healthz"].map { path in try status(host, path) }
+        #expect(codes == [421, 421, 200], "\(host)")
       }
     }
   }
@@ -203,7 +205,8 @@ import Testing
     for _ in 0..<2 {
       let process = try relay.launch()
       try waitUntil("the socket answers") { (try? status("/readyz")) == 200 }
-      #expect(try status("/") == 200 && status("/metrics") == 200)
+      let codes = try ["/", "/metrics"].map { target in try status(target) }
+      #expect(codes == [200, 200])
       var entry = stat()
       #expect(unsafe lstat(path, &entry) == 0 && entry.st_mode & 0o777 == 0o660)
       // Killed, it leaves its file behind.
