@@ -8,7 +8,8 @@ public struct Tag: Sendable {
   private init(_ name: StaticString) { self.name = name }
 
   /// The element with its attributes and its content.
-  public func callAsFunction(_ attributes: Attribute..., @HTMLBuilder content: () -> HTML = { HTML() }) -> HTML
+  public func callAsFunction(_ attributes: Attribute..., @HTMLBuilder content: () -> HTML = { HTML() })
+    -> HTML
   {
     callAsFunction(attributes, content: content)
   }

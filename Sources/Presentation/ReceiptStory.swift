@@ -67,7 +67,8 @@ public struct ReceiptStory: Sendable, Equatable {
       let entry = record.entry
       let why = entry.reason.map { ": \($0)" } ?? ""
       entries.append(
-        Entry(time: entry.at, what: "person", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)"))
+        Entry(time: entry.at, what: "person", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)")
+      )
     }
     for (job, outcome) in jobs {
       let request = job.request

@@ -29,7 +29,8 @@ import Testing
   @Test("What cannot be seen, and could make one text look like another, is shown as a replacement")
   func invisible() {
     for scalar in [
-      "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{9F}", "\u{AD}", "\u{200B}", "\u{200E}", "\u{202E}", "\u{2028}",
+      "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{9F}", "\u{AD}", "\u{200B}", "\u{200E}", "\u{202E}",
+      "\u{2028}",
       "\u{2066}", "\u{2069}", "\u{FEFF}", "\u{FFFE}", "\u{E0041}", "\u{1FFFF}",
     ] as [Unicode.Scalar] {
       #expect(HTML(text: "a\(scalar)b").markup == "a\u{FFFD}b", "U+\(String(scalar.value, radix: 16))")
@@ -43,15 +44,18 @@ import Testing
   func attributes() {
     let tag = Tag.a(
       Attribute("href", "javascript:alert(1)"), Attribute("onclick", "x"), Attribute("style", "x"),
-      Attribute("formaction", "//e"), .class("c")) { "x" }
+      Attribute("formaction", "//e"), .class("c")
+    ) { "x" }
     #expect(tag.markup == "<a class=\"c\">x</a>")
-    #expect(Tag.option(.selected(true), .selected(false), .current(false)).markup == "<option selected></option>")
+    #expect(
+      Tag.option(.selected(true), .selected(false), .current(false)).markup == "<option selected></option>")
   }
 
   @Test(
     "A link leads to a place on this server, whatever it is made of",
     arguments: [
-      (Link("receipts", "rcp_1"), "/receipts/rcp_1"), (Link(), "/"), (Link("", "evil.example"), "/evil.example"),
+      (Link("receipts", "rcp_1"), "/receipts/rcp_1"), (Link(), "/"),
+      (Link("", "evil.example"), "/evil.example"),
       (Link("..", ".", "a"), "/a"), (Link("//evil.example"), "/%2F%2Fevil.example"),
       (Link("javascript:alert(1)"), "/javascript%3Aalert%281%29"), (Link("a/b?c#d"), "/a%2Fb%3Fc%23d"),
       (
@@ -65,7 +69,8 @@ import Testing
   func linksElsewhere() {
     #expect(Link(https: "https://example.com/a?b=c#d")?.text == "https://example.com/a?b=c#d")
     for text in [
-      "http://example.com", "HTTPS://example.com", "javascript:alert(1)", "https:///x", "https://", "//e.example",
+      "http://example.com", "HTTPS://example.com", "javascript:alert(1)", "https:///x", "https://",
+      "//e.example",
       "https://e.example/\"x", "https://e.example/ x", "https://user@e.example", "https://e.example/\u{202E}",
       " https://e.example", "data:text/html,x", "https://" + String(repeating: "a", count: 2000),
     ] {

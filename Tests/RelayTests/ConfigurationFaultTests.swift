@@ -50,7 +50,8 @@ import Testing
     Case(
       "admin.password", "lets others than this machine in", Samples.text(root: "admin: { address: '::' },")),
     Case(
-      "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")),
+      "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")
+    ),
     Case(
       "admin.socket", "keep either", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
     Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),

@@ -59,7 +59,8 @@ struct ConfigurationReader {
   /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is
   /// well. A wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
   private func reportSharedPort(_ listen: Configuration.Listen, _ admin: Configuration.Admin) {
-    guard admin.socketPath == nil, listen.port == admin.port, listen.port != 0, let first = IPAddress(listen.address),
+    guard admin.socketPath == nil, listen.port == admin.port, listen.port != 0,
+      let first = IPAddress(listen.address),
       let second = IPAddress(admin.address), first.isIPv6 == second.isIPv6,
       first == second || first.isWildcard || second.isWildcard
     else { return }

@@ -33,7 +33,10 @@ struct AuditPage {
   private var table: HTML {
     var table = DataTable(
       "What persons changed, newest first",
-      [.init("When"), .init("Who"), .init("What"), .init("Of"), .init("Why")])
+      [
+        .init("When"), .init("Who", isLong: true), .init("What"), .init("Of", isLong: true),
+        .init("Why", isLong: true),
+      ])
     for record in records {
       let entry = record.entry
       let none = Tag.span(.class("none")) { "–" }

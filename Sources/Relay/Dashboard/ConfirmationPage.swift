@@ -32,7 +32,8 @@ struct ConfirmationPage {
           Tag.label(.for("why")) { needsReason ? "Why" : "Why (optional)" }
           VoidTag.input(
             .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
-            .required(needsReason), Attribute("aria-describedby", "why-help"), Attribute("autocomplete", "off"))
+            .required(needsReason), Attribute("aria-describedby", "why-help"),
+            Attribute("autocomplete", "off"))
           Tag.p(.id("why-help"), .class("help")) { "A few words for whoever asks later; kept in the audit." }
         }
         Tag.div(.class("actions")) {

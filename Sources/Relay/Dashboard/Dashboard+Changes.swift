@@ -118,7 +118,8 @@ extension Dashboard {
     }
     let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]
     let entry = AuditEntry(
-      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id, reason: words,
+      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id,
+      reason: words,
       details: details.text)
     let target = Link("receipts", id, query: [("done", kind.rawValue)])
     switch kind {

@@ -58,13 +58,17 @@ struct DeliveryChart {
           Tag.span(.class("key bad")) { "\(PageParts.number(total.failed)) failed" }
         }
       }
-      drawing(total)
-      Tag.div(.class("axis"), .hiddenFromReaders()) {
-        for mark in marks { Tag.span { mark } }
-      }
-      Tag.details {
-        Tag.summary { "\(title) as a table" }
-        table
+      if total == DeliveryCount() {
+        Tag.p(.class("quiet-chart")) { "Nothing was delivered, and nothing failed." }
+      } else {
+        drawing(total)
+        Tag.div(.class("axis"), .hiddenFromReaders()) {
+          for mark in marks { Tag.span { mark } }
+        }
+        Tag.details {
+          Tag.summary { "\(title) as a table" }
+          table
+        }
       }
     }
   }
@@ -77,7 +81,10 @@ struct DeliveryChart {
   /// Hours of a day, days of a week.
   private func label(_ moment: Timestamp) -> String {
     let text = moment.rfc3339
-    return step == "1 h" ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))
+    if step == "1 h" { return String(text.dropFirst(11).prefix(5)) }
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let month = Int(text.dropFirst(5).prefix(2)).flatMap { (1...12).contains($0) ? months[$0 - 1] : nil }
+    return "\(text.dropFirst(8).prefix(2)) \(month ?? "")"
   }
 
   private func drawing(_ total: DeliveryCount) -> HTML {
@@ -146,10 +153,11 @@ struct DeliveryChart {
     let busy = bars.filter { $0.count != DeliveryCount() }
     table.rows = busy.reversed().map { bar in
       [
-        Tag.time(.datetime(bar.start.rfc3339)) { name(bar) }, HTML(text: PageParts.number(bar.count.delivered)),
+        Tag.time(.datetime(bar.start.rfc3339)) { name(bar) },
+        HTML(text: PageParts.number(bar.count.delivered)),
         HTML(text: PageParts.number(bar.count.failed)),
       ]
     }
-    return busy.isEmpty ? Tag.p { "Nothing was delivered and nothing failed." } : table.html
+    return table.html
   }
 }

@@ -42,7 +42,9 @@ struct FailedPage {
           Tag.span(.class("meaning")) { Reason(group.reason).meaning }
         },
         PageParts.outside(group.app),
-        Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) { PageParts.number(group.count) },
+        Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
+          PageParts.number(group.count)
+        },
         PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
         Tag.a(
           .class("button small"), .href(Link("failed", "replay", query: query)),

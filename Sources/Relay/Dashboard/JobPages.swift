@@ -17,7 +17,9 @@ struct JobListPage {
     DashboardPage(title: "Jobs", place: .jobs) {
       Tag.h1 { "Jobs" }
       if jobs.isEmpty {
-        Tag.p(.class("empty")) { "There are no jobs. One begins when a group of failed receipts is replayed." }
+        Tag.p(.class("empty")) {
+          "There are no jobs. One begins when a group of failed receipts is replayed."
+        }
       } else {
         table
       }
@@ -33,12 +35,14 @@ struct JobListPage {
     var table = DataTable(
       "Newest first",
       [
-        .init("Job"), .init("What"), .init("State"), .init("Receipts", isNumber: true), .init("By"),
+        .init("Job"), .init("What"), .init("State"), .init("Receipts", isNumber: true),
+        .init("By", isLong: true),
         .init("Begun"),
       ])
     table.rows = jobs.map { job in
       [
-        Tag.a(.href(Link("jobs", job.id))) { PageParts.identifier(job.id) }, HTML(text: job.request.kind.rawValue),
+        Tag.a(.href(Link("jobs", job.id))) { PageParts.identifier(job.id) },
+        HTML(text: job.request.kind.rawValue),
         JobPage.badge(job), HTML(text: PageParts.number(Int64(job.total))),
         PageParts.outside(job.request.actor), PageParts.time(job.createdAt, now: now),
       ]

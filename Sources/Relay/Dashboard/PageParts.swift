@@ -55,11 +55,14 @@ enum PageParts {
 struct DataTable {
   struct Column {
     var name: String
-    var isNumber = false
+    var isNumber: Bool
+    /// Whether its texts come from outside and may be long.
+    var isLong: Bool
 
-    init(_ name: String, isNumber: Bool = false) {
+    init(_ name: String, isNumber: Bool = false, isLong: Bool = false) {
       self.name = name
       self.isNumber = isNumber
+      self.isLong = isLong
     }
   }
 
@@ -98,5 +101,7 @@ struct DataTable {
     }
   }
 
-  private func style(_ column: Column) -> [Attribute] { column.isNumber ? [.class("number")] : [] }
+  private func style(_ column: Column) -> [Attribute] {
+    column.isNumber ? [.class("number")] : column.isLong ? [.class("long")] : []
+  }
 }

@@ -32,7 +32,8 @@ struct ReceiptListPage {
   private var form: HTML {
     Tag.form(.class("filters"), .action(Link("receipts")), .method("get"), .role("search")) {
       select("app", "App", search.app, apps.map { ($0, $0) })
-      select("state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
+      select(
+        "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
       field("reason", "Reason", search.reason)
       field("user", "User", search.user)
       field("object", "Purchase", search.object)
@@ -55,7 +56,8 @@ struct ReceiptListPage {
       Tag.label(.for("filter-\(name)")) { label }
       VoidTag.input(
         .id("filter-\(name)"), .name(name), .type("text"), .value(value ?? ""), .maxLength(255),
-        Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"), Attribute("spellcheck", "false"))
+        Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"),
+        Attribute("spellcheck", "false"))
     }
   }
 
@@ -79,7 +81,8 @@ struct ReceiptListPage {
     var table = DataTable(
       "Newest first",
       [
-        .init("Receipt"), .init("State"), .init("App"), .init("User"), .init("Price"),
+        .init("Receipt"), .init("State"), .init("App"), .init("User", isLong: true),
+        .init("Price", isLong: true),
         .init("Tries", isNumber: true), .init("Made"),
       ])
     for record in records {

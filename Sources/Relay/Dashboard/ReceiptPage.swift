@@ -76,7 +76,8 @@ struct ReceiptPage {
       let until = receipt.waitUntil.map { ", or until it is decided without (\($0.relative(to: now)))" } ?? ""
       switch (receipt.state, receipt.reason) {
       case (_, .user?): return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --user USER"
-      case (_, .price?): return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --price PRICE"
+      case (_, .price?):
+        return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --price PRICE"
       case (.waiting, _): return "\(meaning). It goes on by itself when that comes\(until)."
       case (.cancelled, _): return "\(meaning). It can still be sent."
       default: return "\(meaning). Once the cause is mended, send it again."

@@ -61,7 +61,9 @@ struct ReceiptSearch: Equatable {
   }
 
   private static func moment(_ text: String, now: Timestamp) -> Timestamp? {
-    if let time = RFC3339.unixMilliseconds(parsing: text), time >= 0 { return Timestamp(unixMilliseconds: time) }
+    if let time = RFC3339.unixMilliseconds(parsing: text), time >= 0 {
+      return Timestamp(unixMilliseconds: time)
+    }
     guard let ago = DurationText.milliseconds(parsing: text), ago <= now.unixMilliseconds else { return nil }
     return now.advanced(byMilliseconds: -ago)
   }

@@ -43,6 +43,7 @@ enum Stylesheet {
     code, pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; }
     code { font-size: 0.875em; overflow-wrap: anywhere; }
     bdi { overflow-wrap: anywhere; }
+    table bdi, table code { overflow-wrap: break-word; }
     :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
     main:focus { outline: none; }
     @media (prefers-reduced-motion: no-preference) {
@@ -130,6 +131,8 @@ enum Stylesheet {
     rect.good { fill: var(--bar-good); }
     rect.bad { fill: var(--bar-bad); }
     line.base { stroke: var(--strong-line); stroke-width: 1; vector-effect: non-scaling-stroke; }
+    .quiet-chart { color: var(--soft); font-size: 0.875rem; padding: 0.6rem 0.9rem; background: var(--sunken);
+      border-radius: 8px; }
     .axis { display: flex; justify-content: space-between; font-size: 0.75rem; color: var(--soft);
       padding-top: 0.25rem; font-variant-numeric: tabular-nums; }
     summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem 0; }
@@ -163,6 +166,9 @@ enum Stylesheet {
     thead th { border-top: 0; font-size: 0.8125rem; font-weight: 600; color: var(--soft);
       background: var(--sunken); white-space: nowrap; }
     tbody tr:hover > * { background: var(--sunken); }
+    .long bdi, .long code { overflow-wrap: anywhere; }
+    .long { min-width: 8rem; }
+    tbody th code { white-space: nowrap; }
     .number { text-align: right; font-variant-numeric: tabular-nums; }
     td time, th time { white-space: nowrap; }
     details table { font-size: 0.8125rem; }
@@ -187,8 +193,8 @@ enum Stylesheet {
     }
     .help { font-size: 0.875rem; color: var(--soft); }
     button, .button {
-      display: inline-block; font: inherit; font-weight: 600; color: var(--on-link); background: var(--link);
-      border: 1px solid var(--link); border-radius: 8px; min-height: 2.6rem; padding: 0.45rem 1.1rem;
+      display: inline-flex; align-items: center; justify-content: center; font: inherit; font-weight: 600;
+      color: var(--on-link); background: var(--link); border: 1px solid var(--link); border-radius: 8px; min-height: 2.6rem; padding: 0.45rem 1.1rem;
       text-decoration: none; cursor: pointer;
     }
     button:hover, .button:hover { filter: brightness(1.08); }
@@ -224,6 +230,7 @@ enum Stylesheet {
       main > table tr { background: var(--surface); border: 1px solid var(--line); border-radius: 10px;
         padding: 0.6rem 1rem; margin-bottom: 0.75rem; }
       main > table th, main > table td { border: 0; padding: 0.2rem 0; text-align: left; }
+      main > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
       main > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       main > table td::before { content: attr(data-label); color: var(--soft); font-size: 0.875rem; }
       main > table td > * { min-width: 0; justify-self: start; }

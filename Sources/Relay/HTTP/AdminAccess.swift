@@ -114,7 +114,9 @@ final class FailedLogins: Sendable {
     windows.withLock { windows in
       if windows.count >= Self.addressesMax, windows[address] == nil {
         windows = windows.filter { $0.value.until > now }
-        if windows.count >= Self.addressesMax, let oldest = windows.min(by: { $0.value.until < $1.value.until }) {
+        if windows.count >= Self.addressesMax,
+          let oldest = windows.min(by: { $0.value.until < $1.value.until })
+        {
           windows[oldest.key] = nil
         }
       }
@@ -160,6 +162,7 @@ extension Problem {
   }
   static let foreignForm = Problem(
     slug: "foreign-form", title: "Form not accepted", status: 403,
-    detail: "The form is not of this page, or older than the running receiptd. Go back, load the page anew and "
+    detail:
+      "The form is not of this page, or older than the running receiptd. Go back, load the page anew and "
       + "send it again. Nothing was changed.")
 }

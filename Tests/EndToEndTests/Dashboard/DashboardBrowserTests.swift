@@ -65,7 +65,8 @@ struct DashboardBrowserTests {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
       try browser.open("http://127.0.0.1:\(relay.admin.port)/receipts?app=web")
-      let shown = try browser.value("[...document.querySelectorAll('tbody tr bdi')].map(e => e.textContent)").text
+      let shown = try browser.value("[...document.querySelectorAll('tbody tr bdi')].map(e => e.textContent)")
+        .text
       for user in Relay.hostileUsers where !user.contains("\u{202E}") {
         #expect(shown.contains(JSONValue.string(user).text.dropFirst().dropLast()), "\(user)")
       }

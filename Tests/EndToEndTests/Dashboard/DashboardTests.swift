@@ -16,13 +16,15 @@ import Testing
     return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
   }
 
-  @Test("Each page is HTML that loads nothing from elsewhere and may be framed by nobody, for GET and for HEAD")
+  @Test(
+    "Each page is HTML that loads nothing from elsewhere and may be framed by nobody, for GET and for HEAD")
   func pages() throws {
     try Relay.withPast(receipts: 300, failed: 50) { relay, _ in
       let id = try failed(relay)
       for path in [
         "/", "/receipts", "/receipts?app=shop&state=failed&reason=http_422&since=24h", "/receipts/\(id)",
-        "/receipts/\(id)/replay", "/receipts/\(id)/cancel", "/failed", "/failed/replay?app=shop&reason=http_422",
+        "/receipts/\(id)/replay", "/receipts/\(id)/cancel", "/failed",
+        "/failed/replay?app=shop&reason=http_422",
         "/event?id=evt_77", "/jobs", "/audit", "/receipts?user=user-7&object=sub_7",
       ] {
         let reply = try relay.admin.request("GET", path)
@@ -41,13 +43,15 @@ import Testing
     }
   }
 
-  @Test("What cannot be understood is 400 with the filter's name, what is not there 404, the wrong method 405")
+  @Test(
+    "What cannot be understood is 400 with the filter's name, what is not there 404, the wrong method 405")
   func astray() throws {
     try Relay.withPast(receipts: 20, failed: 5) { relay, _ in
       let none = "rcp_\(String(repeating: "0", count: 26))"
       let cases: [(Int, String, String)] = [
         (400, "GET", "/receipts?state=sold"), (400, "GET", "/receipts?since=yesterday"),
-        (400, "GET", "/receipts?after=1"), (400, "GET", "/receipts?user=%zz"), (400, "GET", "/receipts?user=%00"),
+        (400, "GET", "/receipts?after=1"), (400, "GET", "/receipts?user=%zz"),
+        (400, "GET", "/receipts?user=%00"),
         (400, "GET", "/receipts?app=\(String(repeating: "a", count: 256))"), (400, "GET", "/audit?after=x"),
         (400, "GET", "/failed/replay"), (404, "GET", "/receipts/\(none)"), (404, "GET", "/receipts/x"),
         (404, "GET", "/receipts/\(none)/replay"), (404, "GET", "/receipts/"), (404, "GET", "//"),
@@ -106,7 +110,9 @@ import Testing
 
       let done = try post(["token": token], ["Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1"])
       #expect(done.status == 303 && done.header("Location") == "/receipts/\(id)?done=replay")
-      try waitUntil("it is delivered") { try relay.read { try $0.receipt(id: id) }?.receipt?.state == .delivered }
+      try waitUntil("it is delivered") {
+        try relay.read { try $0.receipt(id: id) }?.receipt?.state == .delivered
+      }
       #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry.subject) == [id])
 
       // Twice takes a person's words, and says what it is.

@@ -13,7 +13,8 @@ extension Browser {
       if !found.isEmpty { faults.append("\(place): \(name): \(found)") }
     }
     let things = try accessibleThings()
-    for role in ["banner", "navigation", "main", "contentinfo"] where !things.contains(where: { $0.role == role }) {
+    for role in ["banner", "navigation", "main", "contentinfo"]
+    where !things.contains(where: { $0.role == role }) {
       faults.append("\(place): there is no \(role)")
     }
     let named: Set = ["link", "button", "textbox", "combobox", "image", "table", "region"]

@@ -106,7 +106,10 @@ final class Wire {
   }
 
   /// The next answer. Its body is what Content-Length says.
-  func reply(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws(WireError) -> Reply {
+  /// - Parameter hasBody: false for the answer to HEAD, whose length is that of a body which does not come.
+  func reply(
+    within milliseconds: Int64 = Waiting.patienceMilliseconds, hasBody: Bool = true
+  ) throws(WireError) -> Reply {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
     var headEnd = endOfHead
     while headEnd == nil {
@@ -122,7 +125,7 @@ final class Wire {
     }
     let headers = Array(lines.dropFirst())
     let head = Reply(status: status, headers: headers, body: [])
-    let total = headEnd + (head.header("Content-Length").flatMap { Int($0) } ?? 0)
+    let total = headEnd + (hasBody ? head.header("Content-Length").flatMap { Int($0) } ?? 0 : 0)
     while received.count < total { try receive(until: deadline) }
     let reply = Reply(status: status, headers: headers, body: Array(received[headEnd..<total]))
     received.removeFirst(total)
@@ -185,7 +188,7 @@ struct Endpoint: Sendable {
   ) throws -> Reply {
     let wire = try Wire(port, source: source)
     try wire.send(Self.bytes(method, path, body: body, headers: headers))
-    return try wire.reply()
+    return try wire.reply(hasBody: method != "HEAD")
   }
 
   /// The bytes of a request, which closes its connection.

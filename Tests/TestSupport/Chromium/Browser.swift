@@ -118,7 +118,9 @@ public final class Browser {
         "width": .integer(Int64(view.width)), "height": .integer(Int64(view.height)), "deviceScaleFactor": 1,
         "mobile": .bool(view.isPhone),
       ])
-    let scheme: JSONValue = ["name": "prefers-color-scheme", "value": .string(view.isDark ? "dark" : "light")]
+    let scheme: JSONValue = [
+      "name": "prefers-color-scheme", "value": .string(view.isDark ? "dark" : "light"),
+    ]
     try call("Emulation.setEmulatedMedia", ["features": [scheme]])
   }
 
