@@ -1,5 +1,5 @@
-// Attributes. Names are of this program and never of a text from outside; values are escaped; addresses have a
-// type of their own. Pure; any thread.
+// Attributes. Names are of this program and never of a text from outside; values are escaped; addresses have
+// a type of their own. Pure; any thread.
 
 /// One attribute of an element.
 public struct Attribute: Sendable, Equatable {

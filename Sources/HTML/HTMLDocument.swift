@@ -44,8 +44,8 @@ public struct HTMLDocument: Sendable {
     return Array("\(head)\n<body>\n\(body.markup)\n</body>\n</html>\n".utf8)
   }
 
-  /// What tells the browser to do nothing that a page of this server does not need: it loads a stylesheet from
-  /// here, posts forms to here, and is shown in no frame.
+  /// What tells the browser to do nothing that a page of this server does not need: it loads a stylesheet
+  /// from here, posts forms to here, and is shown in no frame.
   ///
   /// `same-origin` and not `no-referrer`: with the latter browsers send `Origin: null` with forms
   /// (https://fetch.spec.whatwg.org/#append-a-request-origin-header), and nobody could tell whose form it is.

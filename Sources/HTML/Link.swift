@@ -1,6 +1,7 @@
 // Addresses that a page may lead to. Pure; any thread.
 
-/// An address that cannot be a script, whatever it is made of: a path on the same server, or a whole https one.
+/// An address that cannot be a script, whatever it is made of: a path on the same server, or a whole https
+/// one.
 public struct Link: Sendable, Hashable {
   /// As it stands in the attribute, before escaping.
   public let text: String
@@ -26,7 +27,8 @@ public struct Link: Sendable, Hashable {
   public static func fragment(_ id: String) -> Link { Link(text: "#" + encoded(id)) }
 
   /// A whole address elsewhere.
-  /// - Returns: nil unless it begins with `https://`, has a host, and has only characters that an address has.
+  /// - Returns: nil unless it begins with `https://`, has a host, and has only characters that an address
+  ///   has.
   public init?(https text: String) {
     let scheme = "https://"
     guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,

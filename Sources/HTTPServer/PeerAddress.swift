@@ -22,7 +22,8 @@ enum PeerAddress {
     }
   }
 
-  /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other sockets.
+  /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other
+  /// sockets.
   static func localUser(_ descriptor: Int32) -> String {
     // `struct ucred`: process, user, group.
     var credentials: [UInt32] = [0, 0, 0]

@@ -1,5 +1,5 @@
-// A Unix socket to listen on: its file, who may use it, and its end. Used by the threads that start and stop the
-// server.
+// A Unix socket to listen on: its file, who may use it, and its end. Used by the threads that start and stop
+// the server.
 
 internal import Glibc
 internal import Platform
@@ -50,8 +50,8 @@ struct SocketFile {
     unsafe unlink(path)
   }
 
-  /// What a process left that ended without a word. A file that is no socket, or one that somebody listens on, is
-  /// left alone.
+  /// What a process left that ended without a word. A file that is no socket, or one that somebody listens
+  /// on, is left alone.
   private static func removeStale(_ path: String, _ address: sockaddr_un) throws(ServerError) {
     var entry = stat()
     guard unsafe lstat(path, &entry) == 0 else { return }

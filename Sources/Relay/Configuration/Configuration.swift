@@ -68,8 +68,8 @@ extension Configuration {
     public var port: UInt16
     /// The path of a Unix socket to listen on in place of the address and the port.
     public var socketPath: String?
-    /// Asked for by everything but health and readiness. There always is one when others than this machine can
-    /// reach the listener.
+    /// Asked for by everything but health and readiness. There always is one when others than this machine
+    /// can reach the listener.
     public var password: Secret?
 
     public init(

@@ -1,5 +1,5 @@
-// What a person changes from the dashboard: each change is asked about first, comes with a token, and is written
-// down with who made it (audit). The committer makes it; the answer waits for the disk (R1).
+// What a person changes from the dashboard: each change is asked about first, comes with a token, and is
+// written down with who made it (audit). The committer makes it; the answer waits for the disk (R1).
 
 internal import Domain
 internal import HTML
@@ -136,7 +136,8 @@ extension Dashboard {
     }
   }
 
-  /// Makes the change, then leads to where it shows: loading that page again repeats nothing (RFC 9110 §15.4.4).
+  /// Makes the change, then leads to where it shows: loading that page again repeats nothing (RFC 9110
+  /// §15.4.4).
   func apply<Command: StoreCommand>(
     _ command: Command, app: String, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>

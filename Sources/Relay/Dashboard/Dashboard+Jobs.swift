@@ -1,4 +1,5 @@
-// Many receipts at once: a replay of a group is a job, which outlives this page, this request and this process.
+// Many receipts at once: a replay of a group is a job, which outlives this page, this request and this
+// process.
 
 internal import Domain
 internal import HTML

@@ -1,5 +1,5 @@
-// The dashboard: from a request to a page. Runs on the admin listener's thread, so each page asks for little, by
-// index; it never writes, but hands changes to the committer.
+// The dashboard: from a request to a page. Runs on the admin listener's thread, so each page asks for little,
+// by index; it never writes, but hands changes to the committer.
 
 internal import Cryptography
 internal import Domain

@@ -94,7 +94,8 @@ struct DeliveryChart {
     // One scale for both ways; where one of them is nothing, all the height is the other's.
     let lowest = down > 0 ? Self.height - 3 * Self.heightMin : Self.height - 1
     let highest = up > 0 ? 3 * Self.heightMin : 1
-    let base = up + down == 0 ? lowest : min(lowest, max(highest, Self.height * share(up, of: up + down)))
+    let whole = Double(up) + Double(down)
+    let base = min(lowest, max(highest, whole > 0 ? Self.height * Double(up) / whole : lowest))
     return Tag.svg(
       Attribute("viewBox", "0 0 \(Self.text(width)) \(Self.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")

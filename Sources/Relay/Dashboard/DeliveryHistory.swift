@@ -1,5 +1,5 @@
-// How many receipts ended in each hour of the last days. Hours that are over are read once: an overview costs the
-// same however much went through. Behind the lock of its reader.
+// How many receipts ended in each hour of the last days. Hours that are over are read once: an overview costs
+// the same however much went through. Behind the lock of its reader.
 
 internal import Domain
 internal import SQLite

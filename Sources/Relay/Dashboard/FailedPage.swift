@@ -47,7 +47,7 @@ struct FailedPage {
         },
         PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
         Tag.a(
-          .class("button small"), .href(Link("failed", "replay", query: query)),
+          .class("button quiet small"), .href(Link("failed", "replay", query: query)),
           .label("Replay \(group.reason) of \(group.app)…")
         ) { "Replay…" },
       ])

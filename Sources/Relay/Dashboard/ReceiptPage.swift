@@ -88,7 +88,7 @@ struct ReceiptPage {
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      Tag.a(.class("button"), .href(Link("receipts", receipt.id, "replay"))) {
+      Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id, "replay"))) {
         receipt.attempts > 0 ? "Send again…" : "Send now…"
       }
       if !isOver {

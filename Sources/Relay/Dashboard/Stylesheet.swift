@@ -1,5 +1,5 @@
-// How the pages look. One file, no fonts, no pictures; light and dark as the reader's system has it. Every pair of
-// colours that text is made of has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
+// How the pages look. One file, no fonts, no pictures; light and dark as the reader's system has it. Every
+// pair of colours that text is made of has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 
 /// The dashboard's stylesheet.
 enum Stylesheet {
@@ -53,7 +53,8 @@ enum Stylesheet {
     """
 
   private static let layout = """
-    .skip { position: absolute; left: -100rem; top: 0.5rem; padding: 0.5rem 1rem; background: var(--surface); }
+    .skip { position: absolute; left: -100rem; top: 0.5rem; padding: 0.5rem 1rem; background:
+      var(--surface); }
     .skip:focus { left: 0.5rem; z-index: 1; }
     .top { background: var(--surface); border-bottom: 1px solid var(--line); }
     .bar {
@@ -74,7 +75,8 @@ enum Stylesheet {
     header nav a[aria-current] { color: var(--text); border-color: var(--link); }
     main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.5rem 3rem; display: grid; gap: 1.25rem; }
     main > * { min-width: 0; }
-    footer { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem 2.5rem; color: var(--soft); font-size: 0.875rem; }
+    footer { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem 2.5rem; color: var(--soft); font-size:
+      0.875rem; }
     .card {
       background: var(--surface); border: 1px solid var(--line); border-radius: 12px; padding: 1.25rem 1.5rem;
       display: grid; gap: 1.1rem;
@@ -117,7 +119,8 @@ enum Stylesheet {
     .tile.zero .value { color: var(--soft); font-weight: 500; }
     .tile.failed { border-color: var(--bad); }
     .tile.failed .value { color: var(--bad); }
-    .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1.5rem 2.5rem; }
+    .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1.5rem
+      2.5rem; }
     .chart { min-width: 0; }
     .chart-head { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem;
       margin-bottom: 0.5rem; font-size: 0.875rem; color: var(--soft); }
@@ -135,7 +138,8 @@ enum Stylesheet {
       border-radius: 8px; }
     .axis { display: flex; justify-content: space-between; font-size: 0.75rem; color: var(--soft);
       padding-top: 0.25rem; font-variant-numeric: tabular-nums; }
-    summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem 0; }
+    summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem
+      0; }
     .timeline { border-left: 2px solid var(--line); margin-left: 0.4rem; display: grid; gap: 1rem; }
     .timeline li { position: relative; padding-left: 1.4rem; display: grid;
       grid-template-columns: minmax(10rem, 15rem) 1fr; gap: 0 1.5rem; }
@@ -159,7 +163,11 @@ enum Stylesheet {
   private static let tables = """
     table { width: 100%; border-collapse: collapse; background: var(--surface); font-size: 0.9375rem; }
     main > table { border: 1px solid var(--line); border-radius: 12px; border-collapse: separate;
-      border-spacing: 0; overflow: hidden; }
+      border-spacing: 0; }
+    main > table thead th:first-child { border-top-left-radius: 11px; }
+    main > table thead th:last-child { border-top-right-radius: 11px; }
+    main > table tbody tr:last-child > :first-child { border-bottom-left-radius: 11px; }
+    main > table tbody tr:last-child > :last-child { border-bottom-right-radius: 11px; }
     caption { text-align: left; font-size: 0.875rem; color: var(--soft); padding: 0 0 0.5rem; }
     th, td { text-align: left; vertical-align: top; padding: 0.6rem 1rem; font-weight: 400;
       border-top: 1px solid var(--line); }
@@ -194,7 +202,8 @@ enum Stylesheet {
     .help { font-size: 0.875rem; color: var(--soft); }
     button, .button {
       display: inline-flex; align-items: center; justify-content: center; font: inherit; font-weight: 600;
-      color: var(--on-link); background: var(--link); border: 1px solid var(--link); border-radius: 8px; min-height: 2.6rem; padding: 0.45rem 1.1rem;
+      color: var(--on-link); background: var(--link); border: 1px solid var(--link); border-radius: 8px;
+        min-height: 2.6rem; padding: 0.45rem 1.1rem;
       text-decoration: none; cursor: pointer;
     }
     button:hover, .button:hover { filter: brightness(1.08); }
@@ -223,13 +232,15 @@ enum Stylesheet {
       .filters .actions { grid-column: 1 / -1; }
       .timeline li { grid-template-columns: 1fr; }
       .exact, .ago { display: inline; }
-      dl > div { grid-template-columns: 1fr; }
+      dl > div { grid-template-columns: 5.5rem 1fr; gap: 0 0.75rem; }
       main > table, main > table tbody, main > table tr, main > table th, main > table td { display: block; }
-      main > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+      main > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
+        inset(50%); }
       main > table, main > table caption { border: 0; background: transparent; display: block; }
       main > table tr { background: var(--surface); border: 1px solid var(--line); border-radius: 10px;
         padding: 0.6rem 1rem; margin-bottom: 0.75rem; }
       main > table th, main > table td { border: 0; padding: 0.2rem 0; text-align: left; }
+      main > table .number { text-align: left; }
       main > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
       main > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       main > table td::before { content: attr(data-label); color: var(--soft); font-size: 0.875rem; }

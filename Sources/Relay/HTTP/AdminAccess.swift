@@ -1,5 +1,5 @@
-// Who may come in at the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time and not for
-// ever; and no web page that a browser on this machine happens to look at. libmicrohttpd's threads.
+// Who may come in at the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time and not
+// for ever; and no web page that a browser on this machine happens to look at. libmicrohttpd's threads.
 
 internal import Cryptography
 internal import Domain
@@ -75,8 +75,8 @@ struct AdminAccess: Sendable {
     return Hex.encode(Array(parsed.bytes.prefix(8)))
   }
 
-  /// Whether a form comes from a page of this listener. Browsers say where a request comes from, and no page can
-  /// change that (https://www.w3.org/TR/fetch-metadata/); what is no browser has a token to show anyway.
+  /// Whether a form comes from a page of this listener. Browsers say where a request comes from, and no page
+  /// can change that (https://www.w3.org/TR/fetch-metadata/); what is no browser has a token to show anyway.
   static func isOfThisSite(_ head: RequestHead) -> Bool {
     // Also behind a proxy that changes the host.
     if let site = head.header("Sec-Fetch-Site") { return site == "same-origin" }
@@ -107,6 +107,9 @@ final class FailedLogins: Sendable {
       return Int(clamping: window.until.milliseconds(since: now) / 1000 + 1)
     }
   }
+
+  /// How many addresses are remembered.
+  var addressCount: Int { windows.withLock { $0.count } }
 
   func note(_ address: String) {
     let now = clock.monotonic

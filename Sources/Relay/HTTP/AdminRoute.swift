@@ -23,6 +23,7 @@ enum AdminRoute: Sendable, Equatable {
 
   /// - Returns: nil when there is nothing at this path.
   init?(_ path: String) {
+    guard path.utf8.first == UInt8(ascii: "/") else { return nil }
     let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
       .map { String(decoding: $0, as: UTF8.self) }
     switch (segments.count, segments.first) {

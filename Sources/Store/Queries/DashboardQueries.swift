@@ -1,4 +1,5 @@
-// What the dashboard asks for besides single receipts and lists. Every number comes from an index or a kept count.
+// What the dashboard asks for besides single receipts and lists. Every number comes from an index or a kept
+// count.
 
 public import Domain
 public import SQLite
@@ -14,9 +15,11 @@ public struct DeliveryCount: Sendable, Equatable {
   }
 
   public static func + (left: Self, right: Self) -> Self {
-    Self(
-      delivered: left.delivered.addingReportingOverflow(right.delivered).partialValue,
-      failed: left.failed.addingReportingOverflow(right.failed).partialValue)
+    func sum(_ left: Int64, _ right: Int64) -> Int64 {
+      let (sum, overflow) = left.addingReportingOverflow(right)
+      return overflow ? .max : sum
+    }
+    return Self(delivered: sum(left.delivered, right.delivered), failed: sum(left.failed, right.failed))
   }
 }
 
@@ -33,10 +36,12 @@ public struct FailureGroup: Sendable, Equatable {
 extension StoreReader {
   static let minutesOfAnHour: Int64 = 60
   static let deliveriesSQL = """
-    SELECT app, sum(delivered), sum(failed) FROM delivery_counts WHERE minute >= ?1 AND minute < ?2 GROUP BY app
+    SELECT app, sum(delivered), sum(failed) FROM delivery_counts
+    WHERE minute >= ?1 AND minute < ?2 GROUP BY app
     """
   static let oldestOfGroupSQL = """
-    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3 ORDER BY receipt_id LIMIT 1
+    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
+    ORDER BY receipt_id LIMIT 1
     """
   static let newestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3

@@ -1,5 +1,5 @@
-// The dashboard in a real browser: how it looks on a desk and on a phone, in the light and in the dark, what a
-// keyboard and a screen reader make of it, and that a click sends receipts again.
+// The dashboard in a real browser: how it looks on a desk and on a phone, in the light and in the dark, what
+// a keyboard and a screen reader make of it, and that a click sends receipts again.
 
 import Domain
 import FoundationEssentials

@@ -1,5 +1,5 @@
-// A relay with a past: as many receipts as a busy year brings, some of them failed, an app whose destination is down,
-// and users with names that no page must take for anything else.
+// A relay with a past: as many receipts as a busy year brings, some of them failed, an app whose destination
+// is down, and users with names that no page must take for anything else.
 
 import Domain
 import HTTPServer
@@ -29,8 +29,8 @@ extension Relay {
       """
       INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed)
       WITH RECURSIVE minutes (ago) AS (SELECT 1 UNION ALL SELECT ago + 1 FROM minutes WHERE ago < 10000)
-      SELECT ?1 - ago, 'shop', 20 - abs((?1 - ago) / 60 % 24 - 15) + ago % 7, iif(ago BETWEEN 260 AND 400, 6, 0)
-        + iif(ago % 97 = 0, 1, 0) FROM minutes
+      SELECT ?1 - ago, 'shop', 20 - abs((?1 - ago) / 60 % 24 - 15) + ago % 7,
+        iif(ago BETWEEN 260 AND 400, 6, 0) + iif(ago % 97 = 0, 1, 0) FROM minutes
       """
     ).run([.integer(now / 60_000)])
   }

@@ -1,4 +1,5 @@
-// What every page must be in a browser, whatever it is about: questions that are asked of the page as it is shown.
+// What every page must be in a browser, whatever it is about: questions that are asked of the page as it is
+// shown.
 
 import JSON
 import TestSupport

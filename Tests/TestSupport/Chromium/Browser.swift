@@ -1,5 +1,5 @@
-// A page in a real browser: go there, look, click, and hear of everything that the browser complains about. One
-// thread.
+// A page in a real browser: go there, look, click, and hear of everything that the browser complains about.
+// One thread.
 
 internal import FoundationEssentials
 public import JSON
@@ -40,8 +40,8 @@ public final class Browser {
   private var session: String?
   /// What came while an answer was waited for.
   private var events: [JSONValue] = []
-  /// What the browser complained about: errors of the console and of scripts, what the page's policy forbids, and
-  /// requests that failed.
+  /// What the browser complained about: errors of the console and of scripts, what the page's policy forbids,
+  /// and requests that failed.
   public private(set) var complaints: [String] = []
   /// Every address that the pages asked for.
   public private(set) var requests: [String] = []
@@ -177,7 +177,8 @@ public final class Browser {
 
   // MARK: What a person sees
 
-  /// The value of a JavaScript expression. The page's policy forbids scripts; the protocol runs them all the same.
+  /// The value of a JavaScript expression. The page's policy forbids scripts; the protocol runs them all the
+  /// same.
   public func value(_ expression: String) throws -> JSONValue {
     let answer = try call(
       "Runtime.evaluate", ["expression": .string(expression), "returnByValue": true, "awaitPromise": true])

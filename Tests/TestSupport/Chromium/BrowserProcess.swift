@@ -1,6 +1,6 @@
 // A headless Chromium as a child process, spoken to over two pipes: JSON texts, each ended by a zero byte
-// (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has an end. One
-// thread.
+// (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has an end.
+// One thread.
 
 internal import Glibc
 internal import JSON
