@@ -102,7 +102,7 @@ enum ReceiptsNoun {
       examples: [
         ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one"),
         ExampleSpec(
-          "receiptctl receipts cancel --state waiting --until 2d --why 'load test'", "Stop what is left over"),
+          "receiptctl receipts cancel --state waiting --until 2d --why 'a test'", "Stop what is left over"),
       ]),
     run: ReceiptCancel.run)
 
@@ -129,7 +129,7 @@ enum ReceiptsNoun {
           "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
           "The price, too, was missing"),
         ExampleSpec(
-          "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
           "All that lack a price"),
       ]),
     run: ReceiptComplete.run)

@@ -89,12 +89,19 @@ final class JobRunner: Sendable {
       for row in refused {
         rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
       }
-      for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
-        try turn(row, &rounds, now)
-      }
     } catch {
       surroundings.log.error("could not look at the jobs; trying again", ["error": error.description])
       return now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    }
+    for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
+      do throws(SQLiteError) {
+        try turn(row, &rounds, now)
+      } catch {
+        // A row that cannot be read stops no other job.
+        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+        surroundings.log.error(
+          "could not look at a job; trying again", ["row": String(row), "error": error.description])
+      }
     }
     let busy = state.withLock { $0.underWay }
     return rounds.works.lazy.filter { !busy.contains($0.key) }.map(\.value.nextAt)
@@ -105,7 +112,13 @@ final class JobRunner: Sendable {
   private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
     let open = try reader.withLock { reader throws(SQLiteError) in try reader.openJobs() }
     var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
-    for row in open { works[row] = (rounds.works[row]?.work ?? JobWork(job: row), now) }
+    for row in open {
+      guard let known = rounds.works[row] else {
+        works[row] = (JobWork(job: row), now)
+        continue
+      }
+      works[row] = (known.work, min(known.nextAt, now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+    }
     rounds.works = works
   }
 

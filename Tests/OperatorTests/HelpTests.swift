@@ -50,7 +50,12 @@ import Testing
       ["receipts", "replay"], ["receipts", "replay", "rcp_1", "--state", "failed"],
       ["receipts", "replay", "--app", "ios"], ["receipts", "replay", "--state", "failed", "--rate", "fast"],
       ["receipts", "cancel", "rcp_1"], ["receipts", "cancel", "rcp_1", "--why", " "],
-      ["receipts", "complete", "rcp_1", "--user", "a\u{7}b"], ["sandbox", "event", "--type", "refund"],
+      ["receipts", "complete", "rcp_1", "--user", "a\u{7}b"],
+      ["receipts", "complete", "rcp_1", "rcp_2", "--user", "ann"],
+      ["receipts", "complete", "rcp_1", "rcp_2"],
+      ["receipts", "complete", "--price", "price_1"], ["receipts", "replay", "-", "rcp_1"],
+      ["receipts", "cancel", "--why", "w"], ["jobs", "list", "--after", "rcp_1"],
+      ["sandbox", "event", "--type", "refund"],
       ["sandbox", "destination", "--delay", "soon"], ["sandbox", "load", "--duration", "long"],
       ["sandbox", "load", "--rate", "0/s"], ["sandbox", "destination", "--fail-rate", "2"],
     ])

@@ -19,6 +19,9 @@ struct Ran {
   /// stderr
   var notes: String
 
+  /// The last line of stdout.
+  var last: Substring? { out.split(separator: "\n").last }
+
   /// stdout as one JSON value per line.
   var objects: [JSONValue] {
     get throws {
@@ -103,7 +106,7 @@ final class OperatorHarness {
       isInputTerminal: answer != nil, answer: { answer })
     let clock = clock
     let surroundings = Surroundings(
-      output: output, environment: Environment(environment), clock: clock,
+      output: output, environment: Environment(environment), clock: clock, actor: "ann",
       input: { _ in Array(input.utf8) },
       pause: { milliseconds in
         clock.advance(milliseconds)

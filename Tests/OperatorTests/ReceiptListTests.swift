@@ -147,7 +147,9 @@ import Testing
     Snapshot.check(ran.out, "receipts-show")
 
     let object = try #require(try harness.run("receipts", "show", id, "--json").objects.first)
-    #expect(Self.names(object) == (Self.fields + ["ply_context", "attempt_log", "events"]).sorted())
+    #expect(
+      Self.names(object)
+        == (Self.fields + ["ply_context", "attempt_log", "events", "changes", "jobs"]).sorted())
     #expect(object["context_id"]?.stringValue == context)
     #expect(object["ply_context"] == "e30=")
     #expect(object["price_mismatch"] == true)

@@ -68,9 +68,12 @@ import Testing
     let (harness, failed, _) = try Self.harness()
     let ran = harness.run(
       "receipts", "replay", "--state", "failed", "--reason", "http_400", "--yes", "--json")
-    #expect(ran.out == "{\"replayed\":1,\"ids\":[\"\(failed[2])\"]}\n")
+    #expect(ran.last == "{\"replayed\":1,\"ids\":[\"\(failed[2])\"]}")
+    // The job is told before it is done.
+    let job = try #require(try ran.objects.first?["job"]?.stringValue)
+    #expect(try harness.reader().job(id: job)?.count(.released) == 1)
     let limited = harness.run("receipts", "replay", "--state", "failed", "--limit", "1", "--yes", "--json")
-    #expect(limited.out == "{\"replayed\":1,\"ids\":[\"\(failed[1])\"]}\n")
+    #expect(limited.last == "{\"replayed\":1,\"ids\":[\"\(failed[1])\"]}")
     let none = harness.run("receipts", "replay", "--state", "failed", "--user", "nobody", "--yes", "--json")
     #expect(none.code == .done)
     #expect(none.out == "{\"replayed\":0,\"ids\":[]}\n")
@@ -89,11 +92,23 @@ import Testing
     #expect(try harness.receipt(delivered).state == .pending)
   }
 
-  @Test func aRateSpreadsThemOldestFirst() throws {
+  @Test func aRateIsLeftToReceiptd() throws {
     let (harness, failed, _) = try Self.harness()
-    #expect(harness.run("receipts", "replay", "--state", "failed", "--rate", "2/s", "--yes").code == .done)
-    let due = try failed.map { try harness.receipt($0).nextAttemptAt }
-    #expect(due == [0, 500, 1000].map { harness.clock.now.advanced(byMilliseconds: $0) })
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--rate", "0.5/s", "--yes")
+    #expect(ran.code == .done)
+    #expect(ran.out.contains("replays 3 receipts, about 6 s at 0.5/s."))
+    #expect(ran.notes.contains("No receiptd seems to serve this database; the job begins once one does."))
+    let job = try #require(try harness.reader().jobs(JobFilter(), limit: 1).first)
+    #expect(job.state == .running && job.total == 3 && job.count(.planned) == 3)
+    for id in failed { #expect(try harness.receipt(id).state == .failed) }
+    // Whoever serves the database begins with the oldest.
+    var work = JobWork(job: job.row)
+    guard case .apply(let step) = try work.next(try harness.reader(), now: harness.clock.now) else {
+      Issue.record("nothing to do")
+      return
+    }
+    try harness.writer.apply(step, now: harness.clock.now)
+    #expect(try failed.map { try harness.receipt($0).state } == [.pending, .failed, .failed])
   }
 
   @Test func anUnknownIDTouchesNone() throws {
@@ -150,6 +165,7 @@ import Testing
     #expect(ran.code == .partly)
     #expect(ran.notes.contains("No receiptd seems to serve this database"))
     #expect(ran.notes.contains("1 delivered, 2 failed."))
+    #expect(ran.notes.contains("failed   http_422      2"))
     #expect(try ran.objects.last?["replayed"] == 3)
   }
 

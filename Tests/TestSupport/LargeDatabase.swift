@@ -101,7 +101,8 @@ public enum LargeDatabase {
         iif(\(reason) IS 'user', NULL, 'user-' || n), iif(\(reason) IS 'user', NULL, 1),
         iif(\(reason) IS 'price', '', 'price_1'), 1, at, at, at, at + 1000,
         \(id), iif(failure < 0, 'delivered', 'failed'), \(reason), iif(\(hasBody), 'price_1', NULL),
-        iif(\(hasBody), CAST(printf('{"user_id":"user-%d","stripe_object_id":"sub_%d"}', n, n) AS BLOB), NULL),
+        iif(\(hasBody),
+          CAST(printf('{"user_id":"user-%d","stripe_object_id":"sub_%d"}', n, n) AS BLOB), NULL),
         \(hasBody), \(hasBody), \(status), iif(failure < 0, 'imp-' || n, NULL), at,
         iif(\(hasBody), at, NULL), iif(\(hasBody), at, NULL), iif(failure < 0, at + 1000, NULL)
       FROM numbers
@@ -110,7 +111,8 @@ public enum LargeDatabase {
 
   private static let wholeSQL = [
     """
-    INSERT INTO contexts (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
+    INSERT INTO contexts (id, app, user_id, ply_context, digest, price_id, received_at, posted_at,
+      expires_at)
     SELECT 'ctx_' || \(base32SQL("at", characters: 10)) || \(base32SQL("n", characters: 16)), ?1,
       'other-' || n, 'YmxvYg==', CAST(n AS BLOB), 'price_1', at, at, at + 86400000
     FROM numbers
@@ -130,7 +132,8 @@ public enum LargeDatabase {
 
   private static let countsSQL = """
     INSERT INTO receipt_counts (app, state, reason, count)
-      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases WHERE state IS NOT NULL GROUP BY 1, 2, 3
+      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases WHERE state IS NOT NULL
+      GROUP BY 1, 2, 3
       ON CONFLICT (app, state, reason) DO UPDATE SET count = excluded.count;
     UPDATE sequences SET next = (SELECT max(row_id) + 1 FROM purchases) WHERE name = 'purchases';
     """

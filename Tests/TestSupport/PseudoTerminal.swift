@@ -33,8 +33,8 @@ public final class PseudoTerminal {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the head of a new session opens is its controlling one (tty_ioctl(4)), from which
-    // Ctrl-C comes as a signal.
+    // The first terminal that the head of a new session opens is its controlling one (tty_ioctl(4)), from
+    // which Ctrl-C comes as a signal.
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -1,5 +1,5 @@
-// `receipts replay`, `receipts cancel` and `receipts complete` of several: looks, shows, asks, then does it: a
-// few that were named at once, everything else as a job, which outlives this program.
+// `receipts replay`, `receipts cancel` and `receipts complete` of several: looks, shows, asks, then does it.
+// A few that were named are changed at once; everything else is a job, which outlives this program.
 
 internal import Domain
 internal import JSON

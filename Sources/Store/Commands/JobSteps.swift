@@ -44,7 +44,7 @@ public struct ExtendJob: StoreCommand {
       if job.total == 0 { job.endedAt = store.now }
     }
     try store.jobs.update(job)
-    store.changes.hasJobs = true
+    if isLast { store.changes.hasJobs = true }
     return true
   }
 }

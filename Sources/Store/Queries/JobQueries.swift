@@ -110,6 +110,22 @@ extension StoreReader {
 }
 
 extension StoreReader {
+  /// Jobs whose counts are not those of their receipts. One that is being deleted has none.
+  func miscountedJobs() throws(SQLiteError) -> [String] {
+    try connection.prepare(
+      """
+      SELECT DISTINCT job_row FROM (
+        SELECT job_row FROM (
+          SELECT job_row, outcome, reason, count FROM job_counts WHERE count <> 0
+          UNION ALL
+          SELECT job_row, outcome, coalesce(reason, ''), -count(*) FROM job_receipts
+          WHERE outcome <> 'planned' AND job_row IN (SELECT job_row FROM job_counts)
+          GROUP BY job_row, outcome, reason)
+        GROUP BY job_row, outcome, reason HAVING sum(count) <> 0)
+      """
+    ).all { row throws(SQLiteError) in "the counts of the job in row \(row.integer(0)) are wrong" }
+  }
+
   static let underWaySQL = """
     SELECT j.position, coalesce(p.state = 'pending' OR p.state = 'waiting', 0)
     FROM job_receipts j LEFT JOIN purchases p ON p.row_id = j.purchase_row

@@ -166,7 +166,7 @@ public final class StoreReader {
     ).all { row throws(SQLiteError) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"
     }
-    return faults.filter { $0 != "ok" } + orphans + miscounted
+    return try faults.filter { $0 != "ok" } + orphans + miscounted + miscountedJobs()
   }
 
   /// Writes a copy of the database, as it is at one moment, into a new file.

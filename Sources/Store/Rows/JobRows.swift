@@ -165,6 +165,8 @@ final class JobRows {
   /// Deletes at most `limit` of a job's receipts; the job itself when there are none left.
   /// - Returns: whether the job is gone.
   func delete(_ job: Int64, limit: Int64) throws(SQLiteError) -> Bool {
+    // First, for they would be wrong from the first slice on.
+    try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
     try statement(
       """
       DELETE FROM job_receipts WHERE job_row = ?1 AND position <=
@@ -173,7 +175,6 @@ final class JobRows {
       """
     ).run([.integer(job), .integer(limit)])
     guard connection.changes < limit else { return false }
-    try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
     try statement("DELETE FROM jobs WHERE row_id = ?1").run([.integer(job)])
     return true
   }

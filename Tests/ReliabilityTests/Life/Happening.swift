@@ -138,8 +138,32 @@ struct Happening {
       if force { ledger.mayReopen(id) }
       add(ReplayReceipt(id: id, force: force, dueAt: now))
     case 2: add(CompleteReceipt(id: id, userID: "operator's", priceID: "price_op", contextID: nil))
+    case 3: startJob()
     default: break
     }
+  }
+
+  /// A bulk replay, fast or gentle, that somebody may stop while it goes on.
+  private mutating func startJob() {
+    var filter = ReceiptFilter()
+    filter.state = .failed
+    let request = JobRequest(
+      source: .filter(filter, limit: oneIn(2) ? 5 : nil), ratePerSecond: oneIn(2) ? 0.001 : nil, actor: "op")
+    add(
+      Audited(StartJob(request)) { job in
+        AuditEntry(at: job.createdAt, actor: "op", action: "receipts replay", subject: job.id)
+      })
+  }
+
+  /// What whoever runs jobs does next.
+  mutating func work(on jobs: [(id: String, turn: JobTurn)]) {
+    for (id, turn) in jobs {
+      if case .apply(let step) = turn { add(step) }
+      guard oneIn(8) else { continue }
+      let changes: [ChangeJob.Change] = [.pause, .resume, .cancel]
+      add(ChangeJob(id: id, changes[number(0..<changes.count)]))
+    }
+    if oneIn(6) { add(RetainJobs(cutoff: now.advanced(byMilliseconds: -3_600_000))) }
   }
 
   /// Waits and retention.

@@ -119,6 +119,7 @@ final class Life {
     if let known = known(at: now) {
       happening.deliver(known.due)
       happening.operate(known.receipts)
+      happening.work(on: known.jobs)
     }
     happening.keepHouse()
     return writer.apply(happening.submissions, now: now).fault.map(Failure.sqlite)
@@ -130,18 +131,28 @@ final class Life {
     try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  /// What the dispatcher and an operator see; nil when it cannot be read now.
-  private func known(
-    at now: Timestamp
-  ) -> (due: [(app: String, receipt: StoreReader.DueReceipt)], receipts: [String])? {
+  /// What the dispatcher, an operator and whoever runs jobs see.
+  private struct Known {
+    var due: [(app: String, receipt: StoreReader.DueReceipt)] = []
+    var receipts: [String] = []
+    var jobs: [(id: String, turn: JobTurn)] = []
+  }
+
+  /// - Returns: nil when it cannot be read now.
+  private func known(at now: Timestamp) -> Known? {
     do {
       let reader = try self.reader ?? StoreReader(path: path)
       self.reader = reader
-      var due: [(String, StoreReader.DueReceipt)] = []
+      var known = Known()
       for app in Self.rules.keys.sorted() {
-        due += try reader.due(app: app, now: now, limit: 4).map { (app, $0) }
+        known.due += try reader.due(app: app, now: now, limit: 4).map { (app, $0) }
       }
-      return (due, try reader.outlines(ReceiptFilter(), limit: 30).map(\.id))
+      known.receipts = try reader.outlines(ReceiptFilter(), limit: 30).map(\.id)
+      for job in try reader.jobs(JobFilter(), limit: 5) {
+        var work = JobWork(job: job.row)
+        known.jobs.append((job.id, try work.next(reader, now: now)))
+      }
+      return known
     } catch {
       reader = nil
       return nil

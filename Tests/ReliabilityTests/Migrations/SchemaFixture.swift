@@ -105,7 +105,7 @@ struct SchemaFixtureTests {
     let disk = try SchemaFixture(version: version).disk()
     let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
     #expect(try file.integer("PRAGMA user_version") == Int64(version))
-    try expectEveryKindOfRow(file)
+    try expectEveryKindOfRow(file, version: version)
     let counts = try Self.counts(file)
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)
@@ -124,16 +124,17 @@ struct SchemaFixtureTests {
     #expect(try Promises.faults(in: file, life.ledger.page) == [])
   }
 
-  private func expectEveryKindOfRow(_ file: Connection) throws {
+  private func expectEveryKindOfRow(_ file: Connection, version: Int) throws {
     for state in ["waiting", "pending", "delivered", "failed", "cancelled"] {
       #expect(
         try file.integer("SELECT count(*) FROM purchases WHERE state = '\(state)'") ?? 0 > 0, "\(state)")
     }
-    let kinds = [
+    var kinds = [
       "purchases WHERE state IS NULL", "contexts WHERE purchase_row IS NULL",
       "contexts WHERE purchase_row IS NOT NULL", "events", "attempts", "breakers", "receipt_counts",
       "delivery_counts", "sequences",
     ]
+    if version >= 2 { kinds += ["audit", "jobs", "job_receipts", "job_counts"] }
     for kind in kinds { #expect(try file.integer("SELECT count(*) FROM \(kind)") ?? 0 > 0, "\(kind)") }
   }
 

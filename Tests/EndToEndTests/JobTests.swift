@@ -1,0 +1,115 @@
+// Jobs with the real programs: killed, restarted, watched on a terminal (R3, R9).
+
+import Domain
+import Glibc
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog) struct JobTests {
+  /// A relay whose database holds receipts that failed for five reasons; two of them cannot be sent as they
+  /// are.
+  private static func withFailed(
+    _ size: LargeDatabase.Size, isStarted: Bool = true, _ body: (Relay, Destination) throws -> Void
+  ) throws {
+    try withRelay { relay, destination in
+      try relay.stop()
+      let start = SystemClock().wallMilliseconds - 15 * 86_400_000
+      try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: start)
+      if isStarted { try relay.start() }
+      try body(relay, destination)
+    }
+  }
+
+  private static func words(_ relay: Relay, _ arguments: String...) -> [String] {
+    [Program.receiptctl, "--config", relay.configurationPath] + arguments
+  }
+
+  private static func onlyJob(_ relay: Relay) throws -> Job? {
+    try relay.read { try $0.jobs(JobFilter(), limit: 2) }.first
+  }
+
+  @Test("A paced job outlives kill -9 of receiptd, keeps its pace, and delivers what was asked for (R3, R9)")
+  func killedInTheMiddle() throws {
+    try Self.withFailed(.init(receipts: 2000, failed: 100)) { relay, destination in
+      let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "30/s", "--yes"])
+      #expect(try replay.end() == 0)
+      let before = try destination.waitFor(requests: 15)
+      try relay.stop(SIGKILL)
+      #expect(try Self.onlyJob(relay)?.state == .running)
+      let count = destination.ledger.count
+      try relay.start()
+      let job = try waitFor("the job is done") { () -> Job? in
+        let job = try Self.onlyJob(relay)
+        return job?.endedAt == nil ? nil : job
+      }
+      #expect(job.state == .done && job.count(.delivered) == 60 && job.count(.skipped) == 40)
+      #expect(Set(job.missed.compactMap(\.reason)) == ["lacks_price", "lacks_user"])
+      let ledger = destination.ledger
+      let objects = Set(ledger.compactMap(\.objectID))
+      #expect(objects.count == 60)
+      // Again only what was in flight when receiptd was killed.
+      #expect(ledger.count - 60 <= count - before.count + 8)
+      // Two of five had nothing to send, so that 60 of 100 are spread over at least 99/30 s but for the
+      // second that is caught up with at most.
+      let took = try #require(ledger.last).at.milliseconds(since: try #require(ledger.first).at)
+      #expect(took > 2000)
+      #expect(try relay.read { try $0.integrityFaults() } == [])
+    }
+  }
+
+  @Test("A receiptctl that is killed while it chooses leaves a job that receiptd goes on with")
+  func killedWhilePreparing() throws {
+    try Self.withFailed(.init(receipts: 60_000, failed: 30_000)) { relay, destination in
+      let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "0.001", "--yes"])
+      _ = try waitFor("the job is made") { try Self.onlyJob(relay) }
+      replay.send(SIGKILL)
+      _ = try replay.end()
+      let job = try waitFor("the job is prepared") { () -> Job? in
+        let job = try Self.onlyJob(relay)
+        return job?.state == .running ? job : nil
+      }
+      #expect(job.total == 30_000)
+      #expect(try relay.operate(["jobs", "cancel", job.id, "--yes"]).end() == 0)
+      #expect(try relay.operate(["jobs", "watch", job.id]).end() == 3)
+      #expect(destination.ledger.count <= 1)
+    }
+  }
+
+  @Test("On a terminal a replay shows what it is about, asks, and draws a bar; a part that fails ends with 3")
+  func onATerminal() throws {
+    try Self.withFailed(.init(receipts: 2000, failed: 500)) { relay, destination in
+      destination.answerAll { $0.number % 10 == 0 ? .status(422) : .taken }
+      let terminal = try PseudoTerminal(
+        Self.words(relay, "receipts", "replay", "--state", "failed", "--wait"))
+      #expect(terminal.shows("Replay 500 receipts? [y/N]"))
+      #expect(terminal.text.contains("gave_up") && terminal.text.contains("OLDEST"))
+      terminal.type("y\n")
+      #expect(terminal.shows("delivering ["))
+      #expect(terminal.end() == 3)
+      #expect(terminal.text.contains("500/500") && terminal.text.contains("/s"))
+      #expect(terminal.text.contains("270 delivered, 30 failed, 200 skipped."))
+      #expect(terminal.text.contains("http_422") && terminal.text.contains("lacks_user"))
+    }
+  }
+
+  @Test("Ctrl-C leaves a job that is watched as it is, and it can be watched again to its end")
+  func reattach() throws {
+    try Self.withFailed(.init(receipts: 2000, failed: 40)) { relay, _ in
+      let terminal = try PseudoTerminal(
+        Self.words(
+          relay, "receipts", "replay", "--state", "failed", "--reason", "gave_up", "--rate", "2/s", "--wait",
+          "--yes"))
+      #expect(terminal.shows(" left"))
+      terminal.interrupt()
+      #expect(terminal.end() == 75)
+      #expect(terminal.text.contains("goes on. Watch it again with: receiptctl jobs watch job_"))
+      let job = try #require(try Self.onlyJob(relay))
+      #expect(job.state == .running && job.endedAt == nil)
+      let again = try PseudoTerminal(Self.words(relay, "jobs", "watch", job.id))
+      #expect(again.end() == 0)
+      #expect(again.text.contains("8/8") && again.text.contains("8 delivered."))
+    }
+  }
+}

@@ -1,0 +1,169 @@
+// Bulk verbs on a database of a size that operators have: what they show, what they change, how they end.
+
+import Domain
+import JSON
+import Platform
+import Store
+import Terminal
+import TestSupport
+import Testing
+
+@testable import Operator
+
+@Suite struct BulkTests {
+  /// 200 000 receipts, 4000 of which failed for five reasons.
+  private static func large(_ size: LargeDatabase.Size = .init()) throws -> OperatorHarness {
+    let harness = try OperatorHarness()
+    try LargeDatabase.fill(
+      path: harness.databasePath, size, start: ManualClock.start - 15 * 86_400_000)
+    return harness
+  }
+
+  @Test func aPreviewOfALargeDatabaseIsQuickAndTellsReasonsAgesAndTime() throws {
+    let harness = try Self.large()
+    let began = MonotonicInstant.now()
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--rate", "5/s", "--dry-run")
+    #expect(MonotonicInstant.now().milliseconds(since: began) < 2000)
+    #expect(ran.code == .done)
+    Snapshot.check(ran.out, "receipts-replay-large")
+    let json = try #require(
+      try harness.run("receipts", "replay", "--state", "failed", "--rate", "5/s", "-n", "--json")
+        .objects.last)
+    #expect(json["would_replay"] == 4000 && json["estimate_seconds"] == 800)
+    guard case .array(let groups) = json["groups"] else { throw UsageError("no groups") }
+    #expect(groups.count == 5 && groups.allSatisfy { $0["count"] == 800 })
+    // What is delivered is only counted.
+    let delivered = harness.run("receipts", "replay", "--state", "delivered", "--yes")
+    #expect(delivered.code == .refused)
+    #expect(delivered.notes.contains("196000 receipts left as they are: each is delivered already"))
+  }
+
+  @Test func aBulkReplayTellsWhatItCouldNotReplayAndLeavesAJobToLookAt() throws {
+    let harness = try Self.large(.init(receipts: 20_000, failed: 1000))
+    let ran = harness.run(
+      "receipts", "replay", "--state", "failed", "--yes", "--json", "--why", "outage")
+    #expect(ran.code == .partly)
+    #expect(try ran.objects.last?["replayed"] == 600)
+    #expect(ran.notes.contains("lacks its price: receiptctl receipts complete"))
+    #expect(ran.notes.contains("380 more were left as they are"))
+    let id = try #require(try ran.objects.first?["job"]?.stringValue)
+    let shown = harness.run("jobs", "show", id).out
+    for word in [
+      "state failed", "running", "600 under way", "400", "skipped", "lacks_price", "ann", "outage",
+    ] {
+      #expect(shown.contains(word), "\(word) in \(shown)")
+    }
+    // One line for the job, none for each receipt.
+    let audit = try harness.reader().audit(AuditFilter(), limit: 10)
+    #expect(audit.map(\.entry.subject) == [id] && audit.first?.entry.reason == "outage")
+    let receipt = LargeDatabase.receiptID(20, start: ManualClock.start - 15 * 86_400_000)
+    let story = harness.run("receipts", "show", receipt).out
+    #expect(story.contains("\(id), replay, made by ann: outage"))
+    #expect(try harness.reader().integrityFaults() == [])
+    #expect(harness.run("jobs", "list", "--state", "running").out.contains(id))
+  }
+
+  @Test func idsComeFromTheInputAsWordsOrAsLinesOfJSON() throws {
+    let harness = try Self.large(.init(receipts: 2000, failed: 400))
+    let listed = harness.run(
+      "receipts", "list", "--state", "failed", "--reason", "gave_up", "--limit", "500", "--json")
+    let ids = try listed.objects.compactMap { $0["id"]?.stringValue }
+    #expect(ids.count == 80)
+    let few = harness.run(
+      "receipts", "replay", "-", "--yes", "--json", input: "\n \(ids[0]) \r\n\n{\"id\": \"\(ids[1])\"}\n")
+    #expect(few.code == .done)
+    #expect(few.last == "{\"replayed\":2,\"ids\":[\"\(ids[1])\",\"\(ids[0])\"]}")
+    let all = harness.run("receipts", "cancel", "-", "--why", "test", "--yes", input: listed.out)
+    #expect(all.out == "Cancelled 80 receipts.\n")
+    for input in ["{}", "{\"id\": 1}", "rcp_\u{0}\n{", "{"] {
+      #expect(harness.run("receipts", "replay", "-", "--yes", input: input).code != .done)
+    }
+    let none = harness.run("receipts", "replay", "-", "--yes", "--json", input: "\n")
+    #expect(none.code == .done && none.last == "{\"replayed\":0,\"ids\":[]}")
+    // Nobody can be asked where ids come in.
+    #expect(harness.run("receipts", "replay", "-", input: ids[2]).code == .refused)
+  }
+
+  @Test func manyIDsBecomeAJob() throws {
+    let harness = try Self.large(.init(receipts: 5000, failed: 2000))
+    let listed = harness.run(
+      "receipts", "list", "--state", "failed", "--reason", "http_422", "--limit", "10000", "--json")
+    let ids = try listed.objects.compactMap { $0["id"]?.stringValue }
+    let ran = harness.run("receipts", "replay", "-", "--yes", "--json", input: listed.out)
+    #expect(ran.code == .done)
+    #expect(try ran.objects.count == 2 && ran.objects.last?["replayed"] == .integer(Int64(ids.count)))
+    let job = try #require(try harness.reader().jobs(JobFilter(), limit: 1).first)
+    #expect(job.request.source == .ids(count: ids.count) && job.count(.released) == ids.count)
+    // The oldest had its turn first.
+    #expect(try harness.reader().receipts(ofJob: job.row, limit: 1).first?.receiptID == ids.min())
+  }
+
+  @Test func cancelAndCompleteTakeFilters() throws {
+    let harness = try Self.large(.init(receipts: 2000, failed: 400))
+    let asked = harness.run(
+      "receipts", "cancel", "--state", "failed", "--reason", "user", "--why", "w", answer: "y")
+    #expect(asked.code == .done)
+    #expect(asked.notes.contains("Cancel 80 receipts? [y/N]") && asked.notes.contains("NEWEST"))
+    #expect(asked.out == "Cancelled 80 receipts.\n")
+    let completed = harness.run(
+      "receipts", "complete", "--state", "failed", "--reason", "price", "--price", "price_7", "--yes",
+      "--json")
+    #expect(completed.code == .done)
+    #expect(try completed.objects.last?["completed"] == 80)
+    let id = try #require(try completed.objects.last?["ids"]).text
+    #expect(id.contains("rcp_"))
+    let counts = try harness.reader().counts().map { "\($0.state) \($0.count)" }
+    #expect(counts == ["cancelled 80", "delivered 1600", "failed 240", "pending 80"])
+    #expect(try harness.reader().integrityFaults() == [])
+  }
+
+  @Test func aJobIsPausedResumedWatchedAndCancelledByHand() throws {
+    let harness = try Self.large(.init(receipts: 2000, failed: 100))
+    let ran = harness.run("receipts", "replay", "--state", "failed", "--rate", "1/s", "--yes", "--json")
+    let id = try #require(try ran.objects.first?["job"]?.stringValue)
+    #expect(harness.run("jobs", "pause", id, "--reason", "too fast").out.contains("is paused; 100 to come"))
+    #expect(harness.run("jobs", "pause", id).out.contains("is paused already"))
+    let watched = harness.run("jobs", "watch", id)
+    #expect(watched.code == .tryAgain)
+    #expect(watched.notes.contains("Job \(id) is paused") && watched.notes.contains("goes on"))
+    #expect(harness.run("jobs", "resume", id).code == .done)
+    #expect(harness.run("jobs", "cancel", id).code == .refused)
+    #expect(harness.run("jobs", "cancel", id, "--reason", "wrong ones", answer: "y").code == .done)
+    #expect(harness.run("jobs", "resume", id).code == .refused)
+    #expect(harness.run("jobs", "watch", id, "--json").code == .partly)
+    #expect(try harness.run("jobs", "show", id, "--json").objects.first?["planned"] == 100)
+    #expect(harness.run("jobs", "show", "job_none").code == .notFound)
+    let audit = try harness.reader().audit(AuditFilter(), limit: 10).map(\.entry.action)
+    #expect(audit == ["jobs cancel", "jobs resume", "jobs pause", "receipts replay"])
+    #expect(try harness.reader().counts().contains { $0.state == .pending } == false)
+  }
+
+  @Test func watchingDoesTheWorkWhereNoReceiptdDoes() throws {
+    let harness = try Self.large(.init(receipts: 2000, failed: 100))
+    var filter = ReceiptFilter()
+    filter.state = .failed
+    filter.reason = "http_422"
+    // As a receiptctl leaves it that is killed before it has done anything.
+    let job = try harness.writer.apply(
+      StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "ann")), now: harness.clock.now)
+    let (path, clock) = (harness.databasePath, harness.clock)
+    let ran = harness.run(
+      "jobs", "watch", job.id,
+      pause: { _ in
+        // What cannot be written shows as a wait that never ends.
+        guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),
+          let rows = try? StoreReader(path: path).dueRows(app: "ios", now: clock.now, limit: 1000)
+        else { return }
+        let report = AttemptReport(
+          startedAt: clock.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+          response: [])
+        for row in rows {
+          let record = RecordAttempt(
+            row: row, app: "ios", report: report, decision: .delivered(importID: nil), breaker: Breaker())
+          _ = try? writer.apply(record, now: clock.now)
+        }
+      })
+    #expect(ran.code == .done)
+    #expect(ran.out == "Job \(job.id) is done.\n" && ran.notes.contains("20 delivered."))
+  }
+}

@@ -1,0 +1,52 @@
+// Jobs inside of the daemon: begun through the committer, run without anybody else.
+
+import Domain
+import HTTPClient
+import Platform
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+@testable import Relay
+
+@Suite("The job runner") struct JobRunnerTests {
+  @Test("A job that the daemon itself was asked for is prepared, run and settled while requests are taken")
+  func wholeJob() throws {
+    let destination = try ScriptedDestination()
+    let bench = try Bench([Bench.app(url: destination.url)], isStarted: false)
+    let start = SystemClock().wallMilliseconds - 86_400_000
+    try LargeDatabase.fill(
+      path: bench.path, .init(receipts: 3000, failed: 500), app: "shop", start: start)
+    try bench.start()
+    let surroundings = Surroundings(
+      log: bench.log, clock: bench.clock, carrier: try TransferPool(connectionsMax: 1),
+      reserve: FileReserve(path: bench.path + ".reserve", bytes: 1 << 16), onSyncFailure: { _ in })
+    let runner = JobRunner(
+      reader: try StoreReader(path: bench.path), committer: bench.committer, surroundings: surroundings)
+    try runner.start()
+    defer {
+      runner.stop()
+      bench.stop()
+    }
+    var filter = ReceiptFilter()
+    filter.state = .failed
+    filter.reason = "gave_up"
+    let job = try bench.store(
+      StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "dashboard", reason: "outage")))
+    runner.lookNow()
+    try bench.sell(5000)
+    try bench.waitFor(5000, .delivered)
+    // The last step changes nothing that anybody is told about.
+    let deadline = soon()
+    var last = job
+    while last.endedAt == nil, MonotonicInstant.now() < deadline {
+      try bench.store(Barrier())
+      last = try #require(try bench.reader.job(id: job.id))
+    }
+    let done = last
+    #expect(done.state == .done && done.count(.delivered) == 100 && done.missed == [])
+    #expect(destination.received.count == 101)
+    #expect(try bench.reader.integrityFaults() == [])
+  }
+}
