@@ -114,7 +114,7 @@ let package = Package(
       "RelayTests",
       [
         "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations", "TestSupport",
+        "Destinations", "HTML", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

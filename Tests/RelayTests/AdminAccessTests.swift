@@ -1,6 +1,7 @@
 // Who comes in at the admin listener, and what a search understands: the parts without a socket.
 
 import Domain
+import HTML
 import Platform
 import Store
 import Testing
