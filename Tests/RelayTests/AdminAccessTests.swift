@@ -92,6 +92,7 @@ import Testing
     let now = Timestamp(unixMilliseconds: 1_795_168_800_123)
     var counts = Array(repeating: DeliveryCount(delivered: 1_000_000, failed: 0), count: 24)
     counts[3].failed = 1
+    counts[5].failed = 1000
     let markup = DeliveryChart.day(counts, now: now, id: "c").html.markup
     #expect(
       markup.contains(#"<rect class="bad" x="31" y="74" width="8" height="2">"#), "\(markup.prefix(900))")

@@ -73,12 +73,14 @@ import Testing
   @Test("A list goes on behind its last receipt, to the end and without a repeat")
   func listPages() throws {
     try Relay.withPast(receipts: 120, failed: 5) { relay, _ in
+      let ofReceipt = try Regex("href=\"/receipts/(rcp_\\w+)\"", as: (Substring, Substring).self)
+      let ofNext = try Regex("class=\"next\" href=\"([^\"]+)\"", as: (Substring, Substring).self)
       var path = "/receipts?app=shop"
       var seen: [Substring] = []
       while true {
         let text = try relay.admin.request("GET", path).text
-        seen += text.matches(of: #/href="\/receipts\/(rcp_\w+)"/#).map(\.1)
-        guard let next = text.firstMatch(of: #/class="next" href="([^"]+)"/#)?.1 else { break }
+        seen += text.matches(of: ofReceipt).map(\.1)
+        guard let next = text.firstMatch(of: ofNext)?.1 else { break }
         path = String(next).replacing("&amp;", with: "&")
       }
       #expect(seen.count == 120 && Set(seen).count == 120)
