@@ -3,6 +3,9 @@
 public import Domain
 
 extension Reason {
+  /// Whether a person has to supply something before a receipt can be sent.
+  public var isLack: Bool { self == .user || self == .price }
+
   /// What it says, as part of a sentence.
   public var meaning: String {
     switch self {

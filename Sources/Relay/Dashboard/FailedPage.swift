@@ -46,12 +46,20 @@ struct FailedPage {
           PageParts.number(group.count)
         },
         PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
-        Tag.a(
-          .class("button quiet small"), .href(Link("failed", "replay", query: query)),
-          .label("Replay \(group.reason) of \(group.app)…")
-        ) { "Replay…" },
+        again(group, query),
       ])
     }
     return table.html
+  }
+
+  /// What a receipt lacks has to be supplied first; sending it again would only skip it.
+  private func again(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
+    if Reason(group.reason).isLack {
+      return Tag.span(.class("meaning")) { "supply it: receiptctl receipts complete" }
+    }
+    return Tag.a(
+      .class("button quiet small"), .href(Link("failed", "replay", query: query)),
+      .label("Replay \(group.reason) of \(group.app)…")
+    ) { "Replay…" }
   }
 }

@@ -18,6 +18,7 @@ enum RawBody {
       Tag.div(.class("raw"), .role("region"), .label(name), .tabindex(0)) {
         Tag.pre { Tag.code { text } }
       }
+      if pretty != nil { Tag.p(.class("help")) { "Set out for reading, its keys in alphabetical order." } }
       if !isWhole { Tag.p { "The first \(shownBytesMax) of \(bytes.count) bytes." } }
     }
   }

@@ -88,8 +88,10 @@ struct ReceiptPage {
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id, "replay"))) {
-        receipt.attempts > 0 ? "Send again…" : "Send now…"
+      if receipt.reason?.isLack != true {
+        Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id, "replay"))) {
+          receipt.attempts > 0 ? "Send again…" : "Send now…"
+        }
       }
       if !isOver {
         Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id, "cancel"))) { "Cancel…" }

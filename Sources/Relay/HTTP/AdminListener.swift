@@ -31,7 +31,12 @@ struct AdminListener: RequestHandler {
     if route?.isProbe != true {
       switch access.visitor(head) {
       case .success(let name): visitor = name
-      case .failure(let problem): return refuse(problem)
+      case .failure(let problem):
+        // Only so many are tried for each address (`FailedLogins`), so these lines are few.
+        if problem == .passwordNeeded, head.header("Authorization") != nil {
+          services.log.warning("refused at the admin listener: wrong password", ["from": head.remoteAddress])
+        }
+        return refuse(problem)
       }
     }
     guard let route else { return refuse(.notFound) }

@@ -53,6 +53,9 @@ struct DashboardBrowserTests {
           try picture(browser, "\(name)-\(view.name)")
         }
       }
+      let seconds = try #require(try relay.metric(#"receiptd_http_request_seconds_sum{route="dashboard"}"#))
+      let count = try #require(try relay.metric(#"receiptd_http_request_seconds_count{route="dashboard"}"#))
+      #expect(seconds / count < 0.1, "a page is made in less than 100 ms")
       // The browser says so when a page answers 400.
       let complaints = browser.complaints.filter { !$0.contains("400 (Bad Request)") }
       #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
