@@ -110,8 +110,9 @@ enum JobsNoun {
     for job in jobs {
       table.add([
         Table.Cell(job.id), Table.Cell(job.state.rawValue, job.state.style),
-        Table.Cell(JobText.asked(job.request)), Table.Cell(String(job.settled)),
-        Table.Cell(String(job.total)), Table.Cell(JobText.pace(job)),
+        Table.Cell(JobText.asked(job)), Table.Cell(String(job.settled)),
+        Table.Cell(String(job.total)),
+        Table.Cell(job.request.ratePerSecond == nil ? "-" : JobText.pace(job)),
         Table.Cell(session.relative(job.createdAt)), Table.Cell(job.request.actor),
       ])
     }
@@ -129,7 +130,7 @@ enum JobsNoun {
     output.line(Style.bold.applied(to: job.id, inColour: output.isInColour))
     var facts = [
       ("state", job.state.rawValue + (job.note.map { " (\($0))" } ?? "")),
-      ("what", JobText.asked(job.request)), ("pace", JobText.pace(job)),
+      ("what", JobText.asked(job)), ("pace", JobText.pace(job)),
       ("receipts", "\(job.total): \(JobText.outcomes(job))"),
       ("who", "\(job.request.actor), \(session.relative(job.createdAt))"),
     ]
@@ -168,7 +169,7 @@ enum JobsNoun {
       return .done
     }
     if job.state != .cancelled, job.state != .done {
-      session.output.note("\(JobText.asked(job.request)): \(JobText.outcomes(job))")
+      session.output.note("\(JobText.asked(job)): \(JobText.outcomes(job))")
       try session.ask("Cancel the job?")
     }
     return try change(session, .cancel)

@@ -8,16 +8,19 @@ internal import Store
 internal import Terminal
 
 enum JobText {
-  /// `replay of receipts: state failed, reason gave_up`
-  static func asked(_ request: JobRequest) -> String {
-    var text = "\(request.kind.rawValue) of receipts"
+  /// `replay: state failed, reason gave_up`
+  static func asked(_ job: Job) -> String {
+    let request = job.request
+    var text = request.kind.rawValue
     switch request.source {
     case .ids(let count): text += ": \(count) by id"
     case .filter(let filter, let limit):
+      // Nobody asked for that end: it is the moment at which the job was made.
+      let isOwnEnd = filter.until == job.createdAt.advanced(byMilliseconds: 1)
       let parts: [(String, String?)] = [
         ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
         ("user", filter.userID), ("object", filter.objectID), ("import id", filter.importID),
-        ("since", filter.since?.text), ("until", filter.until?.text),
+        ("since", filter.since?.text), ("until", isOwnEnd ? nil : filter.until?.text),
         ("at most", limit.map { String($0) }),
       ]
       let given = parts.compactMap { name, value in value.map { "\(name) \($0)" } }

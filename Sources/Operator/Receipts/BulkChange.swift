@@ -41,6 +41,7 @@ struct BulkChange {
     if plan.count >= least {
       let notes = session.output.notes
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
+      for hint in plan.hints { session.output.note(hint) }
       let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
       try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
     }
@@ -58,6 +59,7 @@ struct BulkChange {
       session.output.line(
         "Would \(kind.rawValue) \(Counted.receipts(plan.count))\(pace); nothing was changed.")
     }
+    for hint in plan.hints { session.output.note(hint) }
     refusals.note()
     return .done
   }

@@ -79,6 +79,18 @@ struct BulkPlan {
   /// How many receipts are taken up.
   var count: Int { groups.reduce(0) { $0 + $1.count } }
 
+  /// What a replay cannot help: receipts that never got what they are made of.
+  var hints: [String] {
+    guard kind == .replay else { return [] }
+    return [Reason.price, .user].compactMap { lacking in
+      let count = groups.reduce(0) { $0 + ($1.reason == lacking ? $1.count : 0) }
+      guard count > 0 else { return nil }
+      let options = lacking == .price ? "--state failed --reason price --price PRICE" : "ID --user USER"
+      return "\(Counted.receipts(count)) without a \(lacking.text) will be left; supply it with: "
+        + "receiptctl receipts complete \(options)"
+    }
+  }
+
   func addRefusals(to refusals: Refusals) {
     for (id, why) in refused { refusals.add(id, why) }
     for (group, why) in refusedGroups { refusals.add(group: group, why) }
