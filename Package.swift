@@ -52,6 +52,7 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("JSON"),
+    library("HTML"),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -67,11 +68,12 @@ let package = Package(
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
       swiftSettings: house),
     library("Store", ["JSON", "Domain", "SQLite", "Cryptography", "Migrations"]),
+    library("Presentation", ["Platform", "Domain", "Store"]),
     library(
       "Relay",
       [
-        "Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-        "Destinations", "Store",
+        "Platform", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+        "Destinations", "Store", "Presentation",
       ]),
 
     // What people touch.
@@ -83,13 +85,13 @@ let package = Package(
       "Operator",
       [
         "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform", "SQLite"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
@@ -97,6 +99,7 @@ let package = Package(
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
+    tests("HTMLTests", ["HTML"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -112,7 +115,7 @@ let package = Package(
       "RelayTests",
       [
         "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations", "TestSupport",
+        "Destinations", "HTML", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

@@ -21,8 +21,9 @@ internal import Platform
   init(core: Core, handle: OpaquePointer) {
     self.core = core
     unsafe self.handle = unsafe handle
-    remoteAddress = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
     let descriptor = unsafe CMicroHTTPD_socket(handle)
+    let address = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
+    remoteAddress = address.isEmpty ? PeerAddress.localUser(descriptor) : address
     state = Monitor(ConnectionState(descriptor: descriptor, deadline: core.idleDeadline()))
   }
 

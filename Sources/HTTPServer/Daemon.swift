@@ -14,21 +14,25 @@ internal import Platform
   let port: UInt16
   private let core: Core
   private let listener: Int32
+  private let socketFile: SocketFile?
   private let options: UnsafeMutablePointer<CMicroHTTPDOptions>
   private let daemon: OpaquePointer
 
   init(_ core: Core) throws(ServerError) {
     if core.isEncrypted && MHD_is_feature_supported(.FEATURE_TLS) != .YES { throw .tlsUnavailable }
-    let listener = try Listener.open(core.limits)
+    let socketFile: SocketFile? = if let path = core.limits.socketPath { try SocketFile(path) } else { nil }
+    let listener = if let socketFile { socketFile.descriptor } else { try Listener.open(core.limits) }
     let options = unsafe Self.makeOptions(core)
     do throws(ServerError) {
-      port = try Listener.port(of: listener)
+      port = socketFile == nil ? try Listener.port(of: listener) : 0
       unsafe daemon = try unsafe Self.start(core, options, listener)
     } catch {
       close(listener)
+      socketFile?.remove()
       unsafe Self.free(options)
       throw error
     }
+    self.socketFile = socketFile
     self.core = core
     self.listener = listener
     unsafe self.options = unsafe options
@@ -39,6 +43,7 @@ internal import Platform
     let own = unsafe MHD_quiesce_daemon(daemon)
     if own >= 0 { close(own) }
     close(listener)
+    socketFile?.remove()
   }
 
   /// Closes all connections, waits for the daemon's threads and frees everything. No connection may be

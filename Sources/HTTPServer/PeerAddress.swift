@@ -22,6 +22,19 @@ enum PeerAddress {
     }
   }
 
+  /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other
+  /// sockets.
+  static func localUser(_ descriptor: Int32) -> String {
+    // `struct ucred`: process, user, group.
+    var credentials: [UInt32] = [0, 0, 0]
+    let whole = socklen_t(MemoryLayout<UInt32>.size * credentials.count)
+    var size = whole
+    let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
+    // TCP answers with nobody: a user of -1.
+    guard code == 0, size == whole, credentials[1] != .max else { return "" }
+    return "uid \(credentials[1])"
+  }
+
   private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String {
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     guard unsafe inet_ntop(family, address, &buffer, socklen_t(buffer.count)) != nil else { return "" }

@@ -11,7 +11,8 @@ public struct RequestHead: Sendable {
   public let path: String
   /// What follows the first `?`. Raw.
   public let query: String?
-  /// The peer's numeric address; an IPv4 one is written as such, on a dual-stack listener too.
+  /// The peer's numeric address; an IPv4 one is written as such, on a dual-stack listener too. On a Unix
+  /// socket the peer's user, as `uid 1000`.
   public let remoteAddress: String
   /// The announced length of the body in bytes; nil when none is announced.
   public let contentLength: Int64?

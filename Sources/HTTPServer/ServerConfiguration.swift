@@ -19,6 +19,9 @@ public struct ServerConfiguration: Sendable {
   public var address: String
   /// 0 lets the system choose; `Server.port` says what it chose.
   public var port: UInt16
+  /// The path of a Unix socket to listen on in place of the address and the port. Its file is readable and
+  /// writable for its owner and group; one that nobody listens on any more is replaced.
+  public var socketPath: String?
   /// Plain HTTP when nil.
   public var tls: Identity?
   /// Threads that serve connections.

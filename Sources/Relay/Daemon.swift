@@ -30,6 +30,8 @@ public final class Daemon: Sendable {
   /// Where the public listener listens; the configuration may have left the port to the system.
   public let publicPort: UInt16
   public let adminPort: UInt16
+  /// Where the admin listener listens: its port, or the path of its socket.
+  public let adminPlace: String
 
   private let lock: FileLock
   private let core: RelayCore
@@ -61,11 +63,9 @@ public final class Daemon: Sendable {
       try core.start()
       let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
       readiness = Readiness(committer: core.committer, phase: Monitor(.starting), clock: clock)
-      let admin = AdminListener(
-        services: services, apps: core.apps, committer: core.committer, readiness: readiness,
-        reader: Monitor(try RelayCore.reader(configuration.databasePath)),
-        databasePath: configuration.databasePath)
-      adminServer = try Self.server(Self.settings(configuration.admin), admin, log)
+      adminServer = try Self.server(
+        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, readiness),
+        log)
       let listener = PublicListener(
         services: services, limits: configuration.limits, apps: core.apps, committer: core.committer,
         checkouts: core.board)
@@ -89,6 +89,7 @@ public final class Daemon: Sendable {
     self.core = core
     publicPort = publicServer.port
     adminPort = adminServer.port
+    adminPlace = configuration.admin.socketPath ?? String(adminPort)
     readiness.phase.withLock { $0 = .serving }
   }
 
@@ -124,8 +125,31 @@ public final class Daemon: Sendable {
   /// The file whose lock says who serves a database.
   public static func lockPath(of databasePath: String) -> String { databasePath + ".lock" }
 
+  private static func adminListener(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ readiness: Readiness
+  ) throws(DaemonError) -> AdminListener {
+    let access: AdminAccess
+    let tokens: FormTokens
+    do {
+      access = try AdminAccess(configuration.admin, clock: services.clock)
+      tokens = try FormTokens()
+    } catch let fault as Fault {
+      throw .configuration(fault)
+    } catch {
+      throw .unavailable("libcrypto could not be set up (\(error))")
+    }
+    let dashboard = Dashboard(
+      services: services, apps: core.apps, committer: core.committer, readiness: readiness, tokens: tokens,
+      source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath))))
+    return AdminListener(
+      services: services, apps: core.apps, committer: core.committer, readiness: readiness,
+      reader: Monitor(try RelayCore.reader(configuration.databasePath)),
+      databasePath: configuration.databasePath, access: access, dashboard: dashboard)
+  }
+
   private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
     var settings = ServerConfiguration(address: admin.address, port: admin.port)
+    settings.socketPath = admin.socketPath
     settings.threads = 1
     settings.connections = 64
     settings.connectionsPerAddress = 64
@@ -170,7 +194,8 @@ public final class Daemon: Sendable {
     do throws(ServerError) {
       return try Server(settings, handler: handler) { log.debug($0) }
     } catch {
-      throw .unavailable("cannot listen on \(settings.address) port \(settings.port): \(error)")
+      let place = settings.socketPath ?? "\(settings.address) port \(settings.port)"
+      throw .unavailable("cannot listen on \(place): \(error)")
     }
   }
 

@@ -72,7 +72,7 @@ struct Program {
       log.info(
         "ready",
         [
-          "version": Version.number, "listen": String(daemon.publicPort), "admin": String(daemon.adminPort),
+          "version": Version.number, "listen": String(daemon.publicPort), "admin": daemon.adminPlace,
           "apps": loaded.configuration.apps.map(\.slug).joined(separator: ","),
         ])
       Service(daemon, log: log, path: path).run()

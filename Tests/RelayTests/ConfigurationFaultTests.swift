@@ -45,7 +45,15 @@ import Testing
     ),
     Case("admin.port", "is the port of listen", Samples.text(root: "admin: { port: 8080 },")),
     Case(
-      "admin.port", "is the port of listen", Samples.text(root: "admin: { address: '0.0.0.0',port: 8080 },")),
+      "admin.port", "is the port of listen",
+      Samples.text(root: "admin: { address: '0.0.0.0', port: 8080, password: 'long enough for all' },")),
+    Case(
+      "admin.password", "lets others than this machine in", Samples.text(root: "admin: { address: '::' },")),
+    Case(
+      "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")
+    ),
+    Case(
+      "admin.socket", "keep either", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
     Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),
     Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
     Case("database", "must be the path of a file, but is 3", "{ database: 3, apps: {} }"),

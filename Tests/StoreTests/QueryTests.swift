@@ -281,6 +281,13 @@ struct QueryPlanTests {
     }
     let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
     #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
+    let counts = try plan(of: StoreReader.deliveriesSQL, store.reader.connection)
+    #expect(
+      counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
+    for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
+      let steps = try plan(of: sql, store.reader.connection)
+      #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=?)"))
+    }
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }

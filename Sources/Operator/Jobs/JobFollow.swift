@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import Platform
+internal import Presentation
 internal import Relay
 internal import SQLite
 internal import Store
@@ -102,7 +103,7 @@ struct JobFollow {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
     let apps = Set(try ReceiptOutline.all(waiting, reader).map(\.app))
     for (app, breaker) in try reader.breakers() where apps.contains(app) {
-      guard let text = BreakerText(breaker, app: app, session) else { continue }
+      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now) else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
       guard told.insert(key).inserted else { continue }
       session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")

@@ -2,6 +2,8 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -81,7 +83,7 @@ enum JobText {
         return "is of an app that is not configured"
       }
       return result.explanation(id: "ID")
-    default: return missed.reason.map { ReceiptAdvice.meaning(of: Reason($0)) } ?? ""
+    default: return missed.reason.map { Reason($0).meaning } ?? ""
     }
   }
 

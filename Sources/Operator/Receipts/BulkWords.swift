@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Store
 internal import Terminal
 

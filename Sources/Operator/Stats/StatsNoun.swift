@@ -1,6 +1,7 @@
 // `receiptctl stats`: how things stand, app by app. Every number comes from an index or a kept count.
 
 internal import Domain
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -55,7 +56,7 @@ enum StatsNoun {
     }
     session.output.table(table(stats, session))
     for app in stats {
-      guard let text = BreakerText(app.breaker, app: app.slug, session) else { continue }
+      guard let text = BreakerText(app.breaker, app: DisplayText.clean(app.slug), now: session.now) else { continue }
       session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
       session.output.line("  \(text.advice)")
     }

@@ -17,7 +17,7 @@ extension Configuration {
     }
     var redacted: JSONValue = [
       "listen": listen,
-      "admin": ["address": .string(admin.address), "port": .integer(Int64(admin.port))],
+      "admin": admin.redacted,
       "database": .string(databasePath),
       "log": [
         "level": .string(log.level.rawValue), "format": .string(log.format.rawValue),
@@ -59,6 +59,19 @@ extension Configuration.Alert {
 extension Configuration.Heartbeat {
   fileprivate var redacted: JSONValue {
     ["to": .string(to.description), "every": .duration(everyMilliseconds)]
+  }
+}
+
+extension Configuration.Admin {
+  fileprivate var redacted: JSONValue {
+    var value: JSONValue =
+      if let socketPath {
+        ["socket": .string(socketPath)]
+      } else {
+        ["address": .string(address), "port": .integer(Int64(port))]
+      }
+    if let password { value = value.adding("password", .string(password.description)) }
+    return value
   }
 }
 

@@ -67,16 +67,25 @@ extension Configuration {
     }
   }
 
-  /// The listener for health, metrics and the dashboard. It asks nobody for a password.
+  /// The listener for health, metrics and the dashboard.
   public struct Admin: Sendable, Equatable {
     /// A numeric IPv4 or IPv6 address.
     public var address: String
     /// 0 lets the system choose.
     public var port: UInt16
+    /// The path of a Unix socket to listen on in place of the address and the port.
+    public var socketPath: String?
+    /// Asked for by everything but health and readiness. There always is one when others than this machine
+    /// can reach the listener.
+    public var password: Secret?
 
-    public init(address: String = "127.0.0.1", port: UInt16 = 8081) {
+    public init(
+      address: String = "127.0.0.1", port: UInt16 = 8081, socketPath: String? = nil, password: Secret? = nil
+    ) {
       self.address = address
       self.port = port
+      self.socketPath = socketPath
+      self.password = password
     }
   }
 

@@ -45,14 +45,7 @@ struct ConfigurationReader {
       })
   }
 
-  private func admin(_ reader: ObjectReader) -> Configuration.Admin {
-    let defaults = Configuration.Admin()
-    defer { reader.reportUnknownKeys() }
-    return Configuration.Admin(
-      address: address(reader, default: defaults.address), port: port(reader, default: defaults.port))
-  }
-
-  private func address(_ reader: ObjectReader, default fallback: String) -> String {
+  func address(_ reader: ObjectReader, default fallback: String) -> String {
     let path = reader.path(of: "address")
     let expected = "a numeric address, such as \"127.0.0.1\", \"0.0.0.0\" or \"::1\""
     guard let text = reader.text(reader.value("address"), path: path, mustBe: expected) else {
@@ -62,14 +55,15 @@ struct ConfigurationReader {
     return text
   }
 
-  private func port(_ reader: ObjectReader, default fallback: UInt16) -> UInt16 {
+  func port(_ reader: ObjectReader, default fallback: UInt16) -> UInt16 {
     UInt16(clamping: reader.integer("port", default: Int(fallback), in: ConfigurationLimits.ports))
   }
 
   /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is
   /// well. A wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
   private func reportSharedPort(_ listen: Configuration.Listen, _ admin: Configuration.Admin) {
-    guard listen.port == admin.port, listen.port != 0, let first = IPAddress(listen.address),
+    guard admin.socketPath == nil, listen.port == admin.port, listen.port != 0,
+      let first = IPAddress(listen.address),
       let second = IPAddress(admin.address), first.isIPv6 == second.isIPv6,
       first == second || first.isWildcard || second.isWildcard
     else { return }
@@ -110,7 +104,7 @@ struct ConfigurationReader {
   }
 
   /// A path, made whole by the configuration's folder; nil after a fault or when it is left out.
-  private func filePath(_ value: JSONValue?, path: String, in reader: ObjectReader) -> String? {
+  func filePath(_ value: JSONValue?, path: String, in reader: ObjectReader) -> String? {
     guard let text = reader.text(value, path: path, mustBe: "the path of a file") else { return nil }
     guard !text.hasSuffix("/") else {
       collector.fault(path, "must be the path of a file, but ends with /; name the file in that folder")

@@ -21,10 +21,14 @@ public enum ConfigurationTemplate {
         // tls: { certificate: "/path/fullchain.pem", key: "/path/privkey.pem" },
       },
 
-      // Health, metrics and the dashboard. It asks nobody for a password: keep it off public addresses.
+      // Health, metrics and the dashboard, which shows every receipt: http://127.0.0.1:8081/
       admin: {
         //address: "127.0.0.1",
         //port: 8081,
+        // In place of address and port, a Unix socket: whoever may open its file comes in.
+        // socket: "/run/receiptd/admin.sock",
+        // For everything but /healthz and /readyz. On an address that others can reach it is required.
+        // password: "env:RECEIPTD_ADMIN_PASSWORD",
       },
 
       // The database's file. A relative path is taken from this file's folder.

@@ -1,4 +1,4 @@
-// The admin listener: whether the process runs, whether it can store, and its metrics. Runs on
+// The admin listener: whether the process runs, whether it can store, its metrics, and the dashboard. Runs on
 // libmicrohttpd's threads.
 
 internal import Domain
@@ -17,35 +17,62 @@ struct AdminListener: RequestHandler {
   /// Shared by scrapes, which are few; nobody else waits for them.
   let reader: Monitor<StoreReader>
   let databasePath: String
-
-  private static let paths = ["/healthz", "/readyz", "/metrics"]
+  let access: AdminAccess
+  let dashboard: Dashboard
 
   func admit(_ head: RequestHead) -> Admission {
-    let scope = RequestScope(head, route: Self.label(head), listener: services)
-    guard Self.paths.contains(head.path) else { return .answer(scope.finish(.notFound)) }
-    guard head.method == "GET" || head.method == "HEAD" else {
-      return .answer(scope.finish(.wrongMethod("GET, HEAD")))
+    let route = AdminRoute(head.path)
+    let scope = RequestScope(head, route: route?.label ?? "none", listener: services)
+    func refuse(_ problem: Problem) -> Admission {
+      guard route?.isPage ?? true else { return .answer(scope.finish(problem)) }
+      return .answer(scope.finish(problem.page(requestID: scope.requestID)))
     }
-    return .body(maximumBytes: 0)
+    var visitor = ""
+    // Before anything else, so that nobody learns which paths there are.
+    if route?.isProbe != true {
+      switch access.visitor(head) {
+      case .success(let name): visitor = name
+      case .failure(let problem):
+        // Only so many are tried for each address (`FailedLogins`), so these lines are few.
+        if problem == .passwordNeeded, head.header("Authorization") != nil {
+          services.log.warning(
+            "refused at the admin listener: wrong password",
+            ["from": services.log.personal(head.remoteAddress)])
+        }
+        return refuse(problem)
+      }
+    }
+    guard let route else { return refuse(.notFound) }
+    guard route.methods.contains(head.method) else {
+      return refuse(.wrongMethod(route.methods.joined(separator: ", ")))
+    }
+    if head.method == "POST" {
+      guard AdminAccess.isOfThisSite(head) else { return refuse(.foreignForm) }
+      guard ContextPost.mediaType(head) == .form else { return refuse(.wrongMediaType) }
+    }
+    let bytesMax = head.method == "POST" ? AdminRoute.formBytesMax : 0
+    return .body(maximumBytes: bytesMax) { [visitor] request, responder in
+      handle(request, route, visitor: visitor, responder)
+    }
   }
 
-  private static func label(_ head: RequestHead) -> String {
-    paths.contains(head.path) ? String(head.path.dropFirst()) : "none"
-  }
+  /// Nothing is admitted without its own.
+  func handle(_ request: Request, _ responder: Responder) {}
 
-  func handle(_ request: Request, _ responder: Responder) {
+  private func handle(_ request: Request, _ route: AdminRoute, visitor: String, _ responder: Responder) {
     let exchange = Exchange(
-      scope: RequestScope(request.head, route: Self.label(request.head), listener: services),
-      responder: responder)
-    switch request.head.path {
-    case "/healthz": exchange.answer(Response(status: 200, text: "ok\n"))
-    case "/readyz": answerReadiness(exchange)
-    default: answerMetrics(exchange)
+      scope: RequestScope(request.head, route: route.label, listener: services), responder: responder)
+    switch route {
+    case .health: exchange.answer(Response(status: 200, text: "ok\n"))
+    case .readiness: answerReadiness(exchange)
+    case .metrics: answerMetrics(exchange)
+    default: dashboard.answer(request, route, visitor: visitor, exchange)
     }
   }
 
   func response(to rejection: Rejection, head: RequestHead?) -> Response {
-    services.response(to: rejection, head: head, route: head.map(Self.label) ?? "none")
+    let route = head.flatMap { AdminRoute($0.path) }
+    return services.response(to: rejection, head: head, route: route?.label ?? "none")
   }
 
   private func answerReadiness(_ exchange: Exchange) {

@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import JSON
 
 /// An error as the outside sees it.
-struct Problem: Sendable, Equatable {
+struct Problem: Error, Equatable {
   /// The last part of the type, `urn:receiptd:problem:<slug>`.
   let slug: String
   let title: String

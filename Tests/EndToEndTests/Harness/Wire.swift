@@ -56,6 +56,22 @@ final class Wire {
     }
   }
 
+  /// A connection to a Unix socket.
+  init(socketPath: String) throws(WireError) {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw .system(.last("socket")) }
+    self.descriptor = descriptor
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: socketPath.utf8) }
+    let code = unsafe withUnsafeBytes(of: address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
+      }
+    }
+    guard code == 0 else { throw .system(.last("connect")) }
+  }
+
   private static func with(
     _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
   ) -> Int32 {
@@ -90,7 +106,10 @@ final class Wire {
   }
 
   /// The next answer. Its body is what Content-Length says.
-  func reply(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws(WireError) -> Reply {
+  /// - Parameter hasBody: false for the answer to HEAD, whose length is that of a body which does not come.
+  func reply(
+    within milliseconds: Int64 = Waiting.patienceMilliseconds, hasBody: Bool = true
+  ) throws(WireError) -> Reply {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
     var headEnd = endOfHead
     while headEnd == nil {
@@ -106,7 +125,7 @@ final class Wire {
     }
     let headers = Array(lines.dropFirst())
     let head = Reply(status: status, headers: headers, body: [])
-    let total = headEnd + (head.header("Content-Length").flatMap { Int($0) } ?? 0)
+    let total = headEnd + (hasBody ? head.header("Content-Length").flatMap { Int($0) } ?? 0 : 0)
     while received.count < total { try receive(until: deadline) }
     let reply = Reply(status: status, headers: headers, body: Array(received[headEnd..<total]))
     received.removeFirst(total)
@@ -169,7 +188,7 @@ struct Endpoint: Sendable {
   ) throws -> Reply {
     let wire = try Wire(port, source: source)
     try wire.send(Self.bytes(method, path, body: body, headers: headers))
-    return try wire.reply()
+    return try wire.reply(hasBody: method != "HEAD")
   }
 
   /// The bytes of a request, which closes its connection.

@@ -1,6 +1,4 @@
-// Times as people say them, and as they type them. Pure; any thread.
-
-internal import Platform
+// Times as people say them. Pure; any thread.
 
 /// A point in time as seen from now.
 public enum RelativeTime {
@@ -26,21 +24,5 @@ public enum RelativeTime {
     case ..<172_800: "\(seconds / 3600) h"
     default: "\(seconds / 86_400) d"
     }
-  }
-}
-
-/// The values of `--since` and `--until`.
-public enum TimeArgument {
-  /// What they may be, for messages.
-  public static let forms =
-    "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
-
-  /// Reads an RFC 3339 timestamp, a date, or a duration before now.
-  /// - Parameter now: Unix milliseconds.
-  /// - Returns: Unix milliseconds; nil when it is none of them or reaches back before 1970.
-  public static func unixMilliseconds(parsing text: String, now: Int64) -> Int64? {
-    if let time = RFC3339.unixMilliseconds(parsing: text) { return time >= 0 ? time : nil }
-    guard let duration = DurationText.milliseconds(parsing: text), duration <= now else { return nil }
-    return now - duration
   }
 }

@@ -1,0 +1,63 @@
+// Addresses that a page may lead to. Pure; any thread.
+
+/// An address that cannot be a script, whatever it is made of: a path on the same server, or a whole https
+/// one.
+public struct Link: Sendable, Hashable {
+  /// As it stands in the attribute, before escaping.
+  public let text: String
+
+  /// A place on the same server.
+  /// - Parameters:
+  ///   - segments: what stands between the slashes, not encoded. Empty ones and those of dots alone, which
+  ///     would lead elsewhere (RFC 3986 §5.2.4, and `//` to another server), are left out.
+  ///   - query: names and values, not encoded; a value that is nil is left out.
+  public init(_ segments: String..., query: [(name: String, value: String?)] = [], fragment: String? = nil) {
+    var text = segments.filter { !$0.isEmpty && $0 != "." && $0 != ".." }.map { "/" + Self.encoded($0) }
+      .joined()
+    if text.isEmpty { text = "/" }
+    let fields = query.compactMap { name, value in value.map { "\(Self.encoded(name))=\(Self.encoded($0))" } }
+    if !fields.isEmpty { text += "?" + fields.joined(separator: "&") }
+    if let fragment { text += "#" + Self.encoded(fragment) }
+    self.text = text
+  }
+
+  private init(text: String) { self.text = text }
+
+  /// A place on the same page.
+  public static func fragment(_ id: String) -> Link { Link(text: "#" + encoded(id)) }
+
+  /// A whole address elsewhere.
+  /// - Returns: nil unless it begins with `https://`, has a host, and has only characters that an address
+  ///   has.
+  public init?(https text: String) {
+    let scheme = "https://"
+    guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,
+      Self.isUnreserved(first), text.utf8.count <= 2000,
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}@'".utf8.contains($0) })
+    else { return nil }
+    self.text = text
+  }
+
+  /// Everything but the characters that never need it (RFC 3986 §2.3).
+  private static func encoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        out.append(byte)
+      } else {
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~".utf8.contains(byte)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// Why an app's deliveries do not go, for people. Pure; any thread.
+
+public import Domain
+internal import Platform
+
+/// Why an app's deliveries do not go, and what to do. Not cleaned: the app's name is as it was given.
+public struct BreakerText: Sendable, Equatable {
+  /// What follows on "Deliveries of this app".
+  public let sentence: String
+  public let advice: String
+
+  /// - Returns: nil when they go.
+  public init?(_ breaker: Breaker?, app: String, now: Timestamp) {
+    guard let breaker else { return nil }
+    let cause = breaker.cause.map { " (\($0.text))" } ?? ""
+    let probe = breaker.probeAt.map { ", next probe \($0.relative(to: now))" } ?? ""
+    let since = breaker.since?.relative(to: now) ?? "-"
+    switch breaker.state {
+    case .paused:
+      sentence = "were paused \(since)\(cause)\(probe)."
+      advice =
+        "The configuration is wrong: see apps.\(app).purchasely.url and .api_key, then reload receiptd "
+        + "(SIGHUP). Nothing is lost or given up meanwhile."
+    case .open:
+      sentence = "stopped \(since), the destination is down\(cause)\(probe)."
+      advice = "They go on by themselves once it is back."
+    case .closed:
+      guard let rest = breaker.restUntil, rest > now else { return nil }
+      sentence = "rest, as the destination asked; they go on \(rest.relative(to: now))."
+      advice = "They go on by themselves."
+    }
+  }
+}
+
+extension Timestamp {
+  /// `3 min ago`.
+  public func relative(to now: Timestamp) -> String {
+    RelativeTime.text(of: unixMilliseconds, now: now.unixMilliseconds)
+  }
+
+  /// RFC 3339, in UTC, with milliseconds.
+  public var rfc3339: String { RFC3339.string(unixMilliseconds: unixMilliseconds) }
+}

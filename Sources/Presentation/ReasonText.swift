@@ -1,0 +1,45 @@
+// What the words of receipts mean. Pure; any thread.
+
+public import Domain
+
+extension Reason {
+  /// Whether a person has to supply something before a receipt can be sent.
+  public var isLack: Bool { self == .user || self == .price }
+
+  /// What it says, as part of a sentence.
+  public var meaning: String {
+    switch self {
+    case .payment: "the payment is under way"
+    case .subscription: "the checkout is paid, and its subscription has no id yet"
+    case .user: "no event named the user"
+    case .price: "no event named the price"
+    case .context: "the context has not come"
+    case .paymentFailed: "the payment did not come"
+    case .sessionExpired: "the checkout ended unfinished"
+    case .gaveUp: "it was tried for as long as is configured, in vain"
+    case .byOperator: "an operator cancelled it"
+    case .erased: "its user was forgotten"
+    default:
+      text.hasPrefix("http_")
+        ? "the destination answered \(text.dropFirst(5)), so trying again could not help" : text
+    }
+  }
+}
+
+extension Purchase.UserSource {
+  /// Where the user is known from.
+  public var text: String {
+    switch self {
+    case .byOperator: "said by an operator"
+    case .context: "of the context"
+    case .reference: "the checkout's client_reference_id"
+    case .metadata: "from the metadata"
+    case .customer: "seen before with this customer"
+    }
+  }
+}
+
+extension String {
+  /// The same as a sentence begins.
+  public var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,34 @@
+// What is known of one receipt, as names and values. Pure; any thread. Nothing in it is cleaned or escaped.
+
+internal import Domain
+public import Store
+
+/// The facts about a receipt, in the order in which a person asks for them.
+public enum ReceiptFacts {
+  public static func all(_ record: PurchaseRecord, _ receipt: Receipt) -> [(name: String, value: String)] {
+    let purchase = record.purchase
+    let source = purchase.userSource.map { " (\($0.text))" } ?? ""
+    var facts = [
+      ("state", receipt.state.rawValue + (receipt.reason.map { " (\($0.text))" } ?? "")),
+      ("app", record.app),
+      ("user", purchase.userID.map { "\($0)\(source)" } ?? "not known"),
+      ("purchase", "\(purchase.key.type.rawValue) \(purchase.key.id)"),
+    ]
+    if let session = purchase.sessionID, session != purchase.key.id { facts.append(("checkout", session)) }
+    if let customer = purchase.customerID { facts.append(("customer", customer)) }
+    facts.append(("price", price(record, receipt)))
+    facts.append(
+      ("context", purchase.contextID ?? (purchase.context == nil ? "none" : "came inside of the event")))
+    if let importID = receipt.importID { facts.append(("import id", importID)) }
+    let last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
+    facts.append(("tries", "\(receipt.attempts)\(last)"))
+    if let note = receipt.note { facts.append(("note", note)) }
+    return facts
+  }
+
+  private static func price(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
+    guard let price = receipt.priceID ?? record.purchase.prices.first else { return "not known" }
+    guard receipt.priceMismatch, let named = record.purchase.context?.priceID else { return price }
+    return "\(price) (the context names \(named))"
+  }
+}

@@ -1,0 +1,123 @@
+// What happened to one receipt, in order of time: one story for the terminal and for pages. Pure; any thread.
+// Nothing in it is cleaned or escaped: whoever shows it does that.
+
+public import Domain
+public import Store
+
+/// The story of one receipt.
+public struct ReceiptStory: Sendable, Equatable {
+  /// How an entry stands out.
+  public enum Tone: Sendable {
+    case plain, good, bad, pending, waiting, ended
+  }
+
+  public struct Entry: Sendable, Equatable {
+    public var time: Timestamp
+    public var what: String
+    public var tone = Tone.plain
+    public var detail = ""
+    /// What the destination answered, as it came.
+    public var answer: [UInt8] = []
+    /// The event, where the entry is one.
+    public var eventID: String?
+  }
+
+  /// The earliest first.
+  public private(set) var entries: [Entry] = []
+
+  /// - Parameters:
+  ///   - audit: what persons did to it by its id.
+  ///   - jobs: the jobs that it was chosen for.
+  public init(
+    _ detail: ReceiptDetail, _ receipt: Receipt, audit: [AuditRecord] = [],
+    jobs: [(job: Job, outcome: JobOutcome)] = []
+  ) {
+    addContext(detail)
+    addPersons(audit, jobs)
+    for event in detail.events {
+      entries.append(
+        Entry(time: event.receivedAt, what: "event", detail: Self.text(event), eventID: event.id))
+    }
+    entries.append(Entry(time: receipt.createdAt, what: "receipt made"))
+    if let ready = receipt.readyAt {
+      entries.append(Entry(time: ready, what: "ready", detail: "what is sent is fixed from here"))
+    }
+    if let since = receipt.retrySince, let ready = receipt.readyAt, since > ready {
+      entries.append(
+        Entry(time: since, what: "replayed", tone: .pending, detail: "with a fresh retry budget"))
+    }
+    for attempt in detail.attempts { entries.append(Self.entry(attempt)) }
+    addEnd(detail.record, receipt)
+    // Equal times stay in the order above, which is that of cause and effect.
+    let ordered = entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+    entries = ordered.map(\.element)
+  }
+
+  private mutating func addContext(_ detail: ReceiptDetail) {
+    guard let context = detail.context else { return }
+    let price = context.blob.priceID.map { ", names \($0)" } ?? ""
+    entries.append(Entry(time: context.receivedAt, what: "context", detail: "\(context.id)\(price)"))
+    if context.postedAt > context.receivedAt {
+      entries.append(Entry(time: context.postedAt, what: "context", detail: "\(context.id) posted again"))
+    }
+  }
+
+  private mutating func addPersons(_ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]) {
+    for record in audit {
+      let entry = record.entry
+      let why = entry.reason.map { ": \($0)" } ?? ""
+      entries.append(
+        Entry(time: entry.at, what: "person", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)")
+      )
+    }
+    for (job, outcome) in jobs {
+      let request = job.request
+      let why = request.reason.map { ": \($0)" } ?? ""
+      let came = outcome == .skipped ? ", which left it as it was" : ""
+      entries.append(
+        Entry(
+          time: job.createdAt, what: "job", tone: .waiting,
+          detail: "\(job.id), \(request.kind.rawValue), made by \(request.actor)\(why)\(came)"))
+    }
+  }
+
+  private mutating func addEnd(_ record: PurchaseRecord, _ receipt: Receipt) {
+    let reason = receipt.reason?.meaning ?? ""
+    switch receipt.state {
+    case .delivered:
+      let importID = receipt.importID.map { "taken in under the import id \($0)" } ?? "taken in"
+      entries.append(
+        Entry(time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", tone: .good, detail: importID)
+      )
+    case .failed: entries.append(Entry(time: record.updatedAt, what: "failed", tone: .bad, detail: reason))
+    case .cancelled:
+      entries.append(
+        Entry(time: record.updatedAt, what: "cancelled", tone: .ended, detail: receipt.note ?? reason))
+    case .pending:
+      if let next = receipt.nextAttemptAt {
+        entries.append(Entry(time: next, what: "next try", tone: .pending, detail: "due"))
+      }
+    case .waiting:
+      if let until = receipt.waitUntil {
+        entries.append(Entry(time: until, what: "wait ends", tone: .waiting, detail: reason))
+      }
+    }
+  }
+
+  private static func text(_ event: EventSummary) -> String {
+    let outcome = event.outcome == EventOutcome.receipt.rawValue ? "" : ", \(event.outcome)"
+    return "\(event.type) \(event.id)\(outcome)"
+  }
+
+  private static func entry(_ attempt: LoggedAttempt) -> Entry {
+    let report = attempt.report
+    let took = report.durationMilliseconds
+    let isSuccess = report.status.map { (200..<300).contains($0) } ?? false
+    var detail =
+      report.status.map { "\($0) in \(took) ms" } ?? "\(report.error ?? "no answer") after \(took) ms"
+    if report.isAmbiguous { detail += "; it was sent, so it may have arrived" }
+    return Entry(
+      time: report.startedAt, what: "try \(attempt.number)", tone: isSuccess ? .good : .pending,
+      detail: detail, answer: report.response)
+  }
+}

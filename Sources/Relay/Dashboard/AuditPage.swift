@@ -1,0 +1,58 @@
+// Who changed what, and why. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// The last changes by persons.
+struct AuditPage {
+  static let pageSize = 50
+
+  let records: [AuditRecord]
+  /// The row that the next page begins behind.
+  let next: Int64?
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Audit", place: .audit) {
+      Tag.h1 { "Audit" }
+      if records.isEmpty {
+        Tag.p(.class("empty")) { "Nobody has changed anything yet." }
+      } else {
+        table
+      }
+      if let next {
+        Tag.nav(.class("pages"), .label("Pages")) {
+          Tag.a(.class("next"), .href(Link("audit", query: [("after", String(next))]))) { "Next page" }
+        }
+      }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "What persons changed, newest first",
+      [
+        .init("When"), .init("Who", isLong: true), .init("What"), .init("Of", isLong: true),
+        .init("Why", isLong: true),
+      ])
+    for record in records {
+      let entry = record.entry
+      let none = Tag.span(.class("none")) { "–" }
+      let isReceipt = entry.subject.map {
+        Identifier.isWellFormed($0, prefix: Identifier.receiptPrefix)
+      }
+      let subject = entry.subject.map { subject in
+        isReceipt == true
+          ? Tag.a(.href(Link("receipts", subject))) { PageParts.identifier(subject) }
+          : PageParts.identifier(subject)
+      }
+      table.rows.append([
+        PageParts.time(entry.at, now: now), PageParts.outside(entry.actor), PageParts.outside(entry.action),
+        subject ?? entry.app.map(PageParts.outside) ?? none, entry.reason.map(PageParts.outside) ?? none,
+      ])
+    }
+    return table.html
+  }
+}

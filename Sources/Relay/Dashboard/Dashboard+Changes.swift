@@ -1,0 +1,191 @@
+// What a person changes from the dashboard: each change is asked about first, comes with a token, and is
+// written down with who made it (audit). The committer makes it; the answer waits for the disk (R1).
+
+internal import Domain
+internal import HTML
+internal import HTTPServer
+internal import JSON
+internal import Platform
+internal import Presentation
+internal import SQLite
+internal import Store
+
+extension Dashboard {
+  static let tokenField = "token"
+
+  // MARK: The questions
+
+  func confirmation(
+    receipt id: String, _ kind: AdminRoute.Change, complaint: String? = nil
+  ) throws(Refusal) -> ConfirmationPage {
+    let record = try read { source throws(SQLiteError) in try source.reader.receipt(id: id) }
+    guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
+    let token = tokens.token(for: Self.purpose(kind, id))
+    let target = Link("receipts", id, kind.rawValue)
+    let hidden = [(name: Self.tokenField, value: token)]
+    let state = "\(receipt.id) of \(record.app) is \(receipt.state.rawValue)."
+    switch kind {
+    case .replay:
+      let force = receipt.state == .delivered
+      let risk =
+        force
+        ? "The destination has taken it in before: it will get it twice."
+        : "It is sent at once, with its whole retry budget and the same bytes as before."
+      return ConfirmationPage(
+        title: "Send this receipt again?", place: .receipts, text: [state, risk],
+        button: force ? "Send it twice" : "Send it", needsReason: force, target: target,
+        hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id),
+        complaint: complaint)
+    case .cancel:
+      return ConfirmationPage(
+        title: "Cancel this receipt?", place: .receipts,
+        text: [state, "It will not be sent, unless someone sends it again later."], button: "Cancel it",
+        needsReason: true, target: target, hidden: hidden, back: Link("receipts", id), complaint: complaint)
+    }
+  }
+
+  /// The group that a query or a form names.
+  func group(_ form: AdminForm) throws(Refusal) -> FailureGroup {
+    guard let app = form["app"], let reason = form["reason"] else {
+      throw .problem(Self.problem(Fault(path: "app", message: "and `reason` name the group")))
+    }
+    let groups = try read { source throws(SQLiteError) in
+      try source.reader.failures(app: app, reason: reason, limit: 1)
+    }
+    guard let group = groups.first else { throw .problem(.nothingFailed) }
+    return group
+  }
+
+  func confirmation(group: FailureGroup) throws(Refusal) -> ConfirmationPage {
+    let purpose = Self.purpose(group.app, group.reason)
+    return ConfirmationPage(
+      title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
+      text: [
+        "They failed for \(group.reason) (\(Reason(group.reason).meaning)), all of the app \(group.app).",
+        "They are sent as fast as the app's deliveries may go. Mend the cause first, or they fail again.",
+      ],
+      button: "Send them", needsReason: false, target: Link("failed", "replay"),
+      hidden: [
+        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app), ("reason", group.reason),
+      ], back: Link("failed"))
+  }
+
+  private static func purpose(_ kind: AdminRoute.Change, _ id: String) -> String { "\(kind.rawValue) \(id)" }
+  /// A slug has no space.
+  private static func purpose(_ app: String, _ reason: String) -> String { "replay failed \(app) \(reason)" }
+
+  // MARK: The changes
+
+  func change(
+    _ request: Request, _ route: AdminRoute, visitor: String, _ exchange: Exchange
+  ) throws(Refusal) {
+    let form: AdminForm
+    do throws(Fault) {
+      form = try AdminForm(bytes: request.body)
+    } catch {
+      throw .problem(Self.problem(error))
+    }
+    let words = form["why"]
+    guard (words?.count ?? 0) <= ConfirmationPage.wordsCharactersMax else {
+      throw .problem(Self.problem(Fault(path: "why", message: "is too long")))
+    }
+    switch route {
+    case .change(let id, let kind):
+      try check(form, for: Self.purpose(kind, id))
+      try change(receipt: id, kind, form, words, visitor, exchange)
+    case .replayOfFailed:
+      try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? ""))
+      replay(try group(form), words, visitor, exchange)
+    default: throw .problem(.notFound)
+    }
+  }
+
+  private func check(_ form: AdminForm, for purpose: String) throws(Refusal) {
+    guard tokens.accepts(form[Self.tokenField], for: purpose) else { throw .problem(.foreignForm) }
+  }
+
+  private func change(
+    receipt id: String, _ kind: AdminRoute.Change, _ form: AdminForm, _ words: String?, _ visitor: String,
+    _ exchange: Exchange
+  ) throws(Refusal) {
+    let record = try read { source throws(SQLiteError) in try source.reader.receipt(id: id) }
+    guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
+    let force = form["force"] == "yes"
+    let needsReason = kind == .cancel || force
+    if needsReason, words?.allSatisfy(\.isWhitespace) ?? true {
+      let page = try confirmation(receipt: id, kind, complaint: "Say why, in a few words.").page
+      return exchange.answer(page.response)
+    }
+    let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]
+    let entry = AuditEntry(
+      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id,
+      reason: words,
+      details: details.text)
+    let target = Link("receipts", id, query: [("done", kind.rawValue)])
+    switch kind {
+    case .replay:
+      let command = ReplayReceipt(id: id, force: force, dueAt: now)
+      apply(Audited(command) { $0 == .done ? entry : nil }, app: record.app, exchange) { outcome in
+        outcome == .done ? .success(target) : .failure(.refused(outcome))
+      }
+    case .cancel:
+      let command = CancelReceipt(id: id, note: words ?? "")
+      apply(Audited(command) { $0 == .done ? entry : nil }, app: record.app, exchange) { outcome in
+        outcome == .done ? .success(target) : .failure(.refused(outcome))
+      }
+    }
+  }
+
+  /// Makes the change, then leads to where it shows: loading that page again repeats nothing (RFC 9110
+  /// §15.4.4).
+  func apply<Command: StoreCommand>(
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
+  ) {
+    let services = services
+    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
+      switch result {
+      case .success(let outcome):
+        switch answer(outcome) {
+        case .success(let link):
+          exchange.answer {
+            Response(
+              status: 303, headers: HTMLDocument.protectingHeaders + [(name: "Location", value: link.text)])
+          }
+        case .failure(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
+        }
+      case .failure(let error):
+        services.log.error(
+          "could not store a change of the dashboard",
+          ["error": error.description, "request_id": exchange.scope.requestID])
+        exchange.answer(Problem.storeFailed.page(requestID: exchange.scope.requestID))
+      }
+    }
+    if !isQueued {
+      let problem = committer.refusal(for: app)?.problem ?? .busy
+      exchange.answer(problem.page(requestID: exchange.scope.requestID))
+    }
+  }
+}
+
+extension Problem {
+  static let nothingFailed = Problem(
+    slug: "nothing-failed", title: "Nothing to send again", status: 404,
+    detail: "No receipt of this app is failed for this reason any more.")
+
+  /// Why a receipt was left as it is.
+  static func refused(_ outcome: OperatorResult) -> Problem {
+    let why =
+      switch outcome {
+      case .done: "It is done."
+      case .notFound: "It is not there any more."
+      case .delivered: "It is delivered by now. Sending it again has to be asked for anew."
+      case .lacks(let reason):
+        "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
+      case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
+      case .contextNotUsable: "Its context cannot be used."
+      }
+    return Problem(
+      slug: "refused", title: "Nothing was changed", status: 409, detail: why)
+  }
+}

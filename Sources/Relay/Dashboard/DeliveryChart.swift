@@ -1,0 +1,164 @@
+// Deliveries and failures over time as a drawing: upwards what was delivered, downwards what failed, so that
+// nobody needs to see colours. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// A drawing with its numbers as a table beside it.
+struct DeliveryChart {
+  struct Bar {
+    var start: Timestamp
+    var count: DeliveryCount
+  }
+
+  let title: String
+  /// What one bar is, such as `1 h`.
+  let step: String
+  let bars: [Bar]
+  /// Where on the page it is: ids of parts begin with it.
+  let id: String
+
+  private static let height = 80.0
+  private static let slot = 10.0
+  /// Nothing that happened is too small to be seen.
+  private static let heightMin = 2.0
+
+  /// The last day by the hour.
+  static func day(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
+    DeliveryChart(
+      title: "Last 24 hours", step: "1 h", bars: bars(counts, hoursEach: 1, now: now), id: "\(id)-day")
+  }
+
+  /// The last week by quarters of a day.
+  static func week(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
+    DeliveryChart(
+      title: "Last 7 days", step: "6 h", bars: bars(counts, hoursEach: 6, now: now), id: "\(id)-week")
+  }
+
+  private static func bars(_ counts: [DeliveryCount], hoursEach: Int, now: Timestamp) -> [Bar] {
+    let first = DeliveryHistory.hour(of: now) - Int64(counts.count) + 1
+    return stride(from: 0, to: counts.count, by: hoursEach).map { offset in
+      let sum = counts[offset..<min(offset + hoursEach, counts.count)].reduce(DeliveryCount(), +)
+      return Bar(start: DeliveryHistory.start(ofHour: first + Int64(offset)), count: sum)
+    }
+  }
+
+  private var total: DeliveryCount { bars.reduce(DeliveryCount()) { $0 + $1.count } }
+
+  var html: HTML {
+    let total = total
+    return Tag.div(.class("chart")) {
+      Tag.div(.class("chart-head")) {
+        Tag.h3 { title }
+        Tag.p {
+          Tag.span(.class("key good")) { "\(PageParts.number(total.delivered)) delivered" }
+          " "
+          Tag.span(.class("key bad")) { "\(PageParts.number(total.failed)) failed" }
+        }
+      }
+      if total == DeliveryCount() {
+        Tag.p(.class("quiet-chart")) { "Nothing was delivered, and nothing failed." }
+      } else {
+        drawing(total)
+        Tag.div(.class("axis"), .hiddenFromReaders()) {
+          for mark in marks { Tag.span { mark } }
+        }
+        Tag.details {
+          Tag.summary { "\(title) as a table" }
+          table
+        }
+      }
+    }
+  }
+
+  private var marks: [String] {
+    guard let first = bars.first, let last = bars.last, bars.count > 2 else { return [] }
+    return [label(first.start), label(bars[bars.count / 2].start), label(last.start)]
+  }
+
+  /// Hours of a day, days of a week.
+  private func label(_ moment: Timestamp) -> String {
+    let text = moment.rfc3339
+    if step == "1 h" { return String(text.dropFirst(11).prefix(5)) }
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let month = Int(text.dropFirst(5).prefix(2)).flatMap { (1...12).contains($0) ? months[$0 - 1] : nil }
+    return "\(text.dropFirst(8).prefix(2)) \(month ?? "")"
+  }
+
+  private func drawing(_ total: DeliveryCount) -> HTML {
+    let width = Double(bars.count) * Self.slot
+    let up = bars.map(\.count.delivered).max() ?? 0
+    let down = bars.map(\.count.failed).max() ?? 0
+    // One scale for both ways; where one of them is nothing, all the height is the other's.
+    let lowest = down > 0 ? Self.height - 3 * Self.heightMin : Self.height - 1
+    let highest = up > 0 ? 3 * Self.heightMin : 1
+    let whole = Double(up) + Double(down)
+    let base = min(lowest, max(highest, whole > 0 ? Self.height * Double(up) / whole : lowest))
+    return Tag.svg(
+      Attribute("viewBox", "0 0 \(Self.text(width)) \(Self.text(Self.height))"),
+      Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")
+    ) {
+      Tag.title(.id("\(id)-title")) { "\(title): deliveries and failures, \(step) each" }
+      Tag.desc(.id("\(id)-desc")) {
+        "\(PageParts.number(total.delivered)) delivered and \(PageParts.number(total.failed)) failed in all; "
+          + "at most \(PageParts.number(up)) delivered and \(PageParts.number(down)) failed in \(step)."
+      }
+      for (index, bar) in bars.enumerated() {
+        let x = Double(index) * Self.slot + 1
+        rect(x, base, share(bar.count.delivered, of: up) * base, isUp: true, bar)
+        rect(x, base, share(bar.count.failed, of: down) * (Self.height - base), isUp: false, bar)
+      }
+      Tag.line(
+        .class("base"), Attribute("x1", "0"), Attribute("x2", Self.text(width)),
+        Attribute("y1", Self.text(base)), Attribute("y2", Self.text(base)))
+    }
+  }
+
+  private func rect(_ x: Double, _ base: Double, _ exact: Double, isUp: Bool, _ bar: Bar) -> HTML {
+    guard exact > 0 else { return HTML() }
+    let height = max(exact, Self.heightMin)
+    return Tag.rect(
+      .class(isUp ? "good" : "bad"), Attribute("x", Self.text(x)),
+      Attribute("y", Self.text(isUp ? base - height : base)), Attribute("width", Self.text(Self.slot - 2)),
+      Attribute("height", Self.text(height))
+    ) {
+      Tag.title {
+        "\(name(bar)): \(PageParts.number(bar.count.delivered)) delivered, "
+          + "\(PageParts.number(bar.count.failed)) failed"
+      }
+    }
+  }
+
+  private func name(_ bar: Bar) -> String {
+    let text = bar.start.rfc3339
+    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
+  }
+
+  private func share(_ part: Int64, of whole: Int64) -> Double {
+    whole > 0 ? max(0, Double(part) / Double(whole)) : 0
+  }
+
+  /// With one decimal, which is finer than anyone sees.
+  private static func text(_ number: Double) -> String {
+    let tenths = Int64((number * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths.magnitude % 10)"
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "\(title), \(step) each",
+      [.init("From"), .init("Delivered", isNumber: true), .init("Failed", isNumber: true)])
+    // Most hours of a quiet app would say nothing.
+    let busy = bars.filter { $0.count != DeliveryCount() }
+    table.rows = busy.reversed().map { bar in
+      [
+        Tag.time(.datetime(bar.start.rfc3339)) { name(bar) },
+        HTML(text: PageParts.number(bar.count.delivered)),
+        HTML(text: PageParts.number(bar.count.failed)),
+      ]
+    }
+    return table.html
+  }
+}

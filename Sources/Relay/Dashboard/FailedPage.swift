@@ -1,0 +1,65 @@
+// What failed, by app and reason. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// Failed receipts in groups, each with a way to send them again.
+struct FailedPage {
+  static let groupsMax = 100
+
+  let groups: [FailureGroup]
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Failed", place: .failed) {
+      Tag.h1 { "Failed" }
+      if groups.isEmpty {
+        Tag.p(.class("empty")) { "Nothing has failed." }
+      } else {
+        Tag.p(.class("lead")) {
+          "Nothing of this is sent by itself. Mend the cause first, then send a whole group again."
+        }
+        table
+      }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "By app and reason, the largest group first",
+      [
+        .init("Reason"), .init("App"), .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
+        .init("Again"),
+      ])
+    for group in groups {
+      let query: [(name: String, value: String?)] = [("app", group.app), ("reason", group.reason)]
+      table.rows.append([
+        HTML {
+          Tag.span(.class("reason-name")) { PageParts.outside(group.reason) }
+          " "
+          Tag.span(.class("meaning")) { Reason(group.reason).meaning }
+        },
+        PageParts.outside(group.app),
+        Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
+          PageParts.number(group.count)
+        },
+        PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
+        again(group, query),
+      ])
+    }
+    return table.html
+  }
+
+  /// What a receipt lacks has to be supplied first; sending it again would only skip it.
+  private func again(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
+    if Reason(group.reason).isLack {
+      return Tag.span(.class("meaning")) { "supply it: receiptctl receipts complete" }
+    }
+    return Tag.a(
+      .class("button quiet small"), .href(Link("failed", "replay", query: query)),
+      .label("Replay \(group.reason) of \(group.app)…")
+    ) { "Replay…" }
+  }
+}

@@ -1,0 +1,127 @@
+// Jobs: work on many receipts that goes on by itself, and how far it is. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// The jobs, newest first.
+struct JobListPage {
+  static let pageSize = 50
+
+  let jobs: [Job]
+  let hasMore: Bool
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Jobs", place: .jobs) {
+      Tag.h1 { "Jobs" }
+      if jobs.isEmpty {
+        Tag.p(.class("empty")) {
+          "There are no jobs. One begins when a group of failed receipts is replayed."
+        }
+      } else {
+        table
+      }
+      if hasMore, let last = jobs.last {
+        Tag.nav(.class("pages"), .label("Pages")) {
+          Tag.a(.class("next"), .href(Link("jobs", query: [("after", last.id)]))) { "Next page" }
+        }
+      }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "Newest first",
+      [
+        .init("Job"), .init("What"), .init("State"), .init("Receipts", isNumber: true),
+        .init("By", isLong: true),
+        .init("Begun"),
+      ])
+    table.rows = jobs.map { job in
+      [
+        Tag.a(.href(Link("jobs", job.id))) { PageParts.identifier(job.id) },
+        HTML(text: job.request.kind.rawValue),
+        JobPage.badge(job), HTML(text: PageParts.number(Int64(job.total))),
+        PageParts.outside(job.request.actor), PageParts.time(job.createdAt, now: now),
+      ]
+    }
+    return table.html
+  }
+}
+
+/// One job.
+struct JobPage {
+  static let refreshSeconds = 5
+
+  let job: Job
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(
+      title: "Job \(job.id)", place: .jobs, refreshSeconds: job.endedAt == nil ? Self.refreshSeconds : nil
+    ) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link("jobs"))) { "Jobs" } }
+      Tag.h1(.class("id")) { PageParts.identifier(job.id) }
+      Tag.p(.class("lead")) {
+        Self.badge(job)
+        " "
+        sentence
+      }
+      Tag.section(.class("card"), .labelledBy("facts")) {
+        Tag.h2(.id("facts")) { "What was asked for" }
+        Tag.dl {
+          row("what", HTML(text: job.request.kind.rawValue))
+          row("by", PageParts.outside(job.request.actor))
+          if let reason = job.request.reason { row("why", PageParts.outside(reason)) }
+          row("begun", PageParts.time(job.createdAt, now: now))
+          if let ended = job.endedAt { row("ended", PageParts.time(ended, now: now)) }
+        }
+      }
+      if !job.counts.isEmpty { table }
+    }
+  }
+
+  private func row(_ name: String, _ value: HTML) -> HTML {
+    Tag.div {
+      Tag.dt { name }
+      Tag.dd { value }
+    }
+  }
+
+  private var sentence: String {
+    switch job.state {
+    case .preparing: "Its receipts are being chosen."
+    case .running: "It goes on by itself, also when this page is closed."
+    case .paused: "It is paused; receiptctl jobs resume \(job.id) lets it go on."
+    case .done: "Each receipt had its turn."
+    case .cancelled: "Somebody stopped it; the receipts that had their turn go on."
+    }
+  }
+
+  static func badge(_ job: Job) -> HTML {
+    let kind =
+      switch job.state {
+      case .preparing, .running: "pending"
+      case .paused: "waiting"
+      case .done: "delivered"
+      case .cancelled: "cancelled"
+      }
+    return Tag.span(.class("badge \(kind)")) { job.state.rawValue }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "What came of its \(PageParts.counted(Int64(job.total), "receipt"))",
+      [.init("Outcome"), .init("Reason"), .init("Receipts", isNumber: true)])
+    table.rows = job.counts.map { count in
+      [
+        HTML(text: count.outcome.rawValue),
+        count.reason.map(PageParts.outside) ?? Tag.span(.class("none")) { "–" },
+        HTML(text: PageParts.number(Int64(count.count))),
+      ]
+    }
+    return table.html
+  }
+}

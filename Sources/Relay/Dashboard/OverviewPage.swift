@@ -1,0 +1,103 @@
+// The first page: how every app stands. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// How one app stands.
+struct AppSummary {
+  var slug: String
+  /// Whether the configuration has it; what it once had stays in the database.
+  var isConfigured: Bool
+  var counts: [ReceiptState: Int64]
+  var oldestPending: Timestamp?
+  var breaker: Breaker?
+  /// The last seven days by the hour.
+  var hours: [DeliveryCount]
+}
+
+/// The overview.
+struct OverviewPage {
+  /// Each has two drawings.
+  static let appsMax = 20
+  static let refreshSeconds = 60
+  private static let dayHours = 24
+
+  let apps: [AppSummary]
+  /// The app that the next page begins with.
+  let next: String?
+  /// Why the relay cannot store now; empty when it can.
+  let troubles: [String]
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Overview", place: .overview, refreshSeconds: Self.refreshSeconds) {
+      Tag.h1 { "Overview" }
+      if !troubles.isEmpty {
+        PageParts.notice("bad") {
+          Tag.p {
+            Tag.strong { "The relay cannot store what comes in: " }
+            troubles.joined(separator: "; ")
+          }
+        }
+      }
+      if apps.isEmpty { Tag.p { "No app is configured, and none has receipts." } }
+      for (index, app) in apps.enumerated() { card(app, id: "app-\(index)") }
+      if let next {
+        Tag.p(.class("pages")) { Tag.a(.href(Link(query: [("from", next)]))) { "More apps" } }
+      }
+    }
+  }
+
+  private func card(_ app: AppSummary, id: String) -> HTML {
+    Tag.section(.class("card"), .labelledBy(id)) {
+      Tag.div(.class("card-head")) {
+        Tag.h2(.id(id)) { PageParts.outside(app.slug) }
+        door(app)
+      }
+      if let text = BreakerText(app.breaker, app: app.slug, now: now) {
+        PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
+          Tag.p { "Deliveries \(text.sentence)" }
+          Tag.p { text.advice }
+        }
+      }
+      Tag.ul(.class("tiles")) {
+        for state in ReceiptState.allCases { Tag.li { tile(app, state) } }
+        Tag.li {
+          Tag.div(.class("tile")) {
+            Tag.span(.class("name")) { "oldest pending" }
+            Tag.span(.class("value")) { PageParts.time(app.oldestPending, now: now) }
+          }
+        }
+      }
+      Tag.div(.class("charts")) {
+        DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: id).html
+        DeliveryChart.week(app.hours, now: now, id: id).html
+      }
+    }
+  }
+
+  private func tile(_ app: AppSummary, _ state: ReceiptState) -> HTML {
+    let count = app.counts[state] ?? 0
+    let link = Link("receipts", query: [("app", app.slug), ("state", state.rawValue)])
+    return Tag.a(.class("tile \(count > 0 ? state.rawValue : "zero")"), .href(link)) {
+      Tag.span(.class("name")) { state.rawValue }
+      " "
+      Tag.span(.class("value")) { PageParts.number(count) }
+    }
+  }
+
+  private func door(_ app: AppSummary) -> HTML {
+    let (kind, word) =
+      switch app.breaker?.state ?? .closed {
+      case .paused: ("failed", "deliveries paused")
+      case .open: ("failed", "destination down")
+      case .closed:
+        app.breaker?.restUntil.map { $0 > now } == true
+          ? ("pending", "deliveries resting")
+          : app.isConfigured ? ("delivered", "deliveries going") : ("cancelled", "not configured")
+      }
+    return Tag.span(.class("badge \(kind)")) { word }
+  }
+}

@@ -1,0 +1,110 @@
+// Receipts with filters, page by page. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// One page of the list.
+struct ReceiptListPage {
+  let search: ReceiptSearch
+  /// The apps to choose from.
+  let apps: [String]
+  let records: [PurchaseRecord]
+  let hasMore: Bool
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Receipts", place: .receipts) {
+      Tag.h1 { "Receipts" }
+      form
+      if records.isEmpty {
+        Tag.p(.class("empty")) {
+          search.isFiltered ? "No receipt is like this." : "There are no receipts yet."
+        }
+      } else {
+        table
+      }
+      pages
+    }
+  }
+
+  private var form: HTML {
+    Tag.form(.class("filters"), .action(Link("receipts")), .method("get"), .role("search")) {
+      select("app", "App", search.app, apps.map { ($0, $0) })
+      select(
+        "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
+      field("reason", "Reason", search.reason)
+      field("user", "User", search.user)
+      field("object", "Purchase", search.object)
+      select("since", "Made in", search.since, sinceChoices)
+      Tag.div(.class("actions")) {
+        Tag.button(.type("submit")) { "Show" }
+        if search.isFiltered { Tag.a(.href(Link("receipts"))) { "Clear" } }
+      }
+    }
+  }
+
+  private var sinceChoices: [(String, String)] {
+    let known = ReceiptSearch.sinceChoices
+    guard let since = search.since, !known.contains(where: { $0.0 == since }) else { return known }
+    return known + [(since, since)]
+  }
+
+  private func field(_ name: String, _ label: String, _ value: String?) -> HTML {
+    Tag.div(.class("field")) {
+      Tag.label(.for("filter-\(name)")) { label }
+      VoidTag.input(
+        .id("filter-\(name)"), .name(name), .type("text"), .value(value ?? ""), .maxLength(255),
+        Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"),
+        Attribute("spellcheck", "false"))
+    }
+  }
+
+  private func select(
+    _ name: String, _ label: String, _ chosen: String?, _ choices: [(String, String)]
+  ) -> HTML {
+    // What an address names stays chosen, though it be of no app that is known.
+    let unknown = chosen.flatMap { value in choices.contains { $0.0 == value } ? nil : (value, value) }
+    return Tag.div(.class("field")) {
+      Tag.label(.for("filter-\(name)")) { label }
+      Tag.select(.id("filter-\(name)"), .name(name)) {
+        Tag.option(.value("")) { "any" }
+        for (value, text) in choices + (unknown.map { [$0] } ?? []) {
+          Tag.option(.value(value), .selected(value == chosen)) { text }
+        }
+      }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "Newest first",
+      [
+        .init("Receipt"), .init("State"), .init("App"), .init("User", isLong: true),
+        .init("Price", isLong: true),
+        .init("Tries", isNumber: true), .init("Made"),
+      ])
+    for record in records {
+      guard let receipt = record.receipt else { continue }
+      table.rows.append([
+        Tag.a(.href(Link("receipts", receipt.id))) { PageParts.identifier(receipt.id) },
+        PageParts.badge(receipt.state, receipt.reason?.text), PageParts.outside(record.app),
+        record.purchase.userID.map(PageParts.outside) ?? Tag.span(.class("none")) { "not known" },
+        (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
+          ?? Tag.span(.class("none")) { "not known" },
+        HTML(text: PageParts.number(receipt.attempts)), PageParts.time(receipt.createdAt, now: now),
+      ])
+    }
+    return table.html
+  }
+
+  private var pages: HTML {
+    let last = hasMore ? records.last?.receipt?.id : nil
+    guard search.after != nil || last != nil else { return HTML() }
+    return Tag.nav(.class("pages"), .label("Pages")) {
+      if search.after != nil { Tag.a(.href(search.link(after: nil))) { "First page" } }
+      if let last { Tag.a(.class("next"), .href(search.link(after: last))) { "Next page" } }
+    }
+  }
+}

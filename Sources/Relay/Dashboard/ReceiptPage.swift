@@ -1,0 +1,126 @@
+// One receipt: what is known, what happened, and what a person can do. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+/// All about one receipt.
+struct ReceiptPage {
+  /// Changes by persons, the newest; nobody touches one receipt more often by hand.
+  static let personsMax = 200
+
+  let record: PurchaseRecord
+  let receipt: Receipt
+  let story: ReceiptStory
+  let breaker: Breaker?
+  /// What was just done, as the address says.
+  let done: String?
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Receipt \(receipt.id)", place: .receipts) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link("receipts"))) { "Receipts" } }
+      Tag.h1(.class("id")) { PageParts.identifier(receipt.id) }
+      Tag.p(.class("lead")) {
+        PageParts.badge(receipt.state)
+        " "
+        advice
+      }
+      if let message { PageParts.notice("good") { Tag.p { message } } }
+      buttons
+      Tag.section(.class("card"), .labelledBy("facts")) {
+        Tag.h2(.id("facts")) { "What is known" }
+        Tag.dl {
+          for fact in ReceiptFacts.all(record, receipt) {
+            Tag.div {
+              Tag.dt { fact.name }
+              Tag.dd { PageParts.outside(fact.value) }
+            }
+          }
+        }
+      }
+      Tag.section(.class("card"), .labelledBy("story")) {
+        Tag.h2(.id("story")) { "What happened" }
+        Tag.ol(.class("timeline")) {
+          for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
+        }
+      }
+      if let body = receipt.body {
+        Tag.section(.class("card"), .labelledBy("sent")) {
+          Tag.h2(.id("sent")) { "What is sent" }
+          RawBody.html(body, name: "What is sent")
+        }
+      }
+    }
+  }
+
+  private var message: String? {
+    switch done {
+    case "replay": "It is due now and will be sent again, with its whole retry budget."
+    case "cancel": "It is cancelled and will not be sent."
+    default: nil
+    }
+  }
+
+  private var advice: String {
+    switch receipt.state {
+    case .delivered: return "The destination has taken it in; nothing is to be done."
+    case .pending:
+      guard let text = BreakerText(breaker, app: record.app, now: now) else {
+        return "It is sent when it is due."
+      }
+      return "Deliveries of this app \(text.sentence) \(text.advice)"
+    case .waiting, .failed, .cancelled:
+      let meaning = (receipt.reason?.meaning ?? "it stopped").capitalizedFirst
+      let until = receipt.waitUntil.map { ", or until it is decided without (\($0.relative(to: now)))" } ?? ""
+      switch (receipt.state, receipt.reason) {
+      case (_, .user?): return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --user USER"
+      case (_, .price?):
+        return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --price PRICE"
+      case (.waiting, _): return "\(meaning). It goes on by itself when that comes\(until)."
+      case (.cancelled, _): return "\(meaning). It can still be sent."
+      default: return "\(meaning). Once the cause is mended, send it again."
+      }
+    }
+  }
+
+  private var buttons: HTML {
+    let isOver = receipt.state == .delivered || receipt.state == .cancelled
+    return Tag.p(.class("actions")) {
+      if receipt.reason?.isLack != true {
+        Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id, "replay"))) {
+          receipt.attempts > 0 ? "Send again…" : "Send now…"
+        }
+      }
+      if !isOver {
+        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id, "cancel"))) { "Cancel…" }
+      }
+    }
+  }
+
+  private func step(_ entry: ReceiptStory.Entry) -> HTML {
+    HTML {
+      Tag.time(.datetime(entry.time.rfc3339)) {
+        Tag.span(.class("exact")) { entry.time.rfc3339.replacing("T", with: " ").dropLast(1).description }
+        " "
+        Tag.span(.class("ago")) { entry.time.relative(to: now) }
+      }
+      Tag.div(.class("step")) {
+        Tag.strong { entry.what }
+        " "
+        if let event = entry.eventID {
+          Tag.a(.href(Link("event", query: [("id", event)]))) { PageParts.outside(entry.detail) }
+        } else {
+          PageParts.outside(entry.detail)
+        }
+        if !entry.answer.isEmpty {
+          Tag.details {
+            Tag.summary { "What the destination answered" }
+            RawBody.html(entry.answer, name: "Answer to \(entry.what)")
+          }
+        }
+      }
+    }
+  }
+}

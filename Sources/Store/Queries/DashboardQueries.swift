@@ -1,0 +1,88 @@
+// What the dashboard asks for besides single receipts and lists. Every number comes from an index or a kept
+// count.
+
+public import Domain
+public import SQLite
+
+/// How many receipts ended in some time.
+public struct DeliveryCount: Sendable, Equatable {
+  public var delivered: Int64
+  public var failed: Int64
+
+  public init(delivered: Int64 = 0, failed: Int64 = 0) {
+    self.delivered = delivered
+    self.failed = failed
+  }
+
+  public static func + (left: Self, right: Self) -> Self {
+    func sum(_ left: Int64, _ right: Int64) -> Int64 {
+      let (sum, overflow) = left.addingReportingOverflow(right)
+      return overflow ? .max : sum
+    }
+    return Self(delivered: sum(left.delivered, right.delivered), failed: sum(left.failed, right.failed))
+  }
+}
+
+/// Failed receipts of one app that failed for one reason.
+public struct FailureGroup: Sendable, Equatable {
+  public var app: String
+  public var reason: String
+  public var count: Int64
+  /// When the oldest and the newest of them were made.
+  public var oldest: Timestamp?
+  public var newest: Timestamp?
+}
+
+extension StoreReader {
+  static let minutesOfAnHour: Int64 = 60
+  static let deliveriesSQL = """
+    SELECT app, sum(delivered), sum(failed) FROM delivery_counts
+    WHERE minute >= ?1 AND minute < ?2 GROUP BY app
+    """
+  static let oldestOfGroupSQL = """
+    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
+    ORDER BY receipt_id LIMIT 1
+    """
+  static let newestOfGroupSQL = """
+    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
+    ORDER BY receipt_id DESC LIMIT 1
+    """
+
+  /// What ended in one hour, by app.
+  /// - Parameter hour: hours since 1970. Counted for eight days.
+  public func deliveries(inHour hour: Int64) throws(SQLiteError) -> [String: DeliveryCount] {
+    let (first, overflow) = hour.multipliedReportingOverflow(by: Self.minutesOfAnHour)
+    guard !overflow, first < Int64.max - Self.minutesOfAnHour else { return [:] }
+    var counts: [String: DeliveryCount] = [:]
+    try connection.prepare(Self.deliveriesSQL)
+      .forEach([.integer(first), .integer(first + Self.minutesOfAnHour)]) { row throws(SQLiteError) in
+        counts[try row.text(0)] = DeliveryCount(delivered: row.integer(1), failed: row.integer(2))
+      }
+    return counts
+  }
+
+  /// The groups of failed receipts, the largest first.
+  public func failures(
+    app: String? = nil, reason: String? = nil, limit: Int
+  ) throws(SQLiteError) -> [FailureGroup] {
+    var groups = try connection.prepare(
+      """
+      SELECT app, reason, count FROM receipt_counts
+      WHERE state = 'failed' AND count > 0 AND app = coalesce(?1, app) AND reason = coalesce(?2, reason)
+      ORDER BY count DESC, app, reason LIMIT ?3
+      """
+    ).all([.optional(app), .optional(reason), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      FailureGroup(app: try row.text(0), reason: try row.text(1), count: row.integer(2))
+    }
+    for index in groups.indices {
+      let reason: Value = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
+      let values: [Value] = [.text(groups[index].app), .text(ReceiptState.failed.rawValue), reason]
+      func moment(_ sql: String) throws(SQLiteError) -> Timestamp? {
+        try connection.prepare(sql).first(values) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+      }
+      groups[index].oldest = try moment(Self.oldestOfGroupSQL)
+      groups[index].newest = try moment(Self.newestOfGroupSQL)
+    }
+    return groups
+  }
+}

@@ -1,0 +1,135 @@
+// The dashboard in a real browser: how it looks on a desk and on a phone, in the light and in the dark, what
+// a keyboard and a screen reader make of it, and that a click sends receipts again.
+
+import Domain
+import FoundationEssentials
+import JSON
+import Store
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog, .enabled(if: Browser.isInstalled, "\(Browser.missing)"), .serialized)
+struct DashboardBrowserTests {
+  /// Where the pictures go; the test's output names each.
+  private static let folder = FileManager.default.currentDirectoryPath + "/.build/screenshots"
+
+  private func picture(_ browser: Browser, _ name: String) throws {
+    try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
+    let path = "\(Self.folder)/\(name).png"
+    try Data(try browser.picture()).write(to: URL(filePath: path))
+    print("screenshot: \(path)")
+  }
+
+  /// The id of the newest receipt of a kind.
+  private func receipt(_ relay: Relay, _ change: (inout ReceiptFilter) -> Void) throws -> String {
+    var filter = ReceiptFilter()
+    change(&filter)
+    let wanted = filter
+    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
+  }
+
+  @Test("Every page is whole on a desk and on a phone, in the light and in the dark, with 200,000 receipts")
+  func everyPage() throws {
+    try Relay.withPast(receipts: 200_000, failed: 4000) { relay, _ in
+      let base = "http://127.0.0.1:\(relay.admin.port)"
+      let failed = try receipt(relay) { $0.reason = "http_422" }
+      let delivered = try receipt(relay) { $0.state = .delivered }
+      let pages = [
+        ("overview", "/"), ("receipts", "/receipts"), ("receipts-none", "/receipts?user=nobody"),
+        ("receipts-hostile", "/receipts?app=web"), ("receipt-failed", "/receipts/\(failed)"),
+        ("receipt-delivered", "/receipts/\(delivered)"), ("replay", "/receipts/\(failed)/replay"),
+        ("cancel", "/receipts/\(failed)/cancel"), ("failed", "/failed"),
+        ("failed-replay", "/failed/replay?app=shop&reason=http_422"), ("event", "/event?id=evt_77"),
+        ("jobs", "/jobs"), ("audit", "/audit"), ("error", "/receipts?state=none"),
+      ]
+      let browser = try Browser()
+      for view in Browser.View.all {
+        try browser.use(view)
+        for (name, path) in pages {
+          try browser.open(base + path)
+          let faults = try browser.faults("\(view.name) \(path)")
+          #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+          #expect(try browser.text("document.title").hasSuffix("Receipt Relay"))
+          try picture(browser, "\(name)-\(view.name)")
+        }
+      }
+      let seconds = try #require(try relay.metric(#"receiptd_http_request_seconds_sum{route="dashboard"}"#))
+      let count = try #require(try relay.metric(#"receiptd_http_request_seconds_count{route="dashboard"}"#))
+      #expect(seconds / count < 0.1, "a page is made in less than 100 ms")
+      // The browser says so when a page answers 400.
+      let complaints = browser.complaints.filter { !$0.contains("400 (Bad Request)") }
+      #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+      #expect(browser.requests.allSatisfy { $0.hasPrefix(base + "/") }, "nothing is loaded from elsewhere")
+    }
+  }
+
+  @Test("Names that are markup are shown as they are, and do nothing")
+  func hostileNames() throws {
+    try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
+      let browser = try Browser()
+      try browser.open("http://127.0.0.1:\(relay.admin.port)/receipts?app=web")
+      let shown = try browser.value("[...document.querySelectorAll('tbody tr bdi')].map(e => e.textContent)")
+        .text
+      for user in Relay.hostileUsers where !user.contains("\u{202E}") {
+        #expect(shown.contains(JSONValue.string(user).text.dropFirst().dropLast()), "\(user)")
+      }
+      #expect(!shown.contains("\u{202E}") && shown.contains("\u{FFFD}gnp.exe"))
+      #expect(try browser.value("document.querySelectorAll('script, img, bdi h1').length").text == "0")
+      #expect(try browser.text("document.title") == "Receipts · Receipt Relay")
+      #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+    }
+  }
+
+  @Test("The keyboard reaches the content first of all, and shows where it is")
+  func keyboard() throws {
+    try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
+      let browser = try Browser()
+      try browser.open("http://127.0.0.1:\(relay.admin.port)/")
+      try browser.press("Tab")
+      #expect(try browser.text("document.activeElement.textContent") == "Skip to the content")
+      #expect(try browser.value("document.activeElement.getBoundingClientRect().left >= 0") == true)
+      try browser.press("Enter")
+      #expect(try browser.text("document.activeElement.id") == "content")
+      try browser.press("Tab")
+      #expect(try browser.value("document.activeElement.closest('main') != null") == true)
+      #expect(try browser.text("getComputedStyle(document.activeElement).outlineStyle") == "solid")
+      let things = try browser.accessibleThings()
+      #expect(things.contains { $0.role == "image" && $0.name.contains("deliveries and failures") })
+      #expect(things.contains { $0.role == "heading" && $0.name == "shop" })
+    }
+  }
+
+  @Test("A click sends a receipt again, another one a whole group, and both are in the audit")
+  func replay() throws {
+    try Relay.withPast(receipts: 1000, failed: 50) { relay, destination in
+      let base = "http://127.0.0.1:\(relay.admin.port)"
+      let id = try receipt(relay) { $0.reason = "http_422" }
+      let browser = try Browser()
+      try browser.open("\(base)/receipts/\(id)")
+      try browser.follow("main a.button")
+      #expect(try browser.text("document.querySelector('h1').textContent") == "Send this receipt again?")
+      _ = try browser.value("document.querySelector('#why').focus()")
+      try browser.type("mended <it>")
+      try browser.follow("main button")
+      #expect(try browser.text("document.querySelector('.notice').textContent").contains("sent again"))
+      #expect(try browser.text("location.pathname") == "/receipts/\(id)")
+      _ = try destination.waitFor(requests: 1)
+
+      try browser.open("\(base)/failed")
+      try browser.follow("a[href='/failed/replay?app=shop&reason=http_400']")
+      #expect(try browser.text("document.querySelector('h1').textContent") == "Send 10 receipts again?")
+      try browser.follow("main button")
+      #expect(try browser.text("location.pathname").hasPrefix("/jobs/job_"))
+      let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 2) }.first)
+      #expect(job.request.actor == "dashboard (127.0.0.1)" && job.request.kind == .replay)
+
+      let entries = try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry)
+      #expect(entries.map(\.action) == ["receipts replay", "receipts replay"])
+      #expect(entries.map(\.subject) == [job.id, id] && entries[1].reason == "mended <it>")
+      #expect(entries.allSatisfy { $0.actor == "dashboard (127.0.0.1)" })
+      try browser.open("\(base)/audit")
+      #expect(try browser.text("document.querySelector('tbody').textContent").contains("mended <it>"))
+      #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// A relay with a past: as many receipts as a busy year brings, some of them failed, an app whose destination
+// is down, and users with names that no page must take for anything else.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+extension Relay {
+  /// Users whose ids are meant to break out of a page.
+  static let hostileUsers = [
+    "<script>document.title='broken'</script>", "\"><img src=x onerror=\"document.title='broken'\">",
+    "'--></bdi><h1>not a heading", "\u{202E}gnp.exe", "مستخدم-٧",
+  ]
+
+  /// Fills the database of a relay that has run once and does not run now.
+  func giveItAPast(receipts: Int, failed: Int) throws {
+    let now = SystemClock().wallMilliseconds
+    let start = now - Int64(receipts) * LargeDatabase.stepMilliseconds - 60_000
+    try LargeDatabase.fill(
+      path: databasePath, .init(receipts: receipts, failed: failed, isWhole: true), app: "shop", start: start)
+    let connection = try Connection(path: databasePath, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    // Busy afternoons, quiet nights, and one bad evening.
+    try connection.prepare(
+      """
+      INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed)
+      WITH RECURSIVE minutes (ago) AS (SELECT 1 UNION ALL SELECT ago + 1 FROM minutes WHERE ago < 10000)
+      SELECT ?1 - ago, 'shop', 20 - abs((?1 - ago) / 60 % 24 - 15) + ago % 7,
+        iif(ago BETWEEN 260 AND 400, 6, 0) + iif(ago % 97 = 0, 1, 0) FROM minutes
+      """
+    ).run([.integer(now / 60_000)])
+  }
+
+  /// Users with hostile names buy in an app whose destination is down.
+  func sellToHostileUsers() throws {
+    for (number, user) in Self.hostileUsers.enumerated() {
+      let checkout = Checkout("hostile-\(number)")
+      try take(
+        checkout.completed.merging(["data": ["object": ["client_reference_id": .string(user)]]]), app: "web")
+    }
+    try waitUntil("the app's deliveries are stopped") { try breaker(of: "web").state == .open }
+  }
+
+  /// A relay with two apps: one is well, the other's destination is down.
+  static func withPast(
+    receipts: Int, failed: Int, admin: JSONValue = ["address": "127.0.0.1", "port": 0],
+    _ body: (Relay, Destination) throws -> Void
+  ) throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    destination.answerAll { $0.head.query == "web" ? .status(503) : .status(200) }
+    let down: JSONValue = [
+      "purchasely": ["url": .string(destination.url + "?web")], "join": ["wait_for_context": "0s"],
+      "delivery": ["retry": ["schedule": ["10m"]], "breaker": ["failures": 1, "open_for": "10m"]],
+    ]
+    let relay = try Relay(
+      destination, top: ["admin": admin, "apps": ["web": Relay.app(destination, down)]])
+    try Relay.$logPath.withValue(relay.logPath) {
+      try relay.start()
+      try relay.stop()
+      try relay.giveItAPast(receipts: receipts, failed: failed)
+      try relay.start()
+      try relay.sellToHostileUsers()
+      try body(relay, destination)
+    }
+  }
+}
+
+extension Reply {
+  /// The value of a hidden field of the page's form.
+  func field(_ name: String) -> String? {
+    let mark = "name=\"\(name)\" value=\""
+    guard let start = text.firstRange(of: mark)?.upperBound else { return nil }
+    return String(text[start...].prefix { $0 != "\"" })
+  }
+}
+
+/// A form's body.
+func formBody(_ fields: [String: String]) -> [UInt8] {
+  func encoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let digits = String(byte, radix: 16)
+      return "%\(digits.count == 1 ? "0" : "")\(digits)"
+    }.joined()
+  }
+  return Array(fields.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&").utf8)
+}

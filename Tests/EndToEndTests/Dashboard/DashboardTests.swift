@@ -1,0 +1,237 @@
+// The dashboard over real sockets: what it shows, what it refuses, and who comes in.
+
+import Domain
+import FoundationEssentials
+import Glibc
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct DashboardTests {
+  private func failed(_ relay: Relay) throws -> String {
+    var filter = ReceiptFilter()
+    filter.reason = "http_422"
+    let wanted = filter
+    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
+  }
+
+  @Test(
+    "Each page is HTML that loads nothing from elsewhere and may be framed by nobody, for GET and for HEAD")
+  func pages() throws {
+    try Relay.withPast(receipts: 300, failed: 50) { relay, _ in
+      let id = try failed(relay)
+      for path in [
+        "/", "/receipts", "/receipts?app=shop&state=failed&reason=http_422&since=24h", "/receipts/\(id)",
+        "/receipts/\(id)/replay", "/receipts/\(id)/cancel", "/failed",
+        "/failed/replay?app=shop&reason=http_422",
+        "/event?id=evt_77", "/jobs", "/audit", "/receipts?user=user-7&object=sub_7",
+      ] {
+        let reply = try relay.admin.request("GET", path)
+        #expect(reply.status == 200 && reply.header("Content-Type") == "text/html; charset=utf-8", "\(path)")
+        #expect(reply.header("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src") == true)
+        #expect(reply.header("Cache-Control") == "no-store" && reply.header("X-Frame-Options") == "DENY")
+        #expect(reply.header("X-Content-Type-Options") == "nosniff" && reply.header("X-Request-Id") != nil)
+        #expect(!reply.text.contains("<script") && !reply.text.contains("onerror=\"document"), "\(path)")
+        let head = try relay.admin.request("HEAD", path)
+        #expect(head.status == 200 && head.body.isEmpty, "\(path)")
+      }
+      let style = try relay.admin.request("GET", "/style.css")
+      let tag = try #require(style.header("ETag"))
+      #expect(style.status == 200 && style.header("Content-Type")?.hasPrefix("text/css") == true)
+      #expect(try relay.admin.request("GET", "/style.css", headers: ["If-None-Match": tag]).status == 304)
+    }
+  }
+
+  @Test(
+    "What cannot be understood is 400 with the filter's name, what is not there 404, the wrong method 405")
+  func astray() throws {
+    try Relay.withPast(receipts: 20, failed: 5) { relay, _ in
+      let none = "rcp_\(String(repeating: "0", count: 26))"
+      let cases: [(Int, String, String)] = [
+        (400, "GET", "/receipts?state=sold"), (400, "GET", "/receipts?since=yesterday"),
+        (400, "GET", "/receipts?after=1"), (400, "GET", "/receipts?user=%zz"),
+        (400, "GET", "/receipts?user=%00"),
+        (400, "GET", "/receipts?app=\(String(repeating: "a", count: 256))"), (400, "GET", "/audit?after=x"),
+        (400, "GET", "/failed/replay"), (404, "GET", "/receipts/\(none)"), (404, "GET", "/receipts/x"),
+        (404, "GET", "/receipts/\(none)/replay"), (404, "GET", "/receipts/"), (404, "GET", "//"),
+        (404, "GET", "/event?id=none"), (404, "GET", "/failed/replay?app=shop&reason=none"),
+        (404, "GET", "/jobs/job_\(String(repeating: "0", count: 26))"), (404, "GET", "/v1/shop/contexts"),
+        (405, "POST", "/"), (405, "DELETE", "/receipts"), (405, "PUT", "/receipts/\(none)/replay"),
+        (405, "POST", "/metrics"),
+      ]
+      for (status, method, path) in cases {
+        let reply = try relay.admin.request(method, path, body: method == "POST" ? [] : nil)
+        #expect(reply.status == status, "\(method) \(path): \(reply.status)")
+      }
+      let reply = try relay.admin.request("GET", "/receipts?state=sold")
+      #expect(reply.text.contains("`state` is one of waiting, pending"))
+      #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
+    }
+  }
+
+  @Test("A list goes on behind its last receipt, to the end and without a repeat")
+  func listPages() throws {
+    try Relay.withPast(receipts: 120, failed: 5) { relay, _ in
+      let ofReceipt = try Regex("href=\"/receipts/(rcp_\\w+)\"", as: (Substring, Substring).self)
+      let ofNext = try Regex("class=\"next\" href=\"([^\"]+)\"", as: (Substring, Substring).self)
+      var path = "/receipts?app=shop"
+      var seen: [Substring] = []
+      while true {
+        let text = try relay.admin.request("GET", path).text
+        seen += text.matches(of: ofReceipt).map(\.1)
+        guard let next = text.firstMatch(of: ofNext)?.1 else { break }
+        path = String(next).replacing("&amp;", with: "&")
+      }
+      #expect(seen.count == 120 && Set(seen).count == 120)
+    }
+  }
+
+  @Test("A form is taken from this dashboard's own page only, and what it changed is in the audit")
+  func forms() throws {
+    try Relay.withPast(receipts: 100, failed: 50) { relay, destination in
+      let id = try failed(relay)
+      let path = "/receipts/\(id)/replay"
+      let type = ["Content-Type": "application/x-www-form-urlencoded"]
+      let token = try #require(try relay.admin.request("GET", path).field("token"))
+      func post(_ fields: [String: String], _ headers: [String: String] = [:], to other: String? = nil) throws
+        -> Reply
+      {
+        try relay.admin.request(
+          "POST", other ?? path, body: formBody(fields), headers: type.merging(headers) { $1 })
+      }
+      #expect(try post([:]).status == 403)
+      #expect(try post(["token": String(token.reversed())]).status == 403)
+      #expect(try post(["token": token], ["Origin": "https://evil.example"]).status == 403)
+      #expect(try post(["token": token], ["Origin": "null"]).status == 403)
+      #expect(try post(["token": token], ["Sec-Fetch-Site": "cross-site"]).status == 403)
+      #expect(try post(["token": token], ["Content-Type": "text/plain"]).status == 415)
+      #expect(try post(["token": token, "why": "x"], to: "/receipts/\(id)/cancel").status == 403)
+      #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.isEmpty)
+      #expect(destination.ledger.filter { $0.head.query == nil }.isEmpty, "nothing was sent")
+
+      let done = try post(["token": token], ["Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1"])
+      #expect(done.status == 303 && done.header("Location") == "/receipts/\(id)?done=replay")
+      try waitUntil("it is delivered") {
+        try relay.read { try $0.receipt(id: id) }?.receipt?.state == .delivered
+      }
+      #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry.subject) == [id])
+
+      // Twice takes a person's words, and says what it is.
+      let again = try relay.admin.request("GET", path)
+      #expect(again.text.contains("it will get it twice") && again.field("force") == "yes")
+      #expect(try post(["token": token, "force": "yes"]).status == 400)
+      #expect(try post(["token": token]).status == 409)
+      let cancel = try #require(try relay.admin.request("GET", "/receipts/\(id)/cancel").field("token"))
+      #expect(try post(["token": cancel, "why": "no"], to: "/receipts/\(id)/cancel").status == 409)
+    }
+  }
+
+  @Test("With a password nobody comes in without it, but probes; and guessing ends soon")
+  func password() throws {
+    let secret = "a password with a colon: and ü"
+    let admin: JSONValue = ["address": "127.0.0.1", "port": 0, "password": .string(secret)]
+    try withRelay(top: ["admin": admin]) { relay, _ in
+      func basic(_ user: String, _ password: String) -> [String: String] {
+        ["Authorization": "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"]
+      }
+      for path in ["/healthz", "/readyz"] { #expect(try relay.admin.request("GET", path).status == 200) }
+      for path in ["/", "/metrics", "/receipts", "/style.css", "/nothing", "/failed/replay"] {
+        let reply = try relay.admin.request("GET", path)
+        #expect(reply.status == 401 && reply.header("WWW-Authenticate")?.hasPrefix("Basic realm=") == true)
+        #expect(!reply.text.contains("shop"))
+        #expect(try relay.admin.request("GET", path, headers: basic("anna", secret)).status != 401)
+      }
+      let named = ["Host": "relay.example.com"].merging(basic("anna", secret)) { $1 }
+      let wire = try Wire(relay.admin.port)
+      let lines = named.map { "\($0.key): \($0.value)\r\n" }.joined()
+      try wire.send("GET / HTTP/1.1\r\n\(lines)\r\n")
+      #expect(try wire.reply().status == 200, "a name is fine where a password is asked for")
+      for header in ["Basic", "Basic !", "Bearer x", "Basic \(Data(secret.utf8).base64EncodedString())"] {
+        #expect(try relay.admin.request("GET", "/", headers: ["Authorization": header]).status == 401)
+      }
+      var answers: [Int] = []
+      while answers.count < 20, answers.last != 429 {
+        answers.append(try relay.admin.request("GET", "/", headers: basic("anna", "wrong")).status)
+      }
+      #expect(answers.last == 429)
+      let waiting = try relay.admin.request("GET", "/", headers: basic("anna", secret))
+      #expect(waiting.status == 429 && waiting.header("Retry-After") != nil)
+      #expect(try relay.admin.request("GET", "/healthz").status == 200)
+      var elsewhere = relay.admin
+      elsewhere.source = 2
+      #expect(try elsewhere.request("GET", "/", headers: basic("anna", secret)).status == 200)
+      #expect(!relay.log.contains(secret))
+    }
+  }
+
+  @Test("Without a password a page whose name was made to lead here gets nothing")
+  func rebinding() throws {
+    try withRelay { relay, _ in
+      func status(_ host: String, _ path: String = "/") throws -> Int {
+        let wire = try Wire(relay.admin.port)
+        try wire.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+        return try wire.reply().status
+      }
+      for host in ["127.0.0.1:8081", "localhost", "LOCALHOST:1", "[::1]:8081", "[::1]"] {
+        let code = try status(host)
+        #expect(code == 200, "\(host)")
+      }
+      for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "[evil]", "1"] {
+        let codes = try ["/", "/metrics", "/healthz"].map { path in try status(host, path) }
+        #expect(codes == [421, 421, 200], "\(host)")
+      }
+    }
+  }
+
+  @Test("Without a password receiptd does not start where others can reach it, and says what to do")
+  func openDoor() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination, top: ["admin": ["address": "0.0.0.0", "port": 0]])
+    try relay.writeConfiguration()
+    for arguments in [["--check"], []] {
+      let (code, output) = try relay.runAgain(arguments)
+      #expect(code == 78 && output.contains("admin.password: is missing") && output.contains("admin.socket"))
+    }
+  }
+
+  @Test("On a Unix socket the owner and the group come in, and what a crash left is replaced")
+  func unixSocket() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination)
+    let path = relay.directory.file("admin.sock")
+    relay.configuration = .object(
+      (try #require(relay.configuration.membersForTest)).filter { $0.name != "admin" }
+        + [.init(name: "admin", value: ["socket": .string(path)])])
+    func status(_ target: String) throws -> Int {
+      let wire = try Wire(socketPath: path)
+      try wire.send("GET \(target) HTTP/1.1\r\nHost: anything\r\nConnection: close\r\n\r\n")
+      return try wire.reply().status
+    }
+    for _ in 0..<2 {
+      let process = try relay.launch()
+      try waitUntil("the socket answers") { (try? status("/readyz")) == 200 }
+      let codes = try ["/", "/metrics"].map { target in try status(target) }
+      #expect(codes == [200, 200])
+      var entry = stat()
+      #expect(unsafe lstat(path, &entry) == 0 && entry.st_mode & 0o777 == 0o660)
+      // Killed, it leaves its file behind.
+      process.send(SIGKILL)
+      _ = try process.end()
+      #expect(unsafe access(path, F_OK) == 0)
+    }
+    try relay.launch()
+    try waitUntil("the socket answers") { (try? status("/readyz")) == 200 }
+    #expect(try relay.stop() == 0)
+    #expect(unsafe access(path, F_OK) != 0, "an orderly stop takes the file away")
+    try relay.directory.write("mine", to: "admin.sock")
+    let (code, output) = try relay.runAgain()
+    #expect(code == 69 && output.contains("is no socket") && TextFile.read(path) == "mine")
+  }
+}
+
+extension JSONValue {
+  fileprivate var membersForTest: [Member]? { if case .object(let members) = self { members } else { nil } }
+}

@@ -1,0 +1,105 @@
+// Who comes in at the admin listener, and what a search understands: the parts without a socket.
+
+import Domain
+import HTML
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("Admin access") struct AdminAccessTests {
+  @Test(
+    "Only addresses and localhost count as this machine's own names",
+    arguments: [
+      ("127.0.0.1", true), ("127.0.0.1:8081", true), ("localhost", true), ("LocalHost:80", true),
+      ("[::1]:8081", true), ("[::1]", true), ("192.0.2.1", true), (nil, false), ("", false),
+      ("[::1]evil", false), ("[127.0.0.1]", false), ("::1", false), ("localhost.", false), ("a", false),
+      ("127.0.0.1.example.com", false), ("127.1", false), ("0x7f000001", false), ("[", false),
+    ] as [(String?, Bool)])
+  func hosts(host: String?, isLocal: Bool) { #expect(AdminAccess.isLocalHost(host) == isLocal) }
+
+  @Test("Basic credentials are a user and a password that may have colons; all else is none")
+  func credentials() {
+    let found = AdminAccess.credentials("bAsIc YW5uYTphOmI=")
+    #expect(found?.user == "anna" && found?.password == Array("a:b".utf8))
+    #expect(AdminAccess.credentials("Basic Og==")?.password == [])
+    for field in [
+      nil, "", "Basic", "Basic YW5uYQ==", "Basic !!!!", "Bearer YW5uYTphOmI=", "Basic /zo6",
+      "Basic " + String(repeating: "A", count: 9000),
+    ] {
+      #expect(AdminAccess.credentials(field) == nil, "\(field ?? "nothing")")
+    }
+  }
+
+  @Test("Wrong passwords are counted for a minute, by address, in a table that stays small")
+  func failures() {
+    let clock = ManualClock()
+    let failures = FailedLogins(clock: clock)
+    for _ in 0..<FailedLogins.perMinuteMax {
+      #expect(failures.secondsToWait("a") == nil)
+      failures.note("a")
+    }
+    #expect(failures.secondsToWait("a") == 61 && failures.secondsToWait("b") == nil)
+    for number in 0..<(3 * FailedLogins.addressesMax) { failures.note("address \(number)") }
+    #expect(failures.addressCount <= FailedLogins.addressesMax)
+    clock.advance(60_000)
+    #expect(failures.secondsToWait("a") == nil)
+  }
+
+  @Test("A token is for one purpose of one process")
+  func tokens() throws {
+    let (tokens, others) = (try FormTokens(), try FormTokens())
+    let token = tokens.token(for: "replay rcp_1")
+    #expect(tokens.accepts(token, for: "replay rcp_1"))
+    #expect(!tokens.accepts(token, for: "cancel rcp_1") && !tokens.accepts(token, for: "replay rcp_2"))
+    #expect(!others.accepts(token, for: "replay rcp_1") && !tokens.accepts(nil, for: "replay rcp_1"))
+    #expect(!tokens.accepts("", for: "replay rcp_1") && !tokens.accepts(token + "0", for: "replay rcp_1"))
+  }
+
+  @Test("A search keeps its filters from page to page, and takes empty fields for none")
+  func search() throws {
+    let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
+    let search = try ReceiptSearch(query: query)
+    #expect(
+      search.app == "shop" && search.state == .failed && search.reason == nil && search.user == "a&b=\"")
+    let id = "rcp_" + String(repeating: "0", count: 26)
+    let next = search.link(after: id).text
+    let expected = "/receipts?app=shop&state=failed&user=a%26b%3D%22&since=24h&after=\(id)"
+    #expect(next == expected)
+    let filter = try ReceiptSearch(query: String(next.dropFirst("/receipts?".count)))
+      .filter(now: Timestamp(unixMilliseconds: 100_000_000))
+    #expect(filter.since?.unixMilliseconds == 13_600_000 && filter.after == id)
+    #expect(try !ReceiptSearch(query: nil).isFiltered && search.isFiltered)
+    #expect(throws: Fault.self) { try ReceiptSearch(query: "since=\(Int64.max)d") }
+  }
+
+  @Test("Paths are matched whole")
+  func routes() {
+    let id = "rcp_" + String(repeating: "0", count: 26)
+    #expect(AdminRoute("/") == .overview && AdminRoute("/healthz") == .health)
+    #expect(AdminRoute("/receipts/\(id)/cancel") == .change(receipt: id, .cancel))
+    for path in [
+      "", "//", "/x", "/healthz/", "/receipts/", "/receipts/\(id)/", "/receipts/\(id)/none", "receipts",
+      "/receipts/../audit", "/Receipts", "/failed/replay/", "/jobs/\(id)",
+    ] {
+      #expect(AdminRoute(path) == nil, "\(path)")
+    }
+  }
+
+  @Test("A chart shows the smallest failure, whatever was delivered beside it")
+  func chart() {
+    let now = Timestamp(unixMilliseconds: 1_795_168_800_123)
+    var counts = Array(repeating: DeliveryCount(delivered: 1_000_000, failed: 0), count: 24)
+    counts[3].failed = 1
+    counts[5].failed = 1000
+    let markup = DeliveryChart.day(counts, now: now, id: "c").html.markup
+    #expect(
+      markup.contains(#"<rect class="bad" x="31" y="74" width="8" height="2">"#), "\(markup.prefix(900))")
+    #expect(markup.matches(of: #/<rect class="good"/#).count == 24 && !markup.contains("nan"))
+    let none = DeliveryChart.week([], now: now, id: "c").html.markup
+    #expect(none.contains("Nothing was delivered") && !none.contains("<svg"))
+    let huge = [DeliveryCount(delivered: .max, failed: .max), DeliveryCount(delivered: .max, failed: .max)]
+    #expect(DeliveryChart.day(huge, now: now, id: "c").html.markup.contains("<svg"))
+  }
+}
