@@ -2,6 +2,7 @@
 // thread.
 
 import Domain
+import Glibc
 import JSON
 import Platform
 import Sandbox
@@ -19,6 +20,8 @@ struct RunbookScene {
   /// The object whose receipt the section's commands name.
   var object: String?
   var app: JSONValue = [:]
+  /// Users whose payments only Stripe knows of: their events never arrived.
+  var missed: [String] = []
 
   private static func buy(_ relay: Relay, _ users: [String]) throws {
     for user in users {
@@ -68,6 +71,17 @@ struct RunbookScene {
         try buy(relay, users)
         try waitUntil("the breaker opens") { try relay.breaker().state == .open }
       },
+      before: [
+        2: { relay, _ in
+          let soon: JSONValue = [
+            "delivery": ["retry": ["give_up_after": "1s"], "breaker": ["open_for": "1s"]]
+          ]
+          relay.configuration = relay.configuration.merging(["apps": ["shop": soon]])
+          try relay.writeConfiguration()
+          relay.signal(SIGHUP)
+          try wait(relay, .failed, users)
+        }
+      ],
       app: ["delivery": ["breaker": ["failures": 3, "open_for": "30m"]]])
   }
 
@@ -79,6 +93,9 @@ struct RunbookScene {
           try relay.take(Checkout(user).completed.merging(nobody))
         }
         try wait(relay, .waiting, users)
+        let strange = Array(#"{"id":"evt_strange","type":"checkout.session.completed","data":{}}"#.utf8)
+        let signature = try Stripe.signature(of: strange, secret: Secrets.webhook)
+        try #require(try relay.outside.send(bytes: strange, signature: signature).status == 200)
       }, object: Checkout(users[0]).subscription)
   }
 
@@ -89,12 +106,32 @@ struct RunbookScene {
     })
   }
 
+  private static var rotation: RunbookScene {
+    var scene = usual
+    scene.prepare = { relay, destination in
+      try usual.prepare(relay, destination)
+      let body = Checkout("jdo-4").completed.serialized()
+      let signature = try Stripe.signature(of: body, secret: "whsec_the_new_one")
+      try #require(try relay.outside.send(bytes: body, signature: signature).status == 400)
+    }
+    scene.missed = ["jdo-4"]
+    return scene
+  }
+
+  private static var restored: RunbookScene {
+    var scene = usual
+    scene.missed = ["jdo-4"]
+    return scene
+  }
+
   static func of(_ title: String) -> RunbookScene? {
     switch title {
     case "Receipts fail with 422": refused
     case "Purchasely refuses the credentials": credentials
     case "The destination is down for hours": down
     case "A flood of unmatched events": unmatched
+    case "Rotate Stripe's signing secret without losing an event": rotation
+    case "Restore from a backup": restored
     default: usual
     }
   }

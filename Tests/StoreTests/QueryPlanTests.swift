@@ -1,0 +1,151 @@
+// That no statement reads a whole table that grows, and that lists are served by the indexes made for them.
+
+import Platform
+import Domain
+import SQLite
+import Testing
+@testable import Store
+
+extension ReceiptFilter {
+  /// Each of what names few receipts, with its index; alone, and with all that could mislead.
+  fileprivate static var narrow: [(filter: ReceiptFilter, index: String)] {
+    let changes: [((inout ReceiptFilter) -> Void, String)] = [
+      ({ $0.userID = "u" }, "purchases_by_user"), ({ $0.objectID = "sub" }, "purchases_by_object"),
+      ({ $0.importID = "imp" }, "purchases_by_import"),
+    ]
+    return changes.flatMap { change, index in
+      var alone = ReceiptFilter()
+      change(&alone)
+      var all = alone
+      all.app = "a"
+      all.state = .failed
+      all.reason = "r"
+      all.after = "rcp"
+      all.since = TestStore.start
+      return [(alone, index), (all, index)]
+    }
+  }
+}
+
+extension ContextFilter {
+  /// Every way to choose contexts, with the index that serves it.
+  fileprivate static var all: [(filter: ContextFilter, index: String)] {
+    var (app, user, both) = (ContextFilter(), ContextFilter(), ContextFilter())
+    app.app = "a"
+    user.userID = "u"
+    (both.app, both.userID, both.since) = ("a", "u", TestStore.start)
+    return [(app, "INDEX contexts_by_app (app=?"), (user, "INDEX contexts_by_user (user_id=?")]
+      + [
+        (both, "INDEX contexts_by_user (user_id=? AND app=?"),
+        (ContextFilter(), "INTEGER PRIMARY KEY (rowid>?"),
+      ]
+  }
+}
+
+@Suite("Query plans")
+struct QueryPlanTests {
+  /// Tables that grow; a question that reads one of them from end to end gets slower every day.
+  private static let growing = ["purchases", "events", "contexts", "attempts"]
+
+  /// The steps of a statement's plan that read all of a growing table.
+  private func fullScans(of sql: String, _ connection: Connection) throws -> [String] {
+    try plan(of: sql, connection).filter { step in
+      Self.growing.contains { step.hasPrefix("SCAN \($0)") } || step.hasPrefix("SCAN p")
+        || step.hasPrefix("SCAN c")
+        || step.hasPrefix("SCAN e")
+    }
+  }
+
+  private func plan(of sql: String, _ connection: Connection) throws -> [String] {
+    let explaining = try connection.prepare("EXPLAIN QUERY PLAN " + sql)
+    let numbers = sql.matches(of: /\?([0-9]+)/).compactMap { Int($0.output.1) }
+    let count = (numbers.max() ?? 0) + sql.matches(of: /\?(?![0-9])/).count
+    return try explaining.all(Array(repeating: Value.null, count: count)) { row throws(SQLiteError) in
+      try row.text(3)
+    }
+  }
+
+  /// Every statement that a connection holds prepared (https://www.sqlite.org/stmt.html).
+  private func statements(_ connection: Connection) throws -> [String] {
+    try connection.prepare("SELECT sql FROM sqlite_stmt").all { row throws(SQLiteError) in try row.text(0) }
+      .filter { sql in ["SELECT", "INSERT", "UPDATE", "DELETE"].contains { sql.hasPrefix($0) } }
+      .filter { !$0.contains("sqlite_stmt") }
+  }
+
+  @Test("None of the writer's statements reads a whole table")
+  func writer() throws {
+    let store = try TestStore()
+    let connection = try Database.open(path: store.path, role: .guest)
+    let session = try StoreSession(connection, rules: [:], random: SeededGenerator(seed: 1))
+    let held = try statements(connection)
+    #expect(held.count > 25, "the session's \(held.count) statements are there to be asked about")
+    for sql in held { #expect(try fullScans(of: sql, connection) == [], "\(sql)") }
+    // What every event and every delivery runs sets up no table of its own to sort in.
+    for sql in held where !sql.hasPrefix("UPDATE") {
+      #expect(try !plan(of: sql, connection).contains { $0.contains("TEMP B-TREE") }, "\(sql)")
+    }
+    _ = session.now
+  }
+
+  @Test("None of the reader's statements reads a whole table, nor does any list of receipts")
+  func reader() throws {
+    let store = try TestStore()
+    let held = try statements(store.reader.connection)
+    #expect(held.count >= 6)
+    for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
+    let receipts = [StoreReader.groupSQL, StoreReader.failuresSQL]
+    let events = StoreReader.eventSQL
+    for sql in receipts + [events.all, events.ofPurchase, events.one, events.group, events.nextGroup] {
+      #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
+    }
+    for (filter, index) in ReceiptFilter.narrow {
+      let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
+      #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
+    }
+    for (filter, index) in ContextFilter.all {
+      let steps = try plan(of: StoreReader.select(filter), store.reader.connection)
+      #expect(steps.first?.contains(index) == true, "\(steps)")
+      let isSorted = steps.contains { $0.contains("TEMP B-TREE") }
+      #expect(isSorted == (filter.userID != nil), "only the few of a user: \(steps)")
+    }
+    for sql in [events.group, events.nextGroup] {
+      let steps = try plan(of: sql, store.reader.connection)
+      #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group ("), "\(steps)")
+    }
+    let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
+    #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
+    let counts = try plan(of: StoreReader.deliveriesSQL, store.reader.connection)
+    #expect(
+      counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
+    for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
+      let steps = try plan(of: sql, store.reader.connection)
+      #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=?)"))
+    }
+    let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
+    #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+  }
+
+  @Test("What metrics and alerts ask takes as many steps on any number of receipts")
+  func steps() throws {
+    let store = try TestStore()
+    let connection = store.reader.connection
+    func steps() throws -> Int64 {
+      let counting = "SELECT sum(nstep) FROM sqlite_stmt WHERE sql NOT LIKE '%sqlite_stmt%'"
+      let before = try connection.integer(counting) ?? 0
+      _ = try store.reader.counts()
+      _ = try store.reader.oldestPending(app: "ios")
+      return (try connection.integer(counting) ?? 0) - before
+    }
+    func sell(_ numbers: ClosedRange<Int>) throws {
+      for number in numbers { try store.take(Said.payment("\(number)", user: "u\(number)")) }
+      store.advance(hour)
+      try store.endWaits()
+    }
+    try sell(1...5)
+    let few = try steps()
+    try sell(6...300)
+    let many = try steps()
+    #expect(try store.reader.counts().map(\.count).reduce(0, +) == 300)
+    #expect(few > 0 && many <= few + 20, "\(few) steps, then \(many)")
+  }
+}
