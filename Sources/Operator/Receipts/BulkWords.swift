@@ -46,6 +46,9 @@ extension JobKind {
 }
 
 enum Counted {
+  /// `1 event`, `3 events`
+  static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
   /// `1 receipt`, `3 receipts`
   static func receipts(_ count: Int) -> String { count == 1 ? "1 receipt" : "\(count) receipts" }
 

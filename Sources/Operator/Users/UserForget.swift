@@ -172,7 +172,7 @@ struct UserForget {
     } else {
       output.line(
         "Erased \(Counted.receipts(done.receipts)) (\(done.cancelled) cancelled), "
-          + "\(done.contexts) contexts and \(done.events) events.")
+          + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""
         output.line("Purchasely took in the request of \(DisplayText.clean(request.app))\(id).")
