@@ -9,7 +9,7 @@ internal import Store
 /// Writes what became of receipts.
 final class ReceiptLog: Sendable {
   /// What may wait to be written.
-  static let waitingMax = 10_000
+  static let waitingMax = 1000
   /// journald itself drops what comes much faster (RateLimitBurst=, journald.conf(5)).
   static let linesPerSecondMax = 1000
 
