@@ -29,6 +29,9 @@ public struct ServiceNotifier: Sendable {
   public func status(_ status: String) { send("STATUS=\(status)") }
   public func watchdog() { send("WATCHDOG=1") }
 
+  /// Asks for so much time from now until `ready`, whatever the unit says (EXTEND_TIMEOUT_USEC).
+  public func extendTimeout(milliseconds: Int64) { send("EXTEND_TIMEOUT_USEC=\(milliseconds * 1000)") }
+
   /// `RELOADING=1` wants the monotonic time, so that the manager can tell it from an older `READY=1`.
   public func reloading(now: MonotonicInstant) {
     send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)")

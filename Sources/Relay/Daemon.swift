@@ -24,6 +24,15 @@ public enum DaemonError: Error, Sendable {
 public final class Daemon: Sendable {
   /// How long what is in flight may take at a stop.
   public static let graceMilliseconds: Int64 = 10_000
+  /// How long the start may take when the database's schema is brought up to date: some ten million events on
+  /// a slow disk.
+  public static let migrationMillisecondsMax: Int64 = 3_600_000
+
+  /// Whether the start begins with bringing the database's schema up to date.
+  public static func isMigrationDue(_ configuration: Configuration) -> Bool {
+    Database.isMigrationDue(path: configuration.databasePath)
+  }
+
   /// Deliveries of all apps at once.
   static let transfersMax = 4096
 

@@ -56,10 +56,21 @@ public final class BackupFile {
 }
 
 extension Database {
+  /// Whether opening this database begins with bringing its schema up to date, which takes time where it is
+  /// large.
+  public static func isMigrationDue(path: String) -> Bool {
+    // Whatever is wrong with it is told when it is opened.
+    guard let backup = try? BackupFile(path: path) else { return false }
+    return !backup.isCurrent
+  }
+
   /// Moves what is left of a log into its database, so that the file alone is all of it. Nobody else may have
   /// it open.
-  public static func settle(path: String) throws(SQLiteError) {
-    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
-    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  /// - Returns: whether all of it could be moved; not so while somebody else reads.
+  public static func settle(path: String) throws(SQLiteError) -> Bool {
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    // The first column tells whether it was kept from it
+    // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+    return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
   }
 }

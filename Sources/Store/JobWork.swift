@@ -67,8 +67,8 @@ public struct JobWork {
   private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
     guard case .filter(var filter, let limit) = job.request.source else {
       let silent = now.milliseconds(since: job.updatedAt)
-      if (0..<StepJob.abandonedMilliseconds).contains(silent) {
-        return .wait(milliseconds: StepJob.abandonedMilliseconds - silent)
+      if silent < StepJob.abandonedMilliseconds {
+        return .wait(milliseconds: StepJob.abandonedMilliseconds - max(0, silent))
       }
       return .apply(.step(StepJob(job: job.row)))
     }

@@ -60,6 +60,10 @@ struct Program {
       level: settings.level, format: settings.format, showsPersonal: settings.personal,
       marksPriority: JournalStream.isStandardError())
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
+    if Daemon.isMigrationDue(loaded.configuration) {
+      log.info("the database's schema is brought up to date; that takes a while where it is large")
+      ServiceNotifier().extendTimeout(milliseconds: Daemon.migrationMillisecondsMax)
+    }
     do throws(DaemonError) {
       let daemon = try Daemon(loaded.configuration, log: log) { fault in
         log.error(

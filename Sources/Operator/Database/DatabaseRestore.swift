@@ -5,6 +5,7 @@ internal import Domain
 internal import JSON
 internal import Platform
 internal import Relay
+internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -92,6 +93,7 @@ struct DatabaseRestore {
   private func exchange() throws -> String? {
     let new = path + ".restore"
     let aside = "\(path).before-restore-\(session.moment.unixMilliseconds / 1000)"
+    let isThere = try isThere()
     do throws(SystemError) {
       FileWriting.remove(new)
       try FileWriting.create(new, mode: 0o600)
@@ -108,29 +110,73 @@ struct DatabaseRestore {
       }
       FileWriting.takeOwner(of: FileWriting.folder(of: path), for: new)
       try FileWriting.sync(new)
-      let isThere = FileWriting.accessFault(path) == nil
-      if isThere { try setAside(aside) }
-      try FileWriting.rename(new, to: path)
+      try replace(with: new, aside: aside, isThere: isThere)
       try FileWriting.sync(FileWriting.folder(of: path))
       return isThere ? aside : nil
     } catch {
       FileWriting.remove(new)
       if let error = error as? SystemError {
-        throw OperatorFault(.failed, "cannot put the backup in its place (\(error))")
+        throw OperatorFault(
+          .failed, "cannot put the backup in its place (\(error)); the database is the one that it was")
       }
       throw error
     }
   }
 
-  /// Gives the old database a second name, whole, and leaves no log of it that would be taken for the
-  /// backup's.
-  private func setAside(_ aside: String) throws {
-    // A damaged one may not let itself be settled; then its log goes aside as it is.
-    try? Database.settle(path: path)
-    for suffix in ["-wal", "-shm"] where FileWriting.accessFault(path + suffix) == nil {
-      try FileWriting.rename(path + suffix, to: aside + suffix)
+  /// Whether there is a database to be set aside. What cannot be looked at is not taken for nothing.
+  private func isThere() throws -> Bool {
+    guard let fault = FileWriting.accessFault(path) else { return true }
+    guard fault.isMissingFile else {
+      throw OperatorFault(
+        .refused,
+        "cannot use \(DisplayText.clean(path)) (\(fault.reason)); run receiptctl as the user that receiptd "
+          + "runs as; nothing was changed")
     }
-    try FileWriting.link(path, to: aside)
+    return false
+  }
+
+  /// Moves what is left of the old database's log into it.
+  private func settle() throws {
+    var isSettled = false
+    do throws(SQLiteError) {
+      isSettled = try Database.settle(path: path)
+    } catch {
+      // A damaged one does not let itself be settled; its log goes aside as it is.
+      isSettled = error.kind != .busy
+    }
+    guard isSettled else {
+      throw OperatorFault(
+        .tryAgain, "another program has the database open; end it and try again; nothing was changed")
+    }
+  }
+
+  /// Gives the old database a second name, takes its log away, and the backup takes its place. Until the very
+  /// last step the old one is there under its name; its log is moved last, and back when the backup cannot
+  /// come.
+  private func replace(with new: String, aside: String, isThere: Bool) throws {
+    if isThere {
+      try settle()
+      try FileWriting.link(path, to: aside)
+    }
+    // Also without a database: a log that was left behind would be taken for the backup's.
+    var moved: [String] = []
+    do throws(SystemError) {
+      for suffix in ["-wal", "-shm"] {
+        do throws(SystemError) {
+          try FileWriting.rename(path + suffix, to: aside + suffix)
+          moved.append(suffix)
+        } catch {
+          guard error.isMissingFile else { throw error }
+        }
+      }
+      try FileWriting.rename(new, to: path)
+    } catch {
+      for suffix in moved {
+        // If even that fails, they stand beside the second name.
+        try? FileWriting.rename(aside + suffix, to: path + suffix)
+      }
+      throw error
+    }
   }
 
   private func report(_ aside: String?) throws {

@@ -137,7 +137,7 @@ struct EventReprocess {
         let session = session
         commands.append(
           Audited(ReprocessEvent(today.event(body, now: session.moment), row: event.row)) { outcome in
-            guard let before = outcome.before, let after = outcome.after, before != after else { return nil }
+            guard let before = outcome.before, let after = outcome.after, outcome.isChange else { return nil }
             return session.auditEntry(
               app: event.app, subject: event.id, reason: why,
               details: ["before": .string(before.rawValue), "after": .string(after.rawValue)])
@@ -166,7 +166,7 @@ struct EventReprocess {
       return
     }
     var groups: [String: Int] = [:]
-    for (_, outcome) in results where outcome.before != outcome.after {
+    for (_, outcome) in results where outcome.isChange {
       let words = [outcome.before, outcome.after].map { $0?.rawValue ?? "gone" }
       groups[words.joined(separator: " → "), default: 0] += 1
     }

@@ -20,12 +20,8 @@ struct BulkJob {
 
   func run() throws -> ExitCode {
     let started = try start()
-    if session.isJSON {
-      // At once, so that a script knows it whatever comes.
-      session.output.json(["job": .string(started.id)])
-    } else {
-      session.output.note("Job \(started.id); it goes on without this program.")
-    }
+    // At once, so that it is known whatever comes; on stderr, so that the result is one JSON object.
+    session.output.note("Job \(started.id); it goes on without this program.")
     do {
       try prepare(started)
       if bulk.rate == nil { try release(started) }

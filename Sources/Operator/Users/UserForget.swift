@@ -10,6 +10,8 @@ internal import Terminal
 struct UserForget {
   /// Rows of events that one step looks through.
   static let slice: Int64 = 1000
+  /// How often it looks again for what came meanwhile.
+  static let roundsMax = 100
 
   /// What was done.
   private struct Done {
@@ -33,18 +35,20 @@ struct UserForget {
   private let session: Session
   private let user: String
   private let configuration: Configuration
-  private let survey: UserSurvey
+  private var survey: UserSurvey
   private let reader: StoreReader
+  /// Events of the user that belong to no purchase, and up to which row they were looked for.
+  private var loose: [Int64] = []
+  private var searchedTo: Int64 = 0
   private var done = Done()
+  /// The apps in which something was erased.
+  private var erased: [String] = []
 
   static func run(_ session: Session) throws -> ExitCode {
     let user = try UsersNoun.user(session)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let survey = try UserSurvey(of: user, app: session.app(configuration), reader)
-    guard !survey.parts.isEmpty || session.command.flag("ask-purchasely") else {
-      throw OperatorFault(.notFound, "nothing is known of \(DisplayText.clean(user)); nothing was changed")
-    }
     var forget = UserForget(
       session: session, user: user, configuration: configuration, survey: survey, reader: reader)
     return try forget.perform()
@@ -63,26 +67,54 @@ struct UserForget {
   private mutating func perform() throws -> ExitCode {
     let deletions = try UserDeletions(session, configuration, apps: apps)
     let reason = try session.reason()
-    let open = survey.parts.flatMap(\.open).compactMap(\.receiptID)
+    try findLooseEvents()
+    guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {
+      throw OperatorFault(.notFound, "nothing is known of \(DisplayText.clean(user)); nothing was changed")
+    }
     session.output.notes.write(plan().text(terminalColumns: session.output.notes.columns))
+    if !loose.isEmpty {
+      session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
+    }
     if session.command.flag("dry-run") {
       session.output.note("Nothing was changed.")
       return .done
     }
-    if !open.isEmpty, !session.command.flag("cancel-open") {
-      throw OperatorFault(
-        .refused,
-        "\(Counted.receipts(open.count)) of this user are still to be delivered "
-          + "(\(open.prefix(3).map(DisplayText.clean).joined(separator: ", "))); wait for that, or give "
-          + "--cancel-open: then what was paid is not reported; nothing was changed")
-    }
+    try refuseWhatIsOpen()
     try session.ask("Erase \(DisplayText.clean(user))? There is no way back.")
-    // First what only its content tells: from the rest the ids are taken that it is known by.
-    try emptyLooseEvents()
-    for part in survey.parts { try empty(part) }
+    try eraseAll()
     try writeDown(reason)
     done.requests = deletions.ask(toForget: user, session)
     return report()
+  }
+
+  private func refuseWhatIsOpen() throws {
+    let open = survey.parts.flatMap(\.open).compactMap(\.receiptID)
+    guard !open.isEmpty, !session.command.flag("cancel-open") else { return }
+    throw OperatorFault(
+      .refused,
+      "\(Counted.receipts(open.count)) of this user are still to be delivered "
+        + "(\(open.prefix(3).map(DisplayText.clean).joined(separator: ", "))); wait for that, or give "
+        + "--cancel-open: then what was paid is not reported; nothing was changed")
+  }
+
+  /// Until nothing is left: more may have come while a person was asked, or than one look takes in.
+  private mutating func eraseAll() throws {
+    erased = survey.parts.map(\.app)
+    for _ in 0..<Self.roundsMax {
+      // First what only its content tells: from the rest the ids are taken that it is known by.
+      try findLooseEvents()
+      try emptyLooseEvents()
+      done.open = []
+      for part in survey.parts { try empty(part) }
+      survey = try UserSurvey(of: user, app: session.command.options["app"], reader)
+      erased += survey.parts.map(\.app).filter { !erased.contains($0) }
+      let isDone = survey.parts.allSatisfy { part in
+        part.contexts.all == 0 && part.purchases.allSatisfy { done.open.contains($0.receiptID ?? "") }
+      }
+      if isDone { return }
+    }
+    throw OperatorFault(
+      .tryAgain, "more of this user comes in all the time; what was found is erased; give the command again")
   }
 
   /// The apps that may know the user.
@@ -125,31 +157,40 @@ struct UserForget {
     }
   }
 
-  private mutating func emptyLooseEvents() throws {
-    let search = UserSearch(user: user, survey)
-    let writer = try session.writer(configuration)
+  /// Looks through the events that no look has seen yet.
+  private mutating func findLooseEvents() throws {
+    let search = UserSearch(user: user, app: session.command.options["app"], survey)
     let last = try reader.lastRow(of: .events)
+    guard searchedTo < last else { return }
     var bar = ProgressBar(
       "looking through events", total: Int(last), on: session.output.notes, clock: session.surroundings.clock)
     defer { bar.finish() }
-    var row: Int64 = 0
-    while row < last {
-      let next = min(row + Self.slice, last)
-      let found = try reader.looseEvents(after: row, through: next)
-        .filter { search.finds(in: $0.body, app: $0.app) }.map(\.row)
-      if !found.isEmpty { try writer.apply(ForgetEvents(rows: found), now: session.moment) }
-      done.events += found.count
-      row = next
-      bar.update(done: Int(row))
+    while searchedTo < last {
+      let next = min(searchedTo + Self.slice, last)
+      loose += try reader.looseEvents(after: searchedTo, through: next) { app, body in
+        search.finds(in: body, app: app)
+      }
+      searchedTo = next
+      bar.update(done: Int(next))
+    }
+  }
+
+  private mutating func emptyLooseEvents() throws {
+    let writer = try session.writer(configuration)
+    while !loose.isEmpty {
+      let slice = Array(loose.prefix(ForgetEvents.rowsMax))
+      try writer.apply(ForgetEvents(rows: slice), now: session.moment)
+      loose.removeFirst(slice.count)
+      done.events += slice.count
     }
   }
 
   private func writeDown(_ reason: String?) throws {
     let writer = try session.writer(configuration)
-    for part in survey.parts {
-      let subject = try writer.apply(NameErasure(app: part.app, userID: user), now: session.moment)
+    for app in erased.isEmpty ? apps : erased {
+      let subject = try writer.apply(NameErasure(app: app, userID: user), now: session.moment)
       let entry = session.auditEntry(
-        app: part.app, subject: subject, reason: reason,
+        app: app, subject: subject, reason: reason,
         details: ["receipts": .integer(Int64(done.receipts)), "contexts": .integer(Int64(done.contexts))])
       try writer.apply(WriteAudit(entry), now: session.moment)
     }

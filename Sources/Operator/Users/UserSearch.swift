@@ -11,8 +11,12 @@ struct UserSearch {
   /// Ids of customers, subscriptions and sessions, by app.
   private let ids: [String: Set<String>]
 
-  init(user: String, _ survey: UserSurvey) {
+  /// The only app to look into; nil for all.
+  private let only: String?
+
+  init(user: String, app: String?, _ survey: UserSurvey) {
     self.user = user
+    only = app
     ids = Dictionary(
       uniqueKeysWithValues: survey.parts.map { part in
         let names = part.purchases.flatMap { [$0.customerID, $0.sessionID, $0.objectID].compactMap(\.self) }
@@ -22,10 +26,10 @@ struct UserSearch {
 
   /// - Returns: whether a member of the event names the user, or one of the ids.
   func finds(in body: [UInt8], app: String) -> Bool {
-    guard let ids = ids[app], let event = try? JSONValue(parsing: body) else {
+    guard only == nil || only == app, let event = try? JSONValue(parsing: body) else {
       return false  // Of another app; or no JSON, and then nobody can tell whom it is about.
     }
-    return finds(in: event, ids, isMetadata: false)
+    return finds(in: event, ids[app] ?? [], isMetadata: false)
   }
 
   private func finds(in value: JSONValue, _ ids: Set<String>, isMetadata: Bool) -> Bool {

@@ -14,6 +14,7 @@ struct AdminAccess: Sendable {
   /// Whether anyone gets in who can open a connection over TCP from this machine.
   private let trustsMachine: Bool
   private let failures: FailedLogins
+  private let logins = KnownAddresses()
 
   /// - Throws: `Fault` when the password could not be read.
   init(_ admin: Configuration.Admin, clock: any Clock) throws(Fault) {
@@ -29,15 +30,21 @@ struct AdminAccess: Sendable {
     if trustsMachine, !Self.isLocalHost(head.header("Host")) { return .failure(.misdirected) }
     guard let passwordDigest else { return .success("dashboard (\(head.remoteAddress))") }
     let address = Self.group(head.remoteAddress)
-    if let seconds = failures.secondsToWait(address) { return .failure(.tooManyLogins(seconds)) }
     guard let (user, password) = Self.credentials(head.header("Authorization")) else {
       return .failure(.passwordNeeded)
     }
     // Digests, so that the length is no secret either.
-    guard constantTimeEqual(SHA256.digest(password), passwordDigest) else {
+    let isRight = constantTimeEqual(SHA256.digest(password), passwordDigest)
+    // Who was let in before is not shut out by somebody at the same address who guesses; whoever only guesses
+    // learns nothing once they have to wait.
+    if let seconds = failures.secondsToWait(address), !(isRight && logins.contains(address)) {
+      return .failure(.tooManyLogins(seconds))
+    }
+    guard isRight else {
       failures.note(address)
       return .failure(.passwordNeeded)
     }
+    logins.note(address)
     let name = OutsideText.identifier(user).map { " \($0.prefix(64))" } ?? ""
     return .success("dashboard\(name) (\(head.remoteAddress))")
   }
@@ -83,6 +90,25 @@ struct AdminAccess: Sendable {
     guard let origin = head.header("Origin") else { return true }
     guard let host = head.header("Host") else { return false }
     return origin == "http://\(host)" || origin == "https://\(host)"
+  }
+}
+
+/// Addresses from which the right password came, in a list that does not grow.
+private final class KnownAddresses: Sendable {
+  private static let countMax = 100
+
+  private let addresses = Monitor<[String]>([])
+
+  func contains(_ address: String) -> Bool { addresses.withLock { $0.contains(address) } }
+
+  /// The latest stands last; the longest unheard of is the first to go.
+  func note(_ address: String) {
+    addresses.withLock { addresses in
+      if addresses.last == address { return }
+      addresses.removeAll { $0 == address }
+      addresses.append(address)
+      if addresses.count > Self.countMax { addresses.removeFirst() }
+    }
   }
 }
 

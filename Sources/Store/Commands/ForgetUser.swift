@@ -31,6 +31,7 @@ public struct ForgetPurchases: StoreCommand {
   public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
     try store.prepareErasure()
     var outcome = Outcome()
+    let isAskedByID = try store.erasures.hasJobsByID()
     for row in rows {
       guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
       var record = found
@@ -47,7 +48,7 @@ public struct ForgetPurchases: StoreCommand {
         receipt.nextAttemptAt = nil
         try store.write(receipt, to: &record, from: found)
       }
-      outcome.events += try store.erasures.empty(record, at: store.now)
+      outcome.events += try store.erasures.empty(record, at: store.now, isAskedByID: isAskedByID)
       outcome.purchases += 1
       if record.receipt != nil { outcome.receipts += 1 }
     }
@@ -76,6 +77,8 @@ public struct ForgetContexts: StoreCommand {
 
 /// Empties events that belong to no purchase.
 public struct ForgetEvents: StoreCommand {
+  public static let rowsMax = 100
+
   public var rows: [Int64]
 
   public init(rows: [Int64]) { self.rows = rows }

@@ -90,8 +90,9 @@ public struct StepJob: StoreCommand {
     }
 
     mutating func giveUpWhenAbandoned(now: Timestamp) {
+      // A clock that was set back says nothing of how long it was.
       guard case .ids = job.request.source,
-        !(0..<StepJob.abandonedMilliseconds).contains(now.milliseconds(since: job.updatedAt))
+        now.milliseconds(since: job.updatedAt) >= StepJob.abandonedMilliseconds
       else { return }
       job.state = .cancelled
       job.note = "whoever named its receipts did not finish"
@@ -137,6 +138,9 @@ public struct StepJob: StoreCommand {
       guard job.request.kind == .cancel || store.rules(of: record.app) != nil else {
         return (.skipped, OperatorResult.appCode)
       }
+      if let receipt = record.receipt, hasMovedOn(receipt, record) {
+        return (.skipped, OperatorResult.notAllowed(receipt.state).code)
+      }
       let result: OperatorResult
       switch job.request.kind {
       case .replay:
@@ -152,6 +156,16 @@ public struct StepJob: StoreCommand {
       return result == .done ? (.released, nil) : (.skipped, result.code)
     }
 
+    /// Whether a receipt is not what it was when it was chosen: somebody has decided about it since, and that
+    /// is the later word (R3).
+    private func hasMovedOn(_ receipt: Receipt, _ record: PurchaseRecord) -> Bool {
+      if case .filter(let filter, _) = job.request.source, let state = filter.state {
+        return receipt.state != state
+      }
+      let isDecided = receipt.state == .cancelled || receipt.state == .delivered
+      return isDecided && record.updatedAt > job.createdAt
+    }
+
     mutating func save(in store: StoreSession) throws(SQLiteError) -> Job {
       try store.jobs.count(counts, job: job.row)
       for change in counts {
@@ -165,7 +179,8 @@ public struct StepJob: StoreCommand {
       }
       job.counts.removeAll { $0.count == 0 }
       if job.count(.released) == 0 {
-        if job.state == .running, job.count(.planned) == 0 { job.state = .done }
+        // Of a paused one nothing is left to pause, either.
+        if job.state == .running || job.state == .paused, job.count(.planned) == 0 { job.state = .done }
         if job.state == .done || job.state == .cancelled { job.endedAt = store.now }
       }
       guard job != old else { return job }

@@ -18,17 +18,27 @@ public struct ReprocessEvent: StoreCommand {
     /// What had become of it; nil when the event is not here any more.
     public var before: EventOutcome?
     public var after: EventOutcome?
+    /// Whether its purchase got a receipt by it.
+    public var makesReceipt: Bool
 
-    public init(before: EventOutcome?, after: EventOutcome?) {
+    public init(before: EventOutcome?, after: EventOutcome?, makesReceipt: Bool = false) {
       self.before = before
       self.after = after
+      self.makesReceipt = makesReceipt
     }
+
+    /// Whether anything came of reading it again.
+    public var isChange: Bool { before != after || makesReceipt }
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
     guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
     // Of a forgotten user's event nothing is left to be read.
     if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
+    // Its receipt was kept for as long as it had to be, and is gone: another one would be sent again (R3).
+    if known.outcome == .receipt, known.purchaseRow == nil {
+      return Outcome(before: known.outcome, after: known.outcome)
+    }
     switch event.content {
     case .nothing(let outcome):
       // What a purchase has taken in stays with it, whatever is thought of the event now.
@@ -39,9 +49,14 @@ public struct ReprocessEvent: StoreCommand {
       if try store.erasures.isErased(report, app: event.app) {
         return Outcome(before: known.outcome, after: known.outcome)
       }
+      let hadReceipt = try known.purchaseRow.map { row throws(SQLiteError) in
+        try store.purchases.find(row: row)?.receipt != nil
+      }
       let taken = try store.take(report, app: event.app, keep: keep)
       try store.events.update(row: row, type: event.type, outcome: taken.outcome, purchaseRow: taken.row)
-      return Outcome(before: known.outcome, after: taken.outcome)
+      return Outcome(
+        before: known.outcome, after: taken.outcome,
+        makesReceipt: taken.outcome == .receipt && hadReceipt == false)
     }
   }
 }

@@ -78,12 +78,16 @@ extension StoreReader {
     } ?? 0
   }
 
-  /// The events in a range of rows that belong to no purchase: for a person's search through all of them.
+  /// The events in a range of rows that belong to no purchase and of which `isWanted` says so: for a person's
+  /// search through all of them. One body at a time is in memory.
   public func looseEvents(
-    after row: Int64, through last: Int64
-  ) throws(SQLiteError) -> [(row: Int64, app: String, body: [UInt8])] {
-    try connection.prepare(Self.userSQL.loose).all([.integer(row), .integer(last)]) {
-      row throws(SQLiteError) in (row.integer(0), try row.text(1), row.blob(2))
+    after row: Int64, through last: Int64, isWanted: (_ app: String, _ body: [UInt8]) -> Bool
+  ) throws(SQLiteError) -> [Int64] {
+    var found: [Int64] = []
+    try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
+      row throws(SQLiteError) in
+      if isWanted(try row.text(1), row.blob(2)) { found.append(row.integer(0)) }
     }
+    return found
   }
 }

@@ -22,6 +22,8 @@ final class ErasureRows {
   private let emptyingContext: Statement
   private let contextsOfUser: Statement
   private let forgettingReason: Statement
+  private let renamingSubject: Statement
+  private let jobsByID: Statement
   private let forgettingJobReason: Statement
   private let forgettingAsked: Statement
   /// nil as long as nobody was forgotten.
@@ -58,6 +60,12 @@ final class ErasureRows {
     contextsOfUser = try connection.prepare(
       "SELECT id FROM contexts WHERE user_id = ?1 AND app = ?2 LIMIT ?3")
     forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
+    renamingSubject = try connection.prepare("UPDATE audit SET subject = ?2 WHERE subject = ?1")
+    jobsByID = try connection.prepare(
+      """
+      SELECT 1 FROM jobs WHERE coalesce(json_extract(asked, '$.user'), json_extract(asked, '$.object'),
+        json_extract(asked, '$.import_id')) IS NOT NULL LIMIT 1
+      """)
     // Jobs are few. One that is still to choose its receipts finds none.
     forgettingJobReason = try connection.prepare(
       """
@@ -120,16 +128,25 @@ final class ErasureRows {
     } ?? false
   }
 
+  /// Whether some job was asked for by an id; as long as none was, none needs to be looked through.
+  func hasJobsByID() throws(SQLiteError) -> Bool {
+    try jobsByID.first([]) { _ throws(SQLiteError) in true } ?? false
+  }
+
   /// Empties a purchase, its events and what was answered about it. Its receipt must not be on its way.
+  /// - Parameter isAskedByID: what `hasJobsByID` says.
   /// - Returns: how many events were emptied.
-  func empty(_ record: PurchaseRecord, at now: Timestamp) throws(SQLiteError) -> Int {
+  func empty(
+    _ record: PurchaseRecord, at now: Timestamp, isAskedByID: Bool
+  ) throws(SQLiteError) -> Int {
     let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
     if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
-    try forgetAsked("object", record.purchase.key.id, app: record.app)
-    try forgetAsked("import_id", record.receipt?.importID, app: record.app)
-    try forgetAsked("user", record.purchase.userID, app: record.app)
+    if isAskedByID {
+      try forgetAsked("object", record.purchase.key.id, app: record.app)
+      try forgetAsked("import_id", record.receipt?.importID, app: record.app)
+    }
     try emptyingPurchase.run([
       .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)),
       .optional(record.purchase.sessionID.flatMap { token($0, app: record.app) }), .time(now),
@@ -160,6 +177,7 @@ final class ErasureRows {
   private func empty(_ event: NamedEvent) throws(SQLiteError) {
     guard !Purchase.isErased(event.id), let token = token(event.id, app: event.app) else { return }
     try emptyingEvent.run([.integer(event.row), .text(token)])
+    try renamingSubject.run([.text(event.id), .text(token)])
   }
 
   /// Empties some of a user's contexts.
