@@ -111,3 +111,8 @@ CREATE TABLE backfills (
   app   TEXT    PRIMARY KEY,
   since INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What is pending is as old as its retry budget: a receipt that was replayed is new again.
+DROP INDEX purchases_put_off;
+CREATE INDEX purchases_put_off ON purchases (app, retry_since)
+  WHERE state = 'pending' AND next_attempt_at <> retry_since;

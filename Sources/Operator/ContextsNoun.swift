@@ -33,7 +33,7 @@ enum ContextsNoun {
     let page = try Page(session)
     let configuration = try session.configuration()
     var filter = ContextFilter()
-    filter.app = session.app(configuration)
+    filter.app = try session.app(configuration)
     filter.userID = session.command.options["user"]
     filter.since = try session.time("since")
     filter.until = try session.time("until")

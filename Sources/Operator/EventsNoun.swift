@@ -92,7 +92,7 @@ enum EventsNoun {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     var filter = EventFilter()
-    filter.app = session.app(configuration)
+    filter.app = try session.app(configuration)
     filter.type = session.command.options["type"]
     filter.outcome = session.command.options["outcome"].flatMap(EventOutcome.init)
     filter.since = try session.time("since")

@@ -164,6 +164,6 @@ enum ReceiptsNoun {
     } else {
       hint = "ids are in: receiptctl receipts list"
     }
-    return OperatorFault(.notFound, "\(subject); nothing was changed; \(hint)")
+    return OperatorFault(.notFound, "\(subject); \(hint)")
   }
 }

@@ -78,8 +78,11 @@ struct Session {
   }
 
   /// Tells receiptd to look at once. One that cannot be told looks every few seconds anyway.
-  func wakeDaemon(_ configuration: Configuration) {
-    if let process = daemonProcess(configuration) { Signals.wake(process: process) }
+  /// - Returns: whether there is one.
+  @discardableResult func wakeDaemon(_ configuration: Configuration) -> Bool {
+    guard let process = daemonProcess(configuration) else { return false }
+    Signals.wake(process: process)
+    return true
   }
 
   /// Goes on only when `--yes` was given or a person agrees.
@@ -105,14 +108,18 @@ extension Session {
     try command.time(option, now: now.unixMilliseconds).map(Timestamp.init(unixMilliseconds:))
   }
 
-  /// `--app`. One that is not configured may still have rows, so it is only remarked on.
-  func app(_ configuration: Configuration) -> String? {
-    guard let slug = command.options["app"] else { return nil }
-    if configuration.app(slug) == nil {
-      let near = EditDistance.nearest(to: slug, among: configuration.apps.map(\.slug))
-      let advice = near.map { "; did you mean '\($0)'?" } ?? ""
-      output.note("there is no app '\(DisplayText.clean(slug))' in the configuration\(advice)")
+  /// `--app`. One that is not configured any more may still have receipts; then it is only remarked on.
+  func app(_ configuration: Configuration) throws -> String? {
+    guard let slug = command.options["app"], configuration.app(slug) == nil else {
+      return command.options["app"]
     }
+    let near = EditDistance.nearest(to: slug, among: configuration.apps.map(\.slug))
+    let advice = near.map { "; did you mean '\($0)'?" } ?? ""
+    let message = "there is no app '\(DisplayText.clean(slug))' in the configuration\(advice)"
+    guard try reader(configuration).counts().contains(where: { $0.app == slug }) else {
+      throw OperatorFault(.notFound, message)
+    }
+    output.note(message)
     return slug
   }
 }

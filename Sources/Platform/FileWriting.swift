@@ -52,6 +52,15 @@ public enum FileWriting {
     _ = unsafe chown(path, found.st_uid, found.st_gid)
   }
 
+  /// Whether two paths lead to one file (stat(2)).
+  public static func isSameFile(_ path: String, _ other: String) -> Bool {
+    var (one, two) = (stat(), stat())
+    guard !path.utf8.contains(0), !other.utf8.contains(0), unsafe stat(path, &one) == 0,
+      unsafe stat(other, &two) == 0
+    else { return false }
+    return one.st_dev == two.st_dev && one.st_ino == two.st_ino
+  }
+
   /// Removes a file. One that cannot be removed, or is not there, is left as it is.
   public static func remove(_ path: String) {
     guard !path.utf8.contains(0) else { return }

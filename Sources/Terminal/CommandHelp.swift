@@ -45,7 +45,7 @@ public struct CommandHelp: Sendable {
     let usage = [name, "[OPTIONS]"] + command.arguments.map(\.usage)
     var lines = ["\(name) - \(command.summary)", "", "Usage: \(usage.joined(separator: " "))"]
     lines += paragraph(command.discussion)
-    lines += section("Arguments", command.arguments.map { ($0.usage, $0.help) })
+    lines += section("Arguments", command.arguments.map { ($0.usage, Self.help($0)) })
     let shared = program.options + ProgramSpec.builtInOptions
     if isOnly {
       lines += optionSection("Options", command.options + shared)
@@ -75,6 +75,11 @@ public struct CommandHelp: Sendable {
         if option.isRepeatable && !option.isFlag { help += "; may be given several times" }
         return (left, help)
       })
+  }
+
+  private static func help(_ argument: ArgumentSpec) -> String {
+    argument.choices.isEmpty
+      ? argument.help : "\(argument.help) (\(argument.choices.joined(separator: ", ")))"
   }
 
   private func exampleSection(_ examples: [ExampleSpec]) -> [String] {

@@ -30,7 +30,9 @@ public final class OutputChannel: Sendable {
 
   /// A stream of the process.
   public convenience init(_ stream: StandardStream) {
-    self.init(isTerminal: stream.isTerminal, size: { stream.size }) { bytes throws(SystemError) in
+    // A dumb one takes no control sequences (terminfo(5)); to it is written as to a pipe.
+    let isTerminal = stream.isTerminal && Environment.process["TERM"] != "dumb"
+    self.init(isTerminal: isTerminal, size: { stream.size }) { bytes throws(SystemError) in
       try stream.write(bytes)
     }
   }

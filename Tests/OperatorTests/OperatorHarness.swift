@@ -22,6 +22,9 @@ struct Ran {
   /// The last line of stdout.
   var last: Substring? { out.split(separator: "\n").last }
 
+  /// The job that it says it made.
+  var job: String? { notes.firstMatch(of: /job_[0-9A-Z]{26}/).map { String($0.output) } }
+
   /// stdout as one JSON value per line.
   var objects: [JSONValue] {
     get throws {

@@ -59,7 +59,7 @@ struct RestoreTests {
     let foreign = harness.folder + "/foreign.db"
     try Connection(path: foreign, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
       .execute("CREATE TABLE t (x)")
-    #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("of another program"))
+    #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("is no database of Receipt Relay"))
     var bytes = try FileReading.content(of: backup, bytesMax: 1 << 26).bytes
     for place in (bytes.count / 2)..<(bytes.count / 2 + 8192) { bytes[place] = 0xA5 }
     let damaged = harness.folder + "/damaged.db"
@@ -93,6 +93,37 @@ struct RestoreTests {
     #expect(try objects(other.databasePath) == ["sub_1", "sub_2"])
     #expect(other.run("db", "check").code == .done)
     _ = harness
+  }
+
+  @Test("A log without its database is not taken for the backup's, and is kept")
+  func leftLog() throws {
+    let (harness, backup, _) = try harness()
+    let log = harness.databasePath + "-wal"
+    let kept = try FileReading.content(of: log, bytesMax: 1 << 26).bytes
+    try #require(kept.count > 10_000)
+    try FileManager.default.moveItem(atPath: harness.databasePath, toPath: harness.folder + "/set-aside.db")
+    let ran = harness.run("db", "restore", backup, "--yes", "--json")
+    #expect(ran.code == .done)
+    #expect(try objects(harness.databasePath) == ["sub_1", "sub_2"])
+    #expect(harness.run("db", "check").code == .done)
+    let names = try FileManager.default.contentsOfDirectory(atPath: harness.folder)
+    let aside = try #require(names.first { $0.contains(".before-restore-") && $0.hasSuffix("-wal") })
+    #expect(try FileReading.content(of: "\(harness.folder)/\(aside)", bytesMax: 1 << 26).bytes == kept)
+  }
+
+  @Test("The database itself is no backup of it, and one that somebody reads is left alone")
+  func isInUse() throws {
+    let (harness, backup, _) = try harness()
+    #expect(harness.run("db", "restore", harness.databasePath, "--yes").code == .refused)
+    let reader = try Connection(path: harness.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    try reader.execute("BEGIN")
+    _ = try reader.integer("SELECT count(*) FROM purchases")
+    try harness.purchase("sub_4")
+    let ran = harness.run("db", "restore", backup, "--yes")
+    #expect(ran.code == .tryAgain && ran.notes.contains("another program has the database open"))
+    try reader.execute("COMMIT")
+    #expect(try objects(harness.databasePath).count == 4)
+    #expect(harness.run("db", "restore", backup, "--yes").code == .done)
   }
 
   @Test("A purge deletes what retention says, and a trial deletes nothing")

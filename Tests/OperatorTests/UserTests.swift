@@ -90,6 +90,25 @@ struct UserTests {
     for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
   }
 
+  @Test("Who is known from events alone is found, in every app, and forgotten")
+  func onlyLooseEvents() throws {
+    let harness = try OperatorHarness(apps: ["ios", "web"])
+    for app in ["ios", "web"] {
+      let body = #"{"data":{"object":{"client_reference_id":"loose-1","email":"a@example.com"}}}"#
+      let event = TakeEvent(
+        app: app, processor: "stripe", eventID: "evt_\(app)", type: "checkout.session.expired",
+        body: Array(body.utf8), content: .nothing(.otherMode))
+      _ = try harness.writer.apply(event, now: harness.clock.now)
+    }
+    #expect(harness.run("users", "forget", "nobody", "--yes").code == .notFound)
+    let ran = harness.run("users", "forget", "loose-1", "--yes", "--app", "web", "--json")
+    #expect(ran.code == .done)
+    #expect(try ran.objects.first?["events"] == 1)
+    #expect(try harness.reader().events(id: "evt_ios").count == 1)
+    #expect(harness.run("users", "forget", "loose-1", "--yes").code == .done)
+    #expect(try harness.reader().events(id: "evt_ios").isEmpty)
+  }
+
   @Test("Purchasely is asked with a signature over the very bytes", arguments: [200, 429, 401])
   func askPurchasely(status: Int) throws {
     let seen = Monitor<[String]>([])

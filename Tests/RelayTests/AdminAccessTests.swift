@@ -1,7 +1,9 @@
 // Who comes in at the admin listener, and what a search understands: the parts without a socket.
 
 import Domain
+import FoundationEssentials
 import HTML
+import HTTPServer
 import Platform
 import Store
 import Testing
@@ -45,6 +47,29 @@ import Testing
     #expect(failures.addressCount <= FailedLogins.addressesMax)
     clock.advance(60_000)
     #expect(failures.secondsToWait("a") == nil)
+  }
+
+  @Test("Who guesses learns nothing once it has to wait, and shuts nobody out who came in before")
+  func guessing() throws {
+    let clock = ManualClock()
+    var admin = Configuration.Admin()
+    admin.password = Secret("right")
+    let access = try AdminAccess(admin, clock: clock)
+    func ask(_ password: String, from address: String) -> Result<String, Problem> {
+      let field = "Basic " + Data("anna:\(password)".utf8).base64EncodedString()
+      return access.visitor(RequestSamples.head("GET", "/", [("Authorization", field)], from: address))
+    }
+    #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }
+    for address in ["10.0.0.1", "10.0.0.2"] {
+      for _ in 0..<FailedLogins.perMinuteMax {
+        #expect(ask("wrong", from: address) == .failure(.passwordNeeded))
+      }
+      #expect(ask("wrong", from: address) == .failure(.tooManyLogins(61)))
+    }
+    #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }
+    #expect(ask("right", from: "10.0.0.2") == .failure(.tooManyLogins(61)))
+    clock.advance(60_000)
+    #expect(throws: Never.self) { try ask("right", from: "10.0.0.2").get() }
   }
 
   @Test("A token is for one purpose of one process")

@@ -7,14 +7,16 @@ import Platform
 
 enum RequestSamples {
   static func head(
-    _ method: String, _ target: String, _ fields: [(name: String, value: String)] = []
+    _ method: String, _ target: String, _ fields: [(name: String, value: String)] = [],
+    from address: String = "127.0.0.1"
   ) -> RequestHead {
-    rawHead(method, target, fields.map { ($0.name, Array($0.value.utf8)) })
+    rawHead(method, target, fields.map { ($0.name, Array($0.value.utf8)) }, from: address)
   }
 
   /// With values that need not be text.
   static func rawHead(
-    _ method: String, _ target: String, _ fields: [(name: String, value: [UInt8])]
+    _ method: String, _ target: String, _ fields: [(name: String, value: [UInt8])],
+    from address: String = "127.0.0.1"
   ) -> RequestHead {
     var headers = HeaderFields()
     for (name, value) in fields {
@@ -23,7 +25,7 @@ enum RequestSamples {
         unsafe value.withUnsafeBytes { value in unsafe headers.append(name: name, value: value) }
       }
     }
-    return RequestHead(method: method, target: target, remoteAddress: "127.0.0.1", fields: headers)
+    return RequestHead(method: method, target: target, remoteAddress: address, fields: headers)
   }
 
   static func post(

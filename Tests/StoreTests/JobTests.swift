@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A store with failed receipts, and somebody who runs jobs on it.
-private final class JobStore {
+final class JobStore {
   let store: TestStore
   private var works: [Int64: JobWork] = [:]
 

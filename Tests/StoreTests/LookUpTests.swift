@@ -201,6 +201,19 @@ struct ReprocessTests {
           body: Array("{}".utf8), content: content), row: event.row))
   }
 
+  @Test("An event whose receipt was kept for long enough, and is gone, makes no other one (R3)")
+  func isGone() throws {
+    let store = try TestStore()
+    let said = Said.completed(prices: ["price_1"])
+    #expect(try store.take(said) == .stored(.receipt))
+    _ = try store.apply(CancelReceipt(id: try #require(try store.only().receipt?.id), note: "test"))
+    store.advance(500 * day)
+    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: 0))
+    try #require(try store.receipts().isEmpty)
+    #expect(try reprocess(store, .report(said, keep: true)) == .init(before: .receipt, after: .receipt))
+    #expect(try store.receipts().isEmpty)
+  }
+
   @Test("An event that was not understood makes its receipt once it is, and only once (R2)")
   func understood() throws {
     let store = try TestStore()

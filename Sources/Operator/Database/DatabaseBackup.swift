@@ -12,7 +12,7 @@ struct DatabaseBackup {
     let configuration = try session.configuration()
     let source = try session.reader(configuration)
     let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
-    let rows = try backup.write()
+    let rows = try backup.write { session.noteWork($0) }
     if session.isJSON {
       let counts = rows.map { JSONValue.Member(name: $0.table, value: .integer($0.rows)) }
       session.output.json(["file": .string(backup.path), "rows": .object(counts)])
@@ -36,7 +36,7 @@ struct DatabaseBackup {
 
   /// Copies, verifies and names the copy.
   /// - Returns: how many rows of each table are in it.
-  private func write() throws -> [(table: String, rows: Int64)] {
+  private func write(_ tell: (String) -> Void) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     guard FileWriting.accessFault(path)?.isMissingFile ?? false else {
       throw OperatorFault(.refused, "\(shown) exists; choose another name, nothing is overwritten")
@@ -56,8 +56,10 @@ struct DatabaseBackup {
         "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
     do {
+      tell("Copying …")
       let before = try source.rowCounts()
       try source.copy(to: partPath)
+      tell("Checking the copy …")
       let rows = try verify(expecting: before)
       try FileWriting.sync(partPath)
       try FileWriting.rename(partPath, to: path)

@@ -58,7 +58,9 @@ enum DatabaseNoun {
   private static func check(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let path = configuration.databasePath
-    let faults = try session.reader(configuration).integrityFaults()
+    let reader = try session.reader(configuration)
+    session.noteWork("Checking \(DisplayText.clean(path)) …")
+    let faults = try reader.integrityFaults()
     if session.isJSON {
       session.output.json([
         "database": .string(path), "sound": .bool(faults.isEmpty),

@@ -14,7 +14,7 @@ enum DatabasePurge {
     let isTrial = session.command.flag("dry-run")
     if !isTrial {
       let plan = RetentionTable.allCases.map { table in
-        "\(table.words) of before \(cutoff(table, configuration, session).text)"
+        "\(table.words) from before \(cutoff(table, configuration, session).text)"
       }
       session.output.note("What goes: \(plan.joined(separator: ", ")).")
       try session.ask("Delete them?")

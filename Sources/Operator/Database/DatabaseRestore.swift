@@ -18,13 +18,15 @@ struct DatabaseRestore {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reason = try session.reason()
+    let isTrial = session.command.flag("dry-run")
+    let lock = isTrial ? nil : try Self.takeLock(configuration.databasePath)
     let restore = try DatabaseRestore(session, configuration.databasePath)
     try restore.describe()
-    if session.command.flag("dry-run") {
+    if isTrial {
+      if session.isJSON { session.output.json(try restore.json(aside: nil)) }
       session.output.note("Nothing was changed.")
       return .done
     }
-    let lock = try restore.takeLock()
     try session.ask("Put it in the place of \(DisplayText.clean(configuration.databasePath))?")
     let aside = try restore.exchange()
     withExtendedLifetime(lock) {}
@@ -43,15 +45,22 @@ struct DatabaseRestore {
     self.session = session
     self.path = path
     filePath = session.command.positionals[0]
+    guard !FileWriting.isSameFile(filePath, path) else {
+      throw OperatorFault(
+        .refused, "\(DisplayText.clean(filePath)) is the database itself; name a backup of it")
+    }
     do throws(StoreError) {
       backup = try BackupFile(path: filePath)
+    } catch .foreign {
+      throw OperatorFault(
+        .badData, "\(DisplayText.clean(filePath)) is no database of Receipt Relay; nothing was changed")
     } catch .missing {
       throw OperatorFault(
         .notFound, "there is no backup \(DisplayText.clean(filePath)), or this user may not read it")
     } catch {
       throw OperatorFault(error, path: filePath)
     }
-    session.output.note("Checking \(DisplayText.clean(filePath)) …")
+    session.noteWork("Checking \(DisplayText.clean(filePath)) …")
     let faults = try backup.faults()
     guard faults.isEmpty else {
       throw OperatorFault(
@@ -70,7 +79,7 @@ struct DatabaseRestore {
   }
 
   /// Nobody may serve the database meanwhile, nor begin to.
-  private func takeLock() throws -> FileLock {
+  private static func takeLock(_ path: String) throws -> FileLock {
     let lockPath = Daemon.lockPath(of: path)
     do throws(FileLock.Failure) {
       let lock = try FileLock(path: lockPath)
@@ -179,15 +188,20 @@ struct DatabaseRestore {
     }
   }
 
+  private func json(aside: String?) throws -> JSONValue {
+    [
+      "database": .string(path), "backup": .string(filePath), "set_aside": .optional(aside),
+      "last_event_at": .time(try backup.lastEventAt()),
+      "pending": .optional(backup.isCurrent ? try backup.countPending() : nil),
+      "schema": .integer(Int64(backup.version)),
+    ]
+  }
+
   private func report(_ aside: String?) throws {
     let last = try backup.lastEventAt()
     let pending = backup.isCurrent ? try backup.countPending() : nil
     if session.isJSON {
-      session.output.json([
-        "database": .string(path), "backup": .string(filePath), "set_aside": .optional(aside),
-        "last_event_at": .time(last), "pending": .optional(pending),
-        "schema": .integer(Int64(backup.version)),
-      ])
+      session.output.json(try json(aside: aside))
       return
     }
     let output = session.output
@@ -195,7 +209,8 @@ struct DatabaseRestore {
     if let aside { output.line("What was there before: \(DisplayText.clean(aside))") }
     if let pending, pending > 0 {
       output.line(
-        "\(Counted.receipts(Int(pending))) are due in it; those delivered since are sent again.")
+        "\(Counted.receipts(Int(pending))) \(pending == 1 ? "is" : "are") due in it; those delivered "
+          + "since are sent again.")
     }
     output.line("Start receiptd now.")
     if let last {

@@ -43,7 +43,7 @@ struct EventReprocess {
   /// The events that the command names, those that came first first.
   private func chosen() throws -> [EventSummary] {
     let options = session.command.options
-    let app = session.app(configuration)
+    let app = try session.app(configuration)
     let filters = ["outcome", "type", "since", "until"].filter(options.contains)
     let ids = try ids()
     if !ids.isEmpty {
@@ -71,9 +71,12 @@ struct EventReprocess {
     filter.since = try session.time("since")
     filter.until = try session.time("until")
     var found: [EventSummary] = []
+    var progress = ProgressLine(on: session.output.notes, clock: session.surroundings.clock)
+    defer { progress.finish() }
     while true {
       let page = try reader.events(filter, limit: Self.pageSize)
       found += page
+      progress.update("choosing events: \(found.count)")
       guard page.count == Self.pageSize, let last = page.last else { return found.reversed() }
       filter.after = last.row
     }
@@ -96,12 +99,24 @@ struct EventReprocess {
       session.output.error("\(events.count - known.count) are of apps that are not configured, and are left")
     }
     if session.command.flag("dry-run") {
-      try say(try known.map { ($0, try readings($0)) }, isDry: true)
+      try say(try wouldBecome(known), isDry: true)
       return .done
     }
     if !known.isEmpty { try session.ask("Read \(Self.counted(known.count)) again?") }
     try say(try apply(known), isDry: false)
     return known.count == events.count ? .done : (known.isEmpty ? .refused : .partly)
+  }
+
+  private func wouldBecome(
+    _ events: [EventSummary]
+  ) throws -> [(event: EventSummary, outcome: ReprocessEvent.Outcome)] {
+    var bar = ProgressBar(
+      "reading", total: events.count, on: session.output.notes, clock: session.surroundings.clock)
+    defer { bar.finish() }
+    return try events.enumerated().map { number, event in
+      bar.update(done: number)
+      return (event, try readings(event))
+    }
   }
 
   /// What an event would become, as far as it says so itself.

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Relay
 internal import Store
 internal import Terminal
 
@@ -15,17 +16,20 @@ struct AppStats {
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
   let breaker: Breaker
+  /// Whether a receiptd is there to deliver.
+  let isServed: Bool
   let now: Timestamp
 
   /// Every app that is configured or has receipts, by slug.
   static func all(
-    _ reader: StoreReader, configured: [String], only: String?, _ session: Session
+    _ reader: StoreReader, _ configuration: Configuration, only: String?, _ session: Session
   ) throws -> [AppStats] {
+    let isServed = session.daemonProcess(configuration) != nil
     var counts: [String: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let breakers = try reader.breakers()
     let now = session.now
-    let slugs = Set(configured).union(counts.keys).filter { only == nil || $0 == only }
+    let slugs = Set(configuration.apps.map(\.slug)).union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
       AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
@@ -33,12 +37,13 @@ struct AppStats {
           app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
         deliveredLastDay: try reader.delivered(
           app: slug, since: now.advanced(byMilliseconds: -24 * hourMilliseconds)),
-        breaker: breakers[slug] ?? Breaker(), now: now)
+        breaker: breakers[slug] ?? Breaker(), isServed: isServed, now: now)
     }
   }
 
   /// Whether deliveries go.
   func deliveries(_ session: Session) -> Table.Cell {
+    guard isServed else { return Table.Cell("receiptd is not running", .red) }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
     switch breaker.state {
@@ -57,6 +62,7 @@ struct AppStats {
     let rest = breaker.restUntil.flatMap { $0 > now ? $0 : nil }
     return .object(
       [.init(name: "app", value: .string(slug))] + states + [
+        .init(name: "served", value: .bool(isServed)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
         .init(name: "delivered_last_24h", value: .integer(deliveredLastDay)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),

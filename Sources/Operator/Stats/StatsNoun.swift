@@ -29,7 +29,7 @@ enum StatsNoun {
     let configuration = try session.configuration()
     let interval = try session.command.duration("interval", in: 100...86_400_000) ?? watchMillisecondsDefault
     let reader = try session.reader(configuration)
-    let only = session.app(configuration)
+    let only = try session.app(configuration)
     guard session.command.flag("watch") else {
       try show(reader, configuration, only, session)
       return .done
@@ -49,7 +49,7 @@ enum StatsNoun {
     _ reader: StoreReader, _ configuration: Configuration, _ only: String?, _ session: Session
   ) throws {
     let stats = try AppStats.all(
-      reader, configured: configuration.apps.map(\.slug), only: only, session)
+      reader, configuration, only: only, session)
     if session.isJSON {
       for app in stats { session.output.json(app.json) }
       return

@@ -41,7 +41,7 @@ struct TopView {
     let configuration = try session.configuration()
     let interval = try session.command.duration("interval", in: 100...3_600_000) ?? intervalDefault
     let reader = try session.reader(configuration)
-    let only = session.app(configuration)
+    let only = try session.app(configuration)
     guard session.output.result.isTerminal, !session.isJSON else {
       try StatsNoun.show(reader, configuration, only, session)
       return .done
@@ -81,7 +81,7 @@ struct TopView {
     let output = session.output
     let columns = output.result.columns ?? 80
     let stats = try AppStats.all(
-      reader, configured: configuration.apps.map(\.slug), only: only, session)
+      reader, configuration, only: only, session)
     let attempts = try reader.recentAttempts(limit: Self.attemptsMax)
       .filter { only == nil || $0.app == only }
     try sample(stats, session)

@@ -76,6 +76,7 @@ struct UserForget {
       session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
     }
     if session.command.flag("dry-run") {
+      if session.isJSON { session.output.json(planJSON()) }
       session.output.note("Nothing was changed.")
       return .done
     }
@@ -122,6 +123,16 @@ struct UserForget {
     if let app = session.command.options["app"] { return [app] }
     let known = survey.parts.map(\.app)
     return known.isEmpty ? configuration.apps.map(\.slug) : known
+  }
+
+  private func planJSON() -> JSONValue {
+    let apps = survey.parts.map { part -> JSONValue in
+      [
+        "app": .string(part.app), "receipts": .integer(Int64(part.receipts.count)),
+        "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts.all),
+      ]
+    }
+    return ["would_forget": .array(apps), "events_beside": .integer(Int64(loose.count))]
   }
 
   private func plan() -> Table {

@@ -139,7 +139,8 @@ public struct StepJob: StoreCommand {
         return (.skipped, OperatorResult.appCode)
       }
       if let receipt = record.receipt, hasMovedOn(receipt, record) {
-        return (.skipped, OperatorResult.notAllowed(receipt.state).code)
+        let result = receipt.state == .delivered ? .delivered : OperatorResult.notAllowed(receipt.state)
+        return (.skipped, result.code)
       }
       let result: OperatorResult
       switch job.request.kind {

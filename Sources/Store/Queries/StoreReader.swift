@@ -53,12 +53,12 @@ public final class StoreReader {
       // Most are due in the order in which they became ready; the others have an index of their own.
       oldestPending = try connection.prepare(
         """
-        SELECT min(ready_at) FROM (
-          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending'
+        SELECT min(retry_since) FROM (
+          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
                          ORDER BY next_attempt_at LIMIT 1)
           UNION ALL
-          SELECT * FROM (SELECT ready_at FROM purchases WHERE app = ?1 AND state = 'pending'
-                           AND next_attempt_at <> ready_at ORDER BY ready_at LIMIT 1))
+          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
+                           AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
         """)
     } catch {
       throw .sqlite(error)
@@ -125,7 +125,7 @@ public final class StoreReader {
     }
   }
 
-  /// Since when the oldest pending receipt of an app has been ready.
+  /// Since when the oldest pending receipt of an app has been ready, or was replayed.
   public func oldestPending(app: String) throws(SQLiteError) -> Timestamp? {
     try oldestPending.first([.text(app)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }

@@ -1,0 +1,52 @@
+import Domain
+import Store
+import Testing
+
+@Suite("Jobs and what is decided while they run")
+struct JobDecisionTests {
+  @Test("What an operator cancels while a paced job runs stays cancelled (R3)")
+  func cancelledSince() throws {
+    let jobs = try JobStore(failed: 3)
+    let job = try jobs.start(rate: 1)
+    try jobs.run(job)
+    let last = try #require(try jobs.store.receipts().last?.receipt?.id)
+    #expect(try jobs.store.apply(CancelReceipt(id: last, note: "refunded")) == .done)
+    for _ in 0..<3 {
+      jobs.store.advance(1000)
+      try jobs.run(job)
+    }
+    let running = try jobs.current(job)
+    #expect(running.count(.released) == 2 && running.count(.skipped) == 1)
+    #expect(running.missed.first { $0.outcome == .skipped }?.reason == "is_cancelled")
+    #expect(try jobs.states() == ["pending", "pending", "cancelled"])
+  }
+
+  @Test("What was delivered since is not sent a second time, also when delivered ones were asked for (R3)")
+  func deliveredSince() throws {
+    let jobs = try JobStore(failed: 2)
+    let job = try jobs.start(force: true, rate: 1)
+    try jobs.run(job)
+    let other = try #require(try jobs.store.receipts().last?.receipt?.id)
+    _ = try jobs.store.apply(ReplayReceipt(id: other, force: false, dueAt: jobs.store.now))
+    try jobs.deliver()
+    jobs.store.advance(10_000)
+    let done = try jobs.run(job)
+    #expect(done.count(.delivered) == 1 && done.count(.skipped) == 1 && done.state == .done)
+    #expect(try jobs.states() == ["delivered", "delivered"])
+  }
+
+  @Test("A paused job of which nothing is left ends")
+  func pausedToTheEnd() throws {
+    let jobs = try JobStore(failed: 2)
+    let job = try jobs.start()
+    try jobs.run(job)
+    guard case .done(_, true) = try jobs.store.apply(ChangeJob(id: job.id, .pause)) else {
+      Issue.record("it cannot be paused")
+      return
+    }
+    try jobs.deliver()
+    let done = try jobs.run(job)
+    #expect(done.state == .done && done.endedAt != nil)
+    #expect(try jobs.store.reader.openJobs() == [])
+  }
+}
