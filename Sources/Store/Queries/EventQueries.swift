@@ -47,11 +47,22 @@ extension StoreReader {
     WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND row_id > ?4 AND row_id < ?5
     ORDER BY row_id DESC LIMIT ?6
     """,
-    // Jumps from group to group, whatever stands in them.
-    nextGroup: """
-    SELECT app, outcome, type FROM events WHERE (app, outcome, type) > (?1, ?2, ?3)
-    ORDER BY app, outcome, type LIMIT 1
-    """,
+    // Each jumps over a group, whatever stands in it: to the next type, outcome, app. By one comparison of
+    // the three columns SQLite would read the group to its end.
+    nextGroup: [
+      """
+      SELECT app, outcome, type FROM events WHERE app = ?1 AND outcome = ?2 AND type > ?3
+      ORDER BY type LIMIT 1
+      """,
+      """
+      SELECT app, outcome, type FROM events WHERE app = ?1 AND outcome > ?2 AND ?3 IS NOT NULL
+      ORDER BY outcome, type LIMIT 1
+      """,
+      """
+      SELECT app, outcome, type FROM events WHERE app > ?1 AND ?2 IS NOT NULL AND ?3 IS NOT NULL
+      ORDER BY app, outcome, type LIMIT 1
+      """,
+    ],
     firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
   )
 
@@ -94,15 +105,21 @@ extension StoreReader {
   }
 
   private func eventGroups(_ filter: EventFilter) throws(SQLiteError) -> [EventGroup] {
-    let next = try connection.prepare(Self.eventSQL.nextGroup)
+    var next: [Statement] = []
+    for sql in Self.eventSQL.nextGroup { next.append(try connection.prepare(sql)) }
+    func group(after last: EventGroup) throws(SQLiteError) -> EventGroup? {
+      for statement in next {
+        let found = try statement.first([.text(last.app), .text(last.outcome), .text(last.type)]) {
+          row throws(SQLiteError) in
+          EventGroup(app: try row.text(0), outcome: try row.text(1), type: try row.text(2))
+        }
+        if let found { return found }
+      }
+      return nil
+    }
     var groups: [EventGroup] = []
     var last = EventGroup(app: filter.app ?? "", outcome: "", type: "")
-    while let group = try next.first(
-      [.text(last.app), .text(last.outcome), .text(last.type)],
-      { row throws(SQLiteError) in
-        EventGroup(app: try row.text(0), outcome: try row.text(1), type: try row.text(2))
-      })
-    {
+    while let group = try group(after: last) {
       if let app = filter.app, app != group.app { break }
       if filter.includes(group) { groups.append(group) }
       last = group
