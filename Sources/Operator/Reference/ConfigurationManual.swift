@@ -31,7 +31,8 @@ struct ConfigurationManual {
   }
 
   private mutating func read(_ line: Substring) {
-    if line.isEmpty {
+    // What stands above the first brace is about the file.
+    if line.isEmpty || line == "{" {
       comment = []
     } else if line.hasPrefix("// "), let (key, value) = Self.member(line.dropFirst(3)), Self.isValue(value) {
       add(key, value, .optional)

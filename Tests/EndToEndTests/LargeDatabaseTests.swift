@@ -1,0 +1,81 @@
+// Every verb that reads, with the built program, on a database with 200,000 receipts. That none of them reads
+// a whole table is shown by the plans of their queries; here they have to answer.
+
+import Domain
+import JSON
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite("receiptctl on a large database", .withDaemonLog)
+struct LargeDatabaseTests {
+  private static let receipts = 200_000
+
+  /// A database that receiptd has made and that was filled afterwards.
+  private func relay(_ destination: Destination) throws -> Relay {
+    let relay = try Relay(destination)
+    try relay.start()
+    try #require(try relay.stop() == 0)
+    let start = SystemClock().wallMilliseconds - Int64(Self.receipts + 1) * LargeDatabase.stepMilliseconds
+    let size = LargeDatabase.Size(receipts: Self.receipts, isWhole: true)
+    try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: start)
+    return relay
+  }
+
+  @Test("Lists, screens and previews have their answer")
+  func answers() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try relay(destination)
+    func run(_ words: String...) throws -> [JSONValue] {
+      let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath, "--json"] + words)
+      try #require(ran.code == 0, "\(words): \(ran.output)")
+      return try ran.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+        .map { line throws in try JSONValue(parsing: Array(line.utf8)) }
+    }
+    #expect(try run("receipts", "list").count == 50)
+    #expect(try run("receipts", "list", "--state", "failed", "--reason", "user").count == 50)
+    #expect(try run("receipts", "list", "--since", "1d", "--until", "2h").count == 50)
+    let failed = try #require(try run("receipts", "list", "--state", "failed", "--limit", "1").first)
+    let (id, user) = (failed["id"]?.stringValue ?? "", failed["user_id"]?.stringValue ?? "user-1")
+    #expect(try run("receipts", "show", id).first?["state"] == "failed")
+    #expect(try run("receipts", "list", "--user", user).first?["user_id"] == .string(user))
+    #expect(try run("events", "list", "--since", "3d", "--until", "2d").count == 50)
+    #expect(try run("events", "list", "--outcome", "unparsed").isEmpty)
+    #expect(try run("events", "list", "--outcome", "receipt", "--app", "shop").count == 50)
+    #expect(try run("contexts", "list", "--app", "shop").count == 50)
+    #expect(try run("users", "show", user).first?["user_id"] == .string(user))
+    #expect(try run("stats").first?["failed"] == 4000)
+    #expect(try run("audit", "list").isEmpty && run("jobs", "list").isEmpty)
+    let preview = try #require(
+      try run("receipts", "replay", "--state", "failed", "--reason", "http_422", "--dry-run").first)
+    #expect(preview["would_replay"] == 800)
+    #expect(try run("receipts", "cancel", "--state", "failed", "--why", "test", "--dry-run").count == 1)
+    #expect(try run("db", "purge", "--dry-run").count == 1)
+    #expect(try run("db", "check").first?["sound"] == true)
+  }
+
+  @Test("A user is forgotten among all others, and the daemon goes on with what is left")
+  func forget() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try relay(destination)
+    try relay.start()
+    let checkout = Checkout("jdo-1")
+    try relay.post(checkout)
+    try relay.take(checkout.completed)
+    try relay.reaches(.delivered, checkout.subscription)
+    let ctl = [Program.receiptctl, "--config", relay.configurationPath]
+    let ran = try ShellRun(ctl + ["users", "forget", "jdo-1", "--yes"])
+    #expect(ran.code == 0 && ran.output.contains("Erased 1 receipt"))
+    #expect(try ShellRun(ctl + ["users", "show", "jdo-1"]).code == 66)
+    // The same webhook again, and a late one about the same purchase: known, and nothing comes of them.
+    let before = destination.ledger.count
+    try relay.take(checkout.completed, checkout.invoiceEvent())
+    try relay.passTime()
+    #expect(
+      destination.ledger(of: checkout.subscription).count == 1 && destination.ledger.count == before + 1)
+    #expect(try ShellRun(ctl + ["db", "check"]).code == 0)
+  }
+}
