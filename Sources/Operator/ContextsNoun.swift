@@ -57,9 +57,10 @@ enum ContextsNoun {
   static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
     var table = Table(
       [
-        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"), .init("PRICE"),
-        .init("RECEIPT"),
-        .init("RECEIVED"), .init("EXPIRES"),
+        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"),
+        .init("PRICE", canDrop: true),
+        .init("RECEIPT", canDrop: true),
+        .init("RECEIVED"), .init("EXPIRES", canDrop: true),
       ], emptyMessage: "No contexts.")
     for context in contexts {
       table.add([

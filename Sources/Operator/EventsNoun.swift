@@ -120,7 +120,8 @@ enum EventsNoun {
   private static func table(_ events: some Collection<EventSummary>, _ session: Session) -> Table {
     var table = Table(
       [
-        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"), .init("RECEIPT"),
+        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"),
+        .init("RECEIPT", canDrop: true),
         .init("RECEIVED"),
       ],
       emptyMessage: "No events.")

@@ -14,11 +14,16 @@ public struct Table: Sendable, Equatable {
     public let alignment: Alignment
     /// Whether the terminal's width may cut it. Ids are never cut: people copy them.
     public let canShrink: Bool
+    /// Whether it is left out, the rightmost first, where even cutting leaves lines too long.
+    public let canDrop: Bool
 
-    public init(_ title: String, alignment: Alignment = .leading, canShrink: Bool = false) {
+    public init(
+      _ title: String, alignment: Alignment = .leading, canShrink: Bool = false, canDrop: Bool = false
+    ) {
       self.title = title
       self.alignment = alignment
       self.canShrink = canShrink
+      self.canDrop = canDrop
     }
   }
 
@@ -39,7 +44,7 @@ public struct Table: Sendable, Equatable {
   private static let shrunkWidthMin = 8
   private static let gap = "  "
 
-  private let columns: [Column]
+  private var columns: [Column]
   private let emptyMessage: String
   private var rows: [[Cell]] = []
 
@@ -64,8 +69,24 @@ public struct Table: Sendable, Equatable {
   public func text(inColour: Bool = false, terminalColumns: Int? = nil) -> String {
     guard !rows.isEmpty else { return DisplayText.clean(emptyMessage) + "\n" }
     let widths = widths(fitting: terminalColumns)
+    if let terminalColumns, width(of: widths) > terminalColumns,
+      let last = columns.lastIndex(where: \.canDrop)
+    {
+      return without(column: last).text(inColour: inColour, terminalColumns: terminalColumns)
+    }
     let header = columns.map { Cell($0.title, .bold) }
     return ([header] + rows).map { line($0, widths, inColour) + "\n" }.joined()
+  }
+
+  private func without(column index: Int) -> Table {
+    var table = self
+    table.columns.remove(at: index)
+    for row in table.rows.indices { table.rows[row].remove(at: index) }
+    return table
+  }
+
+  private func width(of widths: [Int]) -> Int {
+    widths.reduce(Self.gap.count * (columns.count - 1), +)
   }
 
   private func line(_ cells: [Cell], _ widths: [Int], _ inColour: Bool) -> String {
@@ -90,7 +111,7 @@ public struct Table: Sendable, Equatable {
     }
     guard let terminalColumns else { return widths }
     while true {
-      let total = widths.reduce(Self.gap.count * (columns.count - 1), +)
+      let total = width(of: widths)
       guard total > terminalColumns else { return widths }
       let shrinkable = columns.indices.filter { columns[$0].canShrink && widths[$0] > shrunkMin($0) }
       guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { return widths }

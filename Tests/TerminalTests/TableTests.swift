@@ -52,6 +52,23 @@ import Testing
     #expect(narrow[1] == "identifier  aaaaaaa…  bbbbbbb…")
   }
 
+  @Test func columnsThatMatterLessAreLeftOutWhereCuttingDoesNotDo() {
+    var table = Table(
+      [
+        .init("ID"), .init("APP", canDrop: true), .init("USER", canShrink: true),
+        .init("LAST", alignment: .trailing, canDrop: true),
+      ], emptyMessage: "")
+    table.add(["identifier", "ios", "a-rather-long-user", "422"])
+    func second(_ columns: Int?) -> Substring? {
+      table.text(terminalColumns: columns).split(separator: "\n").last
+    }
+    #expect(second(nil) == "identifier  ios  a-rather-long-user   422")
+    #expect(second(35) == "identifier  ios  a-rather-lo…   422")
+    #expect(second(30) == "identifier  ios  a-rather-lon…")
+    #expect(second(22) == "identifier  a-rather-…")
+    #expect(second(10) == "identifier  a-rathe…", "what may not be left out stays")
+  }
+
   @Test func anEmptyTableSaysSo() {
     let table = Table([.init("ID")], emptyMessage: "No receipts.")
     #expect(table.isEmpty)

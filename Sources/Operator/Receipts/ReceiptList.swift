@@ -30,9 +30,11 @@ enum ReceiptList {
   static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
     var table = Table(
       [
-        .init("ID"), .init("STATE"), .init("REASON"), .init("APP"), .init("USER", canShrink: true),
-        .init("OBJECT"),
-        .init("TRIES", alignment: .trailing), .init("LAST", alignment: .trailing), .init("MADE"),
+        .init("ID"), .init("STATE"), .init("REASON"), .init("APP", canDrop: true),
+        .init("USER", canShrink: true),
+        .init("OBJECT", canDrop: true),
+        .init("TRIES", alignment: .trailing, canDrop: true),
+        .init("LAST", alignment: .trailing, canDrop: true), .init("MADE"),
       ], emptyMessage: "No receipts.")
     for record in records {
       guard let receipt = record.receipt else { continue }

@@ -66,11 +66,15 @@ enum StatsNoun {
 
   static func table(_ stats: [AppStats], _ session: Session) -> Table {
     var table = Table(
-      [.init("APP")] + ReceiptState.allCases.map { .init($0.rawValue.uppercased(), alignment: .trailing) } + [
-        .init("LAST HOUR", alignment: .trailing), .init("LAST 24 H", alignment: .trailing),
-        .init("OLDEST PENDING"),
-        .init("DELIVERIES"),
-      ], emptyMessage: "No app is configured, and none has receipts.")
+      [.init("APP")]
+        + ReceiptState.allCases.map {
+          .init($0.rawValue.uppercased(), alignment: .trailing, canDrop: $0 == .waiting || $0 == .cancelled)
+        } + [
+          .init("LAST HOUR", alignment: .trailing, canDrop: true),
+          .init("LAST 24 H", alignment: .trailing, canDrop: true),
+          .init("OLDEST PENDING"),
+          .init("DELIVERIES"),
+        ], emptyMessage: "No app is configured, and none has receipts.")
     for app in stats {
       let states = ReceiptState.allCases.map { state in
         let count = app.counts[state] ?? 0
