@@ -32,7 +32,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let erased = Reason("erased")
 
   /// Whether a receipt cannot be made of what is known, so that sending it again is no help.
-  public var isLack: Bool { self == .user || self == .price || self == .subscription }
+  public var forbidsReplay: Bool { self == .user || self == .price || self == .subscription }
 
   /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
   /// ended.

@@ -89,7 +89,7 @@ extension JobRequest {
   /// that cannot be sent for want of something, and many are completed only with what they lack.
   public func concerns(_ state: ReceiptState, _ reason: Reason?) -> Bool {
     switch kind {
-    case .replay: (state != .delivered || force) && reason?.isLack != true
+    case .replay: (state != .delivered || force) && reason?.forbidsReplay != true
     case .cancel: state != .delivered && state != .cancelled
     case .complete: state != .delivered && state != .pending && reason == .price
     }
