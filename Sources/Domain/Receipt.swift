@@ -31,6 +31,9 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   /// Its user was forgotten.
   public static let erased = Reason("erased")
 
+  /// Whether a receipt cannot be made of what is known, so that sending it again is no help.
+  public var forbidsReplay: Bool { self == .user || self == .price || self == .subscription }
+
   /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
   /// ended.
   public static let ofJoin: Set<Reason> = [

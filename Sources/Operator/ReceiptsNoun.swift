@@ -120,6 +120,7 @@ enum ReceiptsNoun {
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
+        OptionSpec(flag: "force", help: "Also replace a user or a price that is known; one receipt only"),
         CommandTable.why,
       ] + CommandTable.asking,
       examples: [

@@ -114,9 +114,7 @@ public struct Job: Sendable, Equatable {
   }
 
   /// Those of which nothing more is to come because of the job.
-  public var settled: Int {
-    state == .cancelled ? total - count(.released) : total - count(.released) - count(.planned)
-  }
+  public var settled: Int { total - count(.released) - count(.planned) }
 
   /// What was not done as it was asked: failed, skipped, gone, and where it was not the aim, cancelled.
   public var missed: [JobCount] {
@@ -148,6 +146,7 @@ extension OperatorResult {
     case .notAllowed(let state): "is_\(state.rawValue)"
     case .contextNotUsable: "context_not_usable"
     case .erased: "erased"
+    case .known(let reason): "known_\(reason.text)"
     }
   }
 
@@ -161,6 +160,8 @@ extension OperatorResult {
     default:
       if code.hasPrefix("lacks_") {
         self = .lacks(Reason(String(code.dropFirst(6))))
+      } else if code.hasPrefix("known_") {
+        self = .known(Reason(String(code.dropFirst(6))))
       } else if code.hasPrefix("is_"), let state = ReceiptState(rawValue: String(code.dropFirst(3))) {
         self = .notAllowed(state)
       } else {

@@ -79,18 +79,19 @@ public struct JobWork {
       .extend(
         ExtendJob(
           job: job.row, from: job.foundTo, to: found.last?.id ?? job.foundTo,
-          rows: found.filter { job.request.concerns($0.state) }.map(\.row),
+          rows: found.filter { job.request.concerns($0.state, $0.reason) }.map(\.row),
           isLast: found.count < ExtendJob.slice)))
   }
 }
 
 extension JobRequest {
-  /// Whether receipts of this state are taken in where a filter chooses them.
-  public func concerns(_ state: ReceiptState) -> Bool {
+  /// Whether receipts of this state and reason are taken in where a filter chooses them: a replay leaves
+  /// those that cannot be sent for want of something, and many are completed only with what they lack.
+  public func concerns(_ state: ReceiptState, _ reason: Reason?) -> Bool {
     switch kind {
-    case .replay: state != .delivered || force
+    case .replay: (state != .delivered || force) && reason?.forbidsReplay != true
     case .cancel: state != .delivered && state != .cancelled
-    case .complete: state != .delivered && state != .pending
+    case .complete: state != .delivered && state != .pending && reason == .price
     }
   }
 }

@@ -57,6 +57,25 @@ import Testing
     #expect(try harness.receipt(id).priceID == "price_9")
   }
 
+  @Test func whatIsKnownIsReplacedByForceOnlyAndWrittenDown() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    try harness.fail(id)
+    for (option, value) in [("--price", "price_TYPO"), ("--user", "ann")] {
+      let ran = harness.run("receipts", "complete", id, option, value)
+      #expect(ran.code == .refused)
+      #expect(
+        ran.notes.contains(option == "--price" ? "has the price price_1 already" : "has the user jdo-1"))
+    }
+    #expect(try harness.receipt(id).state == .failed)
+    let forced = harness.run("receipts", "complete", id, "--price", "price_2", "--user", "zed", "--force")
+    #expect(forced.code == .done)
+    #expect(try harness.receipt(id).priceID == "price_2")
+    let details = try #require(try harness.reader().audit(AuditFilter(), limit: 1).first).entry.details
+    #expect(details.contains("\"price_before\":\"price_1\",\"price\":\"price_2\",\"user_replaced\":true"))
+    #expect(!details.contains("zed") && !details.contains("jdo-1"))
+  }
+
   @Test func aContextMustBeFreeAndTheUsersOwn() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", price: nil)

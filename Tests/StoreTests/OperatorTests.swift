@@ -25,7 +25,8 @@ private func replay(_ store: TestStore, force: Bool = false, at due: Timestamp? 
 private func complete(
   _ store: TestStore, user: String? = nil, price: String? = nil, context: String? = nil
 ) throws -> OperatorResult {
-  try store.apply(CompleteReceipt(id: try id(store), userID: user, priceID: price, contextID: context))
+  try store.apply(
+    CompleteReceipt(id: try id(store), userID: user, priceID: price, contextID: context, force: true))
 }
 
 private let ready = "pending: u1 subscription sub_1 price_1 blob"
@@ -174,8 +175,11 @@ struct OperatorTests {
         CompleteReceipt(id: receipt, userID: nil, priceID: "p", contextID: context))
       #expect(result == .contextNotUsable)
     }
-    let result = try store.apply(CompleteReceipt(id: receipt, userID: "u3", priceID: "p", contextID: others))
+    let result = try store.apply(
+      CompleteReceipt(id: receipt, userID: "u3", priceID: "p", contextID: others, force: true))
     #expect(result == .contextNotUsable)
+    let gentle = CompleteReceipt(id: receipt, userID: "u3", priceID: "p", contextID: nil)
+    #expect(try store.apply(gentle) == .known(.user), "a user that is known is not replaced by the way")
     #expect(try store.receipts().last?.purchase.userID == "u1")
   }
 

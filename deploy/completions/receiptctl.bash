@@ -169,7 +169,7 @@ _receiptctl() {
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --state --reason --object --import-id --since --until --limit --user --price --context --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --state --reason --object --import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;

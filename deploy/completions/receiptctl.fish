@@ -102,6 +102,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l user -x -d 'Your id of the user; not needed when it is known'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l price -x -d 'The price that was paid, price_…'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l context -x -d 'An unused context of the user, ctx_…'
+complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l force -d 'Also replace a user or a price that is known; one receipt only'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l why -x -d 'For whoever asks later; kept in the audit'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l yes -s y -d 'Do not ask'
 complete -c receiptctl -n '__fish_seen_subcommand_from receipts; and __fish_seen_subcommand_from complete' -l dry-run -s n -d 'Only show what would be done'

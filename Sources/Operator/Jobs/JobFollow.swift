@@ -39,7 +39,9 @@ struct JobFollow {
     let outcome = Result { try follow(first, &bar) }
     bar?.finish()
     guard let job = try outcome.get() else {
-      session.output.note("Job \(id) goes on. Watch it again with: receiptctl jobs watch \(id)")
+      session.output.note(
+        "Job \(id) goes on. Watch it again with: receiptctl jobs watch \(id); stop it with: "
+          + "receiptctl jobs cancel \(id)")
       return nil
     }
     report(job)

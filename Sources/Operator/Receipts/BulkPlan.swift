@@ -28,8 +28,8 @@ struct BulkPlan {
     choice = try ReceiptChoice(session, configuration)
     let asked = JobRequest(
       kind: kind, source: .ids(count: 0), force: session.command.flag("force"), actor: "")
-    func refusal(_ app: String, _ state: ReceiptState) -> String? {
-      if !asked.concerns(state) { return kind.refusal(state) }
+    func refusal(_ app: String, _ state: ReceiptState, _ reason: Reason?, id: String) -> String? {
+      if !asked.concerns(state, reason) { return kind.refusal(state, reason, id: id) }
       guard kind != .cancel, configuration.app(app) == nil else { return nil }
       return "is of the app '\(DisplayText.clean(app))', which is not configured; add it to "
         + DisplayText.clean(session.configurationPath)
@@ -41,7 +41,7 @@ struct BulkPlan {
       let unknown = ids.filter { !known.contains($0) }
       guard unknown.isEmpty else { throw ReceiptsNoun.unknown(unknown) }
       for receipt in found.sorted(by: { $0.id < $1.id }) {
-        if let why = refusal(receipt.app, receipt.state) {
+        if let why = refusal(receipt.app, receipt.state, receipt.reason, id: receipt.id) {
           refused.append((receipt.id, why))
         } else {
           receipts.append(receipt)
@@ -50,7 +50,7 @@ struct BulkPlan {
       }
     case .filter(let filter, let limit):
       for group in try Self.survey(filter, limit, session, reader) {
-        if let why = refusal(group.app, group.state) {
+        if let why = refusal(group.app, group.state, group.reason, id: "ID") {
           refusedGroups.append((group, why))
         } else {
           groups.append(group)
@@ -79,16 +79,15 @@ struct BulkPlan {
   /// How many receipts are taken up.
   var count: Int { groups.reduce(0) { $0 + $1.count } }
 
-  /// What a replay cannot help: receipts that never got what they are made of.
+  /// How to supply the price of those that are left for want of it; all of them take the same command.
   var hints: [String] {
     guard kind == .replay else { return [] }
-    return [Reason.price, .user].compactMap { lacking in
-      let count = groups.reduce(0) { $0 + ($1.reason == lacking ? $1.count : 0) }
-      guard count > 0 else { return nil }
-      let options = lacking == .price ? "--state failed --reason price --price PRICE" : "ID --user USER"
-      return "\(Counted.receipts(count)) without a \(lacking.text) will be left; supply it with: "
-        + "receiptctl receipts complete \(options)"
-    }
+    let count = refusedGroups.reduce(0) { $0 + ($1.group.reason == .price ? $1.group.count : 0) }
+    guard count > 0 else { return [] }
+    return [
+      "\(Counted.receipts(count)) without a price will be left; supply it with: "
+        + "receiptctl receipts complete --state failed --reason price --price PRICE"
+    ]
   }
 
   func addRefusals(to refusals: Refusals) {

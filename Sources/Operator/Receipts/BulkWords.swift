@@ -35,11 +35,17 @@ extension JobKind {
   }
 
   /// Why a receipt in this state is left as it is, as the end of a sentence that begins with its id.
-  func refusal(_ state: ReceiptState) -> String {
+  func refusal(_ state: ReceiptState, _ reason: Reason?, id: String) -> String {
     switch (self, state) {
     case (.replay, .delivered): "is delivered already; --force sends it again"
     case (.cancel, .delivered): "is delivered already and cannot be taken back"
     case (.cancel, .cancelled): "is cancelled already"
+    case (.complete, .waiting), (.complete, .failed), (.complete, .cancelled):
+      reason == .user || reason == .subscription
+        ? OperatorResult.lacks(reason ?? .user).explanation(id: id)
+        : "does not stand there for want of a price; one that is known is replaced one by one, with --force"
+    case (.replay, .waiting), (.replay, .failed), (.replay, .cancelled), (.replay, .pending):
+      OperatorResult.lacks(reason ?? .user).explanation(id: id)
     default: OperatorResult.notAllowed(state).explanation(id: "")
     }
   }
@@ -121,6 +127,8 @@ extension OperatorResult {
     case .lacks(.subscription):
       return "is about a subscription that has no id yet; it comes with the payment"
     case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
+    case .known(let reason):
+      return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"
     case .erased: return "was erased with its user; there is nothing left to send"
     case .notAllowed(.delivered): return "is delivered already"
     case .notAllowed(.pending): return "is on its way already; cancel it first to change it"

@@ -26,11 +26,13 @@ struct ReceiptAdvice {
         ?? ["It is sent when it is due, as long as receiptd runs. At once: \(verb) replay \(id)"]
     case .waiting, .failed, .cancelled:
       let meaning = receipt.reason?.meaning ?? "it stopped"
-      lines = ["\(meaning.capitalizedFirst).", Self.remedy(receipt, id: id, verb: verb, session)]
+      lines = ["\(meaning.capitalizedFirst).", Self.remedy(record, receipt, id: id, verb: verb, session)]
     }
   }
 
-  private static func remedy(_ receipt: Receipt, id: String, verb: String, _ session: Session) -> String {
+  private static func remedy(
+    _ record: PurchaseRecord, _ receipt: Receipt, id: String, verb: String, _ session: Session
+  ) -> String {
     let wait = receipt.waitUntil.map { ", or until it is decided without (\(session.relative($0)))" } ?? ""
     switch (receipt.state, receipt.reason) {
     case (_, .user?): return "Supply the user: \(verb) complete \(id) --user USER"
@@ -39,6 +41,8 @@ struct ReceiptAdvice {
       return "It goes on when the context comes\(wait). Without it, at once: \(verb) replay \(id)"
     case (.waiting, _): return "It goes on by itself when that comes\(wait)."
     case (.cancelled, .erased?): return "Nothing is left of it that could be sent."
+    case (.cancelled, _) where record.purchase.userID == nil:
+      return "To deliver it after all: \(verb) complete \(id) --user USER"
     case (.cancelled, _): return "To deliver it after all: \(verb) replay \(id)"
     default: return "Once the cause is mended: \(verb) replay \(id)"
     }

@@ -37,6 +37,9 @@ enum ReceiptComplete {
     }
     let ids = session.command.positionals
     if ids.count == 1, ids[0] != ReceiptChoice.inputWord { return try completeOne(session, id: ids[0]) }
+    guard !session.command.flag("force") else {
+      throw session.usage("--force is about one receipt; of several none is replaced")
+    }
     if ids.isEmpty, !options.contains("state") {
       throw session.usage(
         "say which: ids, '-' to read them from the input, or --state with more filters, such as "
@@ -50,6 +53,32 @@ enum ReceiptComplete {
     }
     let why = try session.reason(option: "why")
     return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
+  }
+
+  /// What it has that is not to be replaced by the way, as the end of a sentence; nil when there is nothing.
+  private static func known(_ purchase: Purchase, _ user: String?, _ price: String?) -> String? {
+    if let user, let known = purchase.userID, known != user {
+      return "has the user \(DisplayText.clean(known)) already"
+    }
+    guard let price, !purchase.prices.isEmpty, !purchase.prices.contains(price) else { return nil }
+    return "has the price \(DisplayText.clean(purchase.prices.joined(separator: ", "))) already"
+  }
+
+  /// What was supplied and what it replaced; of users only that it was, for their ids are not kept here.
+  private static func details(
+    _ old: Purchase, _ user: String?, _ price: String?, _ supplied: [JSONValue]
+  ) -> JSONValue {
+    var members: [JSONValue.Member] = [.init(name: "supplied", value: .array(supplied))]
+    if let price, old.prices != [price] {
+      let before = old.prices.isEmpty ? nil : old.prices.joined(separator: ", ")
+      members += [
+        .init(name: "price_before", value: .optional(before)), .init(name: "price", value: .string(price)),
+      ]
+    }
+    if let user, let known = old.userID, known != user {
+      members.append(.init(name: "user_replaced", value: .bool(true)))
+    }
+    return .object(members)
   }
 
   private static func completeOne(_ session: Session, id: String) throws -> ExitCode {
@@ -67,16 +96,28 @@ enum ReceiptComplete {
         "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; "
           + "add it to \(DisplayText.clean(session.configurationPath))")
     }
+    // What is on its way, or has arrived, cannot be changed at all; the store says so.
+    let isOpen = record.receipt?.state != .pending && record.receipt?.state != .delivered
+    if isOpen, !session.command.flag("force"),
+      let has = known(record.purchase, options["user"], options["price"])
+    {
+      throw OperatorFault(.refused, "\(DisplayText.clean(id)) \(has); --force replaces it")
+    }
     if session.command.flag("dry-run") {
+      if record.purchase.userID == nil, options["user"] == nil, options["context"] == nil {
+        let lack = OperatorResult.lacks(.user).explanation(id: id)
+        throw OperatorFault(.refused, "\(DisplayText.clean(id)) \(lack)")
+      }
       session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
       return .done
     }
     let command = CompleteReceipt(
-      id: id, userID: options["user"], priceID: options["price"], contextID: options["context"])
+      id: id, userID: options["user"], priceID: options["price"], contextID: options["context"],
+      force: session.command.flag("force"))
     let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
     let entry = session.auditEntry(
       app: record.app, subject: id, reason: try session.reason(option: "why"),
-      details: ["supplied": .array(supplied)])
+      details: details(record.purchase, options["user"], options["price"], supplied))
     let audited = Audited(command) { $0 == .done ? entry : nil }
     let outcome = try session.writer(configuration).apply(audited, now: session.moment)
     guard outcome == .done else {

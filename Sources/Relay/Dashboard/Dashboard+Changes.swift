@@ -184,6 +184,7 @@ extension Problem {
         "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
+      case .known: "It has one already; receiptctl receipts complete replaces it, with --force."
       case .erased: "Its user was forgotten; nothing is left that could be sent."
       }
     return Problem(

@@ -18,6 +18,8 @@ public enum OperatorResult: Sendable, Equatable {
   case contextNotUsable
   /// Its user was forgotten; there is nothing left to send.
   case erased
+  /// It is known already, and was not to be replaced without force: `user` or `price`.
+  case known(Reason)
 }
 
 /// Takes a receipt up again: due at a moment, with its whole retry budget and its history.
@@ -95,8 +97,13 @@ public struct CompleteReceipt: StoreCommand {
   public var userID: String?
   public var priceID: String?
   public var contextID: String?
+  /// Whether a user or a price that is known is replaced.
+  public var force: Bool
 
-  public init(id: String, userID: String?, priceID: String?, contextID: String?) {
+  public init(
+    id: String, userID: String?, priceID: String?, contextID: String?, force: Bool = false
+  ) {
+    self.force = force
     self.id = id
     self.userID = userID
     self.priceID = priceID
@@ -138,6 +145,13 @@ public struct CompleteReceipt: StoreCommand {
   private func supply(
     to record: inout PurchaseRecord, in store: StoreSession
   ) throws(SQLiteError) -> OperatorResult? {
+    if record.purchase.isErased { return .erased }
+    if !force {
+      if let known = record.purchase.userID, let userID, userID != known { return .known(.user) }
+      if let priceID, !record.purchase.prices.isEmpty, !record.purchase.prices.contains(priceID) {
+        return .known(.price)
+      }
+    }
     if let userID, userID != record.purchase.userID {
       if record.purchase.contextID != nil {
         record.purchase.contextID = nil
