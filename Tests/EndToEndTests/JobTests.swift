@@ -34,7 +34,7 @@ import Testing
   func killedInTheMiddle() throws {
     try Self.withFailed(.init(receipts: 2000, failed: 100)) { relay, destination in
       let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "30/s", "--yes"])
-      #expect(try replay.end() == 0)
+      #expect(try replay.end() == 3, "two of five lack something and are left")
       let before = try destination.waitFor(requests: 15)
       try relay.stop(SIGKILL)
       #expect(try Self.onlyJob(relay)?.state == .running)
@@ -44,17 +44,15 @@ import Testing
         let job = try Self.onlyJob(relay)
         return job?.endedAt == nil ? nil : job
       }
-      #expect(job.state == .done && job.count(.delivered) == 60 && job.count(.skipped) == 40)
-      #expect(Set(job.missed.compactMap(\.reason)) == ["lacks_price", "lacks_user"])
+      #expect(job.state == .done && job.count(.delivered) == 60 && job.total == 60)
       let ledger = destination.ledger
       let objects = Set(ledger.compactMap(\.objectID))
       #expect(objects.count == 60)
       // Again only what was in flight when receiptd was killed.
       #expect(ledger.count - 60 <= count - before.count + 8)
-      // Two of five had nothing to send, so that 60 of 100 are spread over at least 99/30 s but for the
-      // second that is caught up with at most.
+      // 60 of them are spread over 59/30 s but for the second that is caught up with at most.
       let took = try #require(ledger.last).at.milliseconds(since: try #require(ledger.first).at)
-      #expect(took > 2000)
+      #expect(took > 900)
       #expect(try relay.read { try $0.integrityFaults() } == [])
     }
   }
@@ -70,7 +68,7 @@ import Testing
         let job = try Self.onlyJob(relay)
         return job?.state == .running ? job : nil
       }
-      #expect(job.total == 30_000)
+      #expect(job.total == 18_000)
       #expect(try relay.operate(["jobs", "cancel", job.id, "--yes"]).end() == 0)
       #expect(try relay.operate(["jobs", "watch", job.id]).end() == 3)
       #expect(destination.ledger.count <= 1)
@@ -83,14 +81,14 @@ import Testing
       destination.answerAll { $0.number % 10 == 0 ? .status(422) : .taken }
       let terminal = try PseudoTerminal(
         Self.words(relay, "receipts", "replay", "--state", "failed", "--wait"))
-      #expect(terminal.shows("Replay 500 receipts? [y/N]"))
+      #expect(terminal.shows("Replay 300 receipts? [y/N]"))
       #expect(terminal.text.contains("gave_up") && terminal.text.contains("OLDEST"))
       terminal.type("y\n")
       #expect(terminal.shows("delivering ["))
       #expect(terminal.end() == 3)
-      #expect(terminal.text.contains("500/500") && terminal.text.contains("/s"))
-      #expect(terminal.text.contains("270 delivered, 30 failed, 200 skipped."))
-      #expect(terminal.text.contains("http_422") && terminal.text.contains("lacks_user"))
+      #expect(terminal.text.contains("300/300") && terminal.text.contains("/s"))
+      #expect(terminal.text.contains("270 delivered, 30 failed."))
+      #expect(terminal.text.contains("http_422") && terminal.text.contains("lacks its"))
     }
   }
 
