@@ -18,9 +18,6 @@ extension CommandTable {
 }
 
 extension Session {
-  /// Says on a terminal what takes a while now and cannot tell how far it is.
-  func noteWork(_ text: String) { if output.notes.isTerminal { output.note(text) } }
-
   /// The words that the person gave as reason.
   func reason(option name: String = "reason") throws(UsageError) -> String? {
     guard let text = command.options[name] else { return nil }

@@ -85,6 +85,9 @@ struct Session {
     return true
   }
 
+  /// Says on a terminal what takes a while now and cannot tell how far it is.
+  func noteWork(_ text: String) { if output.notes.isTerminal { output.note(text) } }
+
   /// Goes on only when `--yes` was given or a person agrees.
   func ask(_ question: String) throws {
     if command.flag("yes") { return }

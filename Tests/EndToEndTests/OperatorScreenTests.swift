@@ -42,7 +42,10 @@ struct OperatorScreenTests {
           // What comes meanwhile is seen.
           try buy(relay, "jdo-2")
           try relay.reaches(.delivered, Checkout("jdo-2").subscription)
-          #expect(screen.shows("delivered 0.0/s") || screen.shows("delivered 0.1/s") || screen.shows("/s"))
+          try waitUntil("the rate shows it") {
+            screen.read()
+            return screen.text.contains(/delivered (?!0\.0\/)\d+\.\d\/s/)
+          }
         }
         screen.type(key)
         #expect(screen.end() == 0)

@@ -102,7 +102,7 @@ struct EventReprocess {
       try say(try wouldBecome(known), isDry: true)
       return .done
     }
-    if !known.isEmpty { try session.ask("Read \(Self.counted(known.count)) again?") }
+    if !known.isEmpty { try session.ask("Read \(Counted.of(known.count, "event")) again?") }
     try say(try apply(known), isDry: false)
     return known.count == events.count ? .done : (known.isEmpty ? .refused : .partly)
   }
@@ -165,8 +165,6 @@ struct EventReprocess {
     return results
   }
 
-  static func counted(_ count: Int) -> String { count == 1 ? "1 event" : "\(count) events" }
-
   private func say(
     _ results: [(event: EventSummary, outcome: ReprocessEvent.Outcome)], isDry: Bool
   ) throws {
@@ -188,6 +186,6 @@ struct EventReprocess {
     for (words, count) in groups.sorted(by: { $0.key < $1.key }) { output.line("\(words)  \(count)") }
     let changed = groups.values.reduce(0, +)
     let (read, verb) = isDry ? ("Would read", "would change") : ("Read", "changed")
-    output.line("\(read) \(Self.counted(results.count)) again; \(changed) \(verb).")
+    output.line("\(read) \(Counted.of(results.count, "event")) again; \(changed) \(verb).")
   }
 }

@@ -56,7 +56,7 @@ enum Counted {
   static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
   /// `1 receipt`, `3 receipts`
-  static func receipts(_ count: Int) -> String { count == 1 ? "1 receipt" : "\(count) receipts" }
+  static func receipts(_ count: Int) -> String { of(count, "receipt") }
 
   /// `5/s`, `0.5/s`
   static func rate(_ perSecond: Double) -> String {

@@ -1,5 +1,5 @@
-// `users forget`: erases a user, in short transactions that can be cut off anywhere and given again; then
-// looks through the events that belong to no purchase, which only their content tells.
+// `users forget`: erases a user, in short transactions that can be cut off anywhere and given again. First it
+// looks through the events that belong to no purchase, for only the rest tells by which ids they are known.
 
 internal import Domain
 internal import JSON
@@ -17,7 +17,6 @@ struct UserForget {
   private struct Done {
     var receipts = 0
     var cancelled = 0
-    var purchases = 0
     var contexts = 0
     var events = 0
     var open: [String] = []
@@ -26,7 +25,6 @@ struct UserForget {
     mutating func add(_ outcome: ForgetPurchases.Outcome) {
       receipts += outcome.receipts
       cancelled += outcome.cancelled
-      purchases += outcome.purchases
       events += outcome.events
       open += outcome.open
     }
