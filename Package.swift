@@ -103,7 +103,7 @@ let package = Package(
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
-    tests("HTTPServerTests", ["HTTPServer", "Platform"]),
+    tests("HTTPServerTests", ["HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(

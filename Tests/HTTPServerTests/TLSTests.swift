@@ -1,5 +1,6 @@
 import HTTPServer
 import Platform
+import TestSupport
 import Testing
 
 @Suite("TLS") struct TLSTests {
@@ -8,8 +9,8 @@ import Testing
     _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in },
     _ body: (Server, String) throws -> Void
   ) throws {
-    try TestCommand.withDirectory { directory in
-      let made = try TestCommand.run([
+    try TestDirectory.with { directory in
+      let made = try ShellRun([
         "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
         "-days", "2",
         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
@@ -17,8 +18,8 @@ import Testing
       ])
       try #require(made.code == 0, "\(made.output)")
       let identity = ServerConfiguration.Identity(
-        certificatePEM: try TestCommand.contents("\(directory)/certificate.pem"),
-        keyPEM: try TestCommand.contents("\(directory)/key.pem"))
+        certificatePEM: try TestDirectory.contents("\(directory)/certificate.pem"),
+        keyPEM: try TestDirectory.contents("\(directory)/key.pem"))
       let server = try application.serve { configuration in
         configuration.tls = identity
         change(&configuration)
@@ -28,10 +29,8 @@ import Testing
     }
   }
 
-  private func curl(_ server: Server, _ directory: String, _ more: String...) throws -> (
-    code: Int32, output: String
-  ) {
-    try TestCommand.run(
+  private func curl(_ server: Server, _ directory: String, _ more: String...) throws -> ShellRun {
+    try ShellRun(
       ["curl", "--silent", "--max-time", "10", "--cacert", "\(directory)/certificate.pem"] + more
         + ["--write-out", " %{http_code}", "https://127.0.0.1:\(server.port)/a%2Fb"])
   }

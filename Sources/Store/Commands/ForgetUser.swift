@@ -20,7 +20,6 @@ public struct ForgetPurchases: StoreCommand {
   }
 
   public struct Outcome: Sendable, Equatable {
-    public var purchases = 0
     public var receipts = 0
     public var events = 0
     public var cancelled = 0
@@ -49,7 +48,6 @@ public struct ForgetPurchases: StoreCommand {
         try store.write(receipt, to: &record, from: found)
       }
       outcome.events += try store.erasures.empty(record, at: store.now, isAskedByID: isAskedByID)
-      outcome.purchases += 1
       if record.receipt != nil { outcome.receipts += 1 }
     }
     return outcome
