@@ -32,7 +32,9 @@ public struct CheckoutReturn: Sendable, Hashable {
   ///   - hosts: where the relay may be; other hosts are refused under every scheme.
   ///   - schemes: the app's custom schemes.
   public init?(_ url: URL, hosts: Set<String>, schemes: Set<String> = []) {
-    guard let path = LinkReader(schemes: schemes, hosts: hosts).path(of: url) else { return nil }
+    guard URLParts(url).isAt(LinkText.lowercased(hosts)),
+      let path = LinkReader(schemes: schemes, hosts: hosts).path(of: url)
+    else { return nil }
     self.init(path: path)
   }
 
