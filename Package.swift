@@ -53,6 +53,7 @@ let package = Package(
     // Wrappers and small foundations.
     library("JSON"),
     library("HTML"),
+    library("AppLinks", ["JSON"]),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -100,6 +101,7 @@ let package = Package(
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML"]),
+    tests("AppLinksTests", ["AppLinks", "JSON"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
