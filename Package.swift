@@ -52,8 +52,8 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("JSON"),
-    library("HTML"),
     library("AppLinks", ["JSON"]),
+    library("HTML", ["AppLinks"]),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -73,8 +73,8 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-        "Destinations", "Store", "Presentation",
+        "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
+        "Processors", "Destinations", "Store", "Presentation",
       ]),
 
     // What people touch.
@@ -100,7 +100,7 @@ let package = Package(
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
-    tests("HTMLTests", ["HTML"]),
+    tests("HTMLTests", ["HTML", "AppLinks"]),
     tests("AppLinksTests", ["AppLinks", "JSON"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
@@ -116,8 +116,8 @@ let package = Package(
     tests(
       "RelayTests",
       [
-        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations", "HTML", "TestSupport",
+        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite",
+        "Processors", "Destinations", "HTML", "TestSupport",
       ]),
     tests(
       "EndToEndTests",
