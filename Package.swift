@@ -61,7 +61,8 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("JSON"),
-    library("HTML"),
+    library("AppLinks", ["JSON"]),
+    library("HTML", ["AppLinks"]),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -81,8 +82,8 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-        "Destinations", "Store", "Presentation",
+        "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
+        "Processors", "Destinations", "Store", "Presentation",
       ]),
 
     // What people touch.
@@ -109,7 +110,8 @@ let package = Package(
     // Tests mirror the sources.
     tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer"]),
     tests("JSONTests", ["JSON", "Platform"]),
-    tests("HTMLTests", ["HTML"]),
+    tests("HTMLTests", ["HTML", "AppLinks"]),
+    tests("AppLinksTests", ["AppLinks", "JSON"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -124,8 +126,8 @@ let package = Package(
     tests(
       "RelayTests",
       [
-        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations", "HTML", "TestSupport",
+        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite",
+        "Processors", "Destinations", "HTML", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

@@ -19,11 +19,13 @@ public struct AppConfiguration: Sendable, Equatable {
   public var purchasely: Purchasely
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
+  /// Nil: the relay leads nobody anywhere.
+  public var links: Links?
 
   public init(
     slug: String, client: ClientAccess, stripe: Stripe, purchasely: Purchasely,
     join: JoinPolicy = JoinPolicy(),
-    delivery: DeliveryPolicy = DeliveryPolicy()
+    delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
     self.slug = slug
     self.client = client
@@ -31,6 +33,7 @@ public struct AppConfiguration: Sendable, Equatable {
     self.purchasely = purchasely
     self.join = join
     self.delivery = delivery
+    self.links = links
   }
 
   /// Whether a text may be an app's slug.

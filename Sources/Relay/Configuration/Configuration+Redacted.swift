@@ -77,7 +77,7 @@ extension Configuration.Admin {
 
 extension AppConfiguration {
   fileprivate var redacted: JSONValue {
-    [
+    let value: JSONValue = [
       "client": client.redacted, "stripe": stripe.redacted,
       "purchasely": purchasely.redacted,
       "join": [
@@ -105,6 +105,7 @@ extension AppConfiguration {
         "forward_context": .bool(delivery.forwardContext),
       ],
     ]
+    return links.map { value.adding("links", $0.redacted) } ?? value
   }
 }
 
@@ -158,7 +159,7 @@ extension JSONValue {
     .array(secrets.map { .string($0.description) })
   }
 
-  fileprivate func adding(_ name: String, _ value: JSONValue) -> JSONValue {
+  func adding(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members + [Member(name: name, value: value)])
   }

@@ -42,6 +42,14 @@ enum ConfigurationLimits {
   /// 0 does not wait at all.
   static let joinWait: ClosedRange<Int64> = 0...year
 
+  static let linkedApps = 1...100
+  static let linkedPaths = 0...500
+  static let fingerprints = 1...50
+  static let checkoutPages = 0...10_000
+  /// So that a page for people stays under 10 KB whatever is configured.
+  static let appNameBytesMax = 100
+  static let storeURLBytesMax = 500
+
   static let concurrency = 1...1000
   static let ratePerSecond = 0.001...100_000
   static let deliveryTimeout: ClosedRange<Int64> = 1...(10 * minute)

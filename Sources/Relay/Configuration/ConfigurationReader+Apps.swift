@@ -33,10 +33,12 @@ extension ConfigurationReader {
     let purchasely = purchasely(reader.object("purchasely"))
     let join = join(reader.object("join"))
     let delivery = delivery(reader.object("delivery"))
+    let links = links(reader, slug: slug)
     reader.reportUnknownKeys()
     guard let client, let stripe, let purchasely else { return nil }
     return AppConfiguration(
-      slug: slug, client: client, stripe: stripe, purchasely: purchasely, join: join, delivery: delivery)
+      slug: slug, client: client, stripe: stripe, purchasely: purchasely, join: join, delivery: delivery,
+      links: links)
   }
 
   private func client(_ app: ObjectReader) -> AppConfiguration.ClientAccess? {
