@@ -74,7 +74,7 @@ private struct WatchedTransport: Transport {
       #expect(try await client.status(of: posted.contextID).state == .open)
 
       async let states = client.updates(of: posted.contextID, within: 60)
-        .reduce(into: [CheckoutStatus]()) { $0.append($1) }
+        .reduce(into: [CheckoutKit.CheckoutStatus]()) { $0.append($1) }
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
       try relay.take(checkout.completed)
       let all = try await states
@@ -85,6 +85,30 @@ private struct WatchedTransport: Transport {
       #expect(delivered["ply_context"] == (try context.plyContext()))
       let final = try await client.finalStatus(of: posted.contextID)
       #expect(final.state.progress == .processed)
+    }
+  }
+
+  @Test("The app is given the checkout page of its price; a price without one is refused")
+  func checksOut() async throws {
+    let links: JSONValue = [
+      "origin": "https://pay.example.com",
+      "checkout": .object([.init(name: Checkout.price, value: "https://buy.stripe.com/test?x=y")]),
+    ]
+    try await Self.withRelay(top: ["apps": ["shop": ["links": links]]]) { relay, _ in
+      let checkout = Checkout("app-user-4")
+      let client = try Self.client(relay.outside.api.port)
+      let posted = try await client.checkout(Self.context(checkout), userID: checkout.user)
+      let page = "https://buy.stripe.com/test?x=y&client_reference_id=\(posted.contextID)"
+      #expect(posted.checkoutURL?.absoluteString == page)
+      let again = try await client.post(Self.context(checkout), userID: checkout.user)
+      #expect(again.isRepeat && again.checkoutURL == posted.checkoutURL)
+      let unknown = WebCheckoutContext(stripePriceID: "price_of_no_page")
+      let error = await #expect(throws: RelayError.self) {
+        try await client.checkout(unknown, userID: checkout.user)
+      }
+      guard case .http(let failure) = error else { throw NeverHappened(what: "a refusal") }
+      #expect(failure.status == 422 && failure.problem?.type == "urn:receiptd:problem:unknown-price")
+      #expect(try relay.count("contexts") == 1)
     }
   }
 
