@@ -13,8 +13,9 @@ let house: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// The same for what apps build with toolchains and SDKs of their own: a warning there must not stop them, and
-/// a package with unsafe flags could not be used at all. On Linux, where it is tested, it keeps to the house.
+/// The same for what apps build with toolchains and SDKs of their own: a warning there must not stop them,
+/// and a package with unsafe flags could not be used at all. On Linux, where it is tested, it keeps to the
+/// house.
 let kit: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -115,7 +116,7 @@ let package = Package(
       swiftSettings: house),
 
     // Tests mirror the sources.
-    tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer"]),
+    tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer", "TestSupport"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
     tests("AppLinksTests", ["AppLinks", "JSON"]),
