@@ -113,6 +113,34 @@ private struct WatchedTransport: Transport {
     }
   }
 
+  @Test("PL24: every way from the return page into the app is one that the app understands")
+  func understandsTheReturnPage() async throws {
+    let links: JSONValue = [
+      "origin": "https://pay.example.com",
+      "ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "exampleapp"],
+      "return": ["name": "Example", "ios_store": "https://apps.apple.com/app/id1"],
+    ]
+    try await Self.withRelay(top: ["apps": ["shop": ["links": links]]]) { relay, _ in
+      let posted = try await Self.client(relay.outside.api.port)
+        .post(Self.context(Checkout("app-user-5")), userID: "app-user-5")
+      for (query, expected) in [
+        ("context_id=\(posted.contextID)", CheckoutReturn(app: "shop", contextID: posted.contextID)),
+        ("session_id=cs_test_1", CheckoutReturn(app: "shop", sessionID: "cs_test_1")),
+      ] {
+        let page = try relay.outside.api.request(
+          "GET", "/v1/shop/return?\(query)", headers: ["User-Agent": "Mozilla/5.0 (iPhone; like Mac OS X)"])
+        let addresses = page.text.matches(of: #/<a [^>]*href="([^"]+)"/#)
+          .map { $0.1.replacingOccurrences(of: "&amp;", with: "&") }
+        let ways = try addresses.map { address in
+          CheckoutReturn(
+            try #require(URL(string: address)), hosts: ["pay.example.com"], schemes: ["exampleapp"])
+        }
+        #expect(ways == [expected, expected, nil], "\(addresses)")
+        #expect(addresses.map { $0.prefix { $0 != ":" } } == ["https", "exampleapp", "https"])
+      }
+    }
+  }
+
   @Test("A refused key, an unknown app and an unknown context are told with the relay's own advice")
   func isRefused() async throws {
     try await Self.withRelay { relay, _ in

@@ -6,29 +6,40 @@ public import Foundation
 /// custom scheme: `exampleapp://HOST/v1/{app}/return?context_id=ctx_…`.
 ///
 /// It says *which* checkout the person comes back from, not how it ended: whoever opens the link can write
-/// what they like. Ask the relay: ``RelayClient/finalStatus(of:within:)``.
+/// what they like. Ask the relay: ``RelayClient/finalStatus(of:within:)``. When the relay does not know yet
+/// which context a payment belongs to, there is the processor's name for it, or none at all; then it is the
+/// checkout that the app began last.
 public struct CheckoutReturn: Sendable, Hashable {
   /// The app's name at the relay.
   public let app: String
-  /// The context that was posted before the checkout.
-  public let contextID: String
+  /// The context that was posted before the checkout; nil when the address does not say.
+  public let contextID: String?
+  /// The processor's session, such as Stripe's `cs_…`; nil when the address does not say.
+  public let sessionID: String?
 
   /// A return address, to print it.
-  public init(app: String, contextID: String) {
+  public init(app: String, contextID: String? = nil, sessionID: String? = nil) {
     self.app = app
     self.contextID = contextID
+    self.sessionID = sessionID
   }
 
   /// Reads a link that ``LinkRouter`` has taken apart.
+  ///
+  /// It is nil for another path, and for an id that the relay cannot have given.
   public init?(path: LinkPath) {
-    guard path.segments.count == 3, path[0] == "v1", path[2] == "return",
-      let app = path[1], Self.isApp(app), let id = path.query["context_id"], Self.isContextID(id)
+    guard path.segments.count == 3, path[0] == "v1", path[2] == "return", let app = path[1], Self.isApp(app)
     else { return nil }
-    self.init(app: app, contextID: id)
+    let (contextID, sessionID) = (path.query[Self.contextField], path.query[Self.sessionField])
+    guard contextID.map(Self.isContextID) != false, sessionID.map(Self.isSessionID) != false else {
+      return nil
+    }
+    self.init(app: app, contextID: contextID, sessionID: sessionID)
   }
 
   /// Reads a URL without a router.
   /// - Parameters:
+  ///   - url: what the app was opened with.
   ///   - hosts: where the relay may be; other hosts are refused under every scheme.
   ///   - schemes: the app's custom schemes.
   public init?(_ url: URL, hosts: Set<String>, schemes: Set<String> = []) {
@@ -39,7 +50,15 @@ public struct CheckoutReturn: Sendable, Hashable {
   }
 
   /// What the link says.
-  public var path: LinkPath { LinkPath("v1", app, "return", query: ["context_id": contextID]) }
+  public var path: LinkPath {
+    var query: [String: String] = [:]
+    query[Self.contextField] = contextID
+    query[Self.sessionField] = sessionID
+    return LinkPath("v1", app, "return", query: query)
+  }
+
+  private static let contextField = "context_id"
+  private static let sessionField = "session_id"
 
   /// `[a-z0-9][a-z0-9-]{0,62}`, as the relay has it.
   static func isApp(_ text: String) -> Bool {
@@ -49,6 +68,9 @@ public struct CheckoutReturn: Sendable, Hashable {
     guard let first = text.utf8.first, isWord(first), text.utf8.count <= 63 else { return false }
     return text.utf8.allSatisfy { isWord($0) || $0 == UInt8(ascii: "-") }
   }
+
+  /// Up to 255 bytes, as the relay takes them.
+  private static func isSessionID(_ text: String) -> Bool { LinkText.isIdentifier(text, bytesMax: 255) }
 
   /// `ctx_` and 26 characters of Crockford's base32, as the relay gives them.
   static func isContextID(_ text: String) -> Bool {

@@ -18,8 +18,10 @@ public struct UniversalLink: Sendable, Hashable {
   public static let activityType = "NSUserActivityTypeBrowsingWeb"
 
   /// Reads a link.
-  /// - Parameter hosts: the app's hosts, in any case, in ASCII (`xn--…`); one on a port of its own with it:
-  ///   `localhost:8443`.
+  /// - Parameters:
+  ///   - url: what the app was opened with.
+  ///   - hosts: the app's hosts, in any case, in ASCII (`xn--…`); one on a port of its own with it:
+  ///     `localhost:8443`.
   public init?(_ url: URL, hosts: Set<String>) {
     let parts = URLParts(url)
     guard parts.comparableScheme == "https", parts.isAt(LinkText.lowercased(hosts)),
@@ -33,6 +35,7 @@ public struct UniversalLink: Sendable, Hashable {
   /// - Parameters:
   ///   - activityType: `NSUserActivity.activityType`; only browsing counts.
   ///   - webpageURL: `NSUserActivity.webpageURL`.
+  ///   - hosts: as in ``init(_:hosts:)``.
   public init?(activityType: String, webpageURL: URL?, hosts: Set<String>) {
     guard activityType == Self.activityType, let webpageURL else { return nil }
     self.init(webpageURL, hosts: hosts)

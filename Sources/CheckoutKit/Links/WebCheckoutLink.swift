@@ -35,8 +35,10 @@ public struct WebCheckoutLink: Sendable, Hashable {
     case unusablePlan
   }
 
-  /// Reads a URL.
-  /// - Parameter schemes: the app's custom schemes, in any case.
+  /// Reads a URL, and says why it is none.
+  /// - Parameters:
+  ///   - url: what the app was opened with.
+  ///   - schemes: the app's custom schemes, in any case; `http` and `https` are never among them.
   public static func parse(_ url: URL, schemes: Set<String>) -> Result<WebCheckoutLink, Fault> {
     let parts = URLParts(url)
     guard let scheme = parts.comparableScheme,

@@ -14,8 +14,9 @@ public struct PaymentURL: Sendable, Hashable {
   public let callbackScheme: String?
 
   /// The payment URL of an order.
-  /// - Parameter callbackScheme: as it was given to the relay; here its case counts, because it does in the
-  ///   SDK.
+  /// - Parameters:
+  ///   - url: as the payment order has it.
+  ///   - callbackScheme: as it was given to the relay; here its case counts, because it does in the SDK.
   public init(_ url: URL, callbackScheme: String? = nil) {
     self.url = url
     self.callbackScheme = callbackScheme

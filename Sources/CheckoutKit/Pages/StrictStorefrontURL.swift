@@ -28,7 +28,9 @@ public struct StrictStorefrontURL: Sendable, Hashable {
   public let isConfirmationPage: Bool
 
   /// Looks at a URL.
-  /// - Parameter hosts: the storefront's hosts: `example.com`, `example.myshopify.com`.
+  /// - Parameters:
+  ///   - url: a link on a page, or what the app was opened with.
+  ///   - hosts: the storefront's hosts: `example.com`, `example.myshopify.com`.
   /// - Returns: nil for a URL that is none of theirs.
   public init?(_ url: URL, hosts: Set<String>) {
     let parts = URLParts(url)

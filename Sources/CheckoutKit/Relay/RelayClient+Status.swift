@@ -22,7 +22,9 @@ extension RelayClient {
   /// Waits until the checkout has ended.
   ///
   /// A dead network is waited out. Being cancelled, as by a screen that goes away, ends it at once.
-  /// - Parameter seconds: how long to go on at most.
+  /// - Parameters:
+  ///   - contextID: as the relay gave it.
+  ///   - seconds: how long to go on at most.
   /// - Returns: a status whose state is final.
   /// - Throws: ``RelayError/timedOut`` when it had not ended by then; what stood in the way when the relay
   ///   could not be asked at all.

@@ -45,6 +45,7 @@ public struct RelayClient: Sendable {
   /// - Parameters:
   ///   - relay: the relay's origin, https; http for this machine only.
   ///   - app: the app's name at the relay.
+  ///   - credential: how the app proves itself.
   ///   - transport: how requests are sent.
   ///   - retries: how long to go on.
   ///   - clock: what pauses are measured with.
@@ -64,7 +65,9 @@ public struct RelayClient: Sendable {
   // MARK: Before the checkout
 
   /// Posts a context, and says where its checkout page is.
-  /// - Parameter userID: the id that the Purchasely SDK was given.
+  /// - Parameters:
+  ///   - context: which paywall, and what is to be bought.
+  ///   - userID: the id that the Purchasely SDK was given.
   /// - Returns: the context; its ``PostedContext/checkoutURL`` is never nil.
   /// - Throws: ``RelayError``; an unknown price is ``RelayError/http(_:)`` with 422.
   public func checkout(
@@ -77,7 +80,9 @@ public struct RelayClient: Sendable {
 
   /// Posts a context, for apps that have the checkout page's address themselves. Repeat it as you like: as
   /// long as the context is not used, the same context of the same user gives the same id.
-  /// - Parameter userID: the id that the Purchasely SDK was given.
+  /// - Parameters:
+  ///   - context: which paywall, and what is to be bought.
+  ///   - userID: the id that the Purchasely SDK was given.
   public func post(
     _ context: WebCheckoutContext, userID: String
   ) async throws(RelayError) -> PostedContext {

@@ -66,9 +66,13 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
   }
 
   /// A context of what the Purchasely SDK knows.
-  /// - Parameter attributes: the SDK's built-in attributes. Four of them are read:
-  ///   `ply_last_presentation_displayed`, `ply_last_placement_displayed`, `ply_latest_abtest_id` and
-  ///   `ply_latest_abtest_variant_id`. What is no text is left out.
+  /// - Parameters:
+  ///   - stripePriceID: what is to be bought.
+  ///   - stripeObjectType: whether it renews.
+  ///   - originalPlatform: where the person saw the paywall.
+  ///   - attributes: the SDK's built-in attributes. Four of them are read:
+  ///     `ply_last_presentation_displayed`, `ply_last_placement_displayed`, `ply_latest_abtest_id` and
+  ///     `ply_latest_abtest_variant_id`. What is no text is left out.
   public init(
     stripePriceID: String, stripeObjectType: StripeObjectType = .subscription,
     originalPlatform: String = "IOS", attributes: [String: Any]

@@ -36,16 +36,37 @@ import Testing
       "https://pay.example.com/v1/ios/return/more?context_id=\(id)",
       "https://pay.example.com/v1/IOS/return?context_id=\(id)",
       "https://pay.example.com/v1/-ios/return?context_id=\(id)",
-      "https://pay.example.com/v1/ios/return", "https://pay.example.com/v1/ios/return?context_id=",
+      "https://pay.example.com/v1/ios/return?context_id=", "https://pay.example.com/v1/ios/return?context_id",
+      "https://pay.example.com/v1/ios/return?session_id=",
+      "https://pay.example.com/v1/ios/return?session_id=%0A",
+      "https://pay.example.com/v1/ios/return?session_id=cs_1&context_id=ctx_1",
       "https://pay.example.com/v1/ios/return?context_id=ctx_1",
       "https://pay.example.com/v1/ios/return?context_id=\(id)0",
       "https://pay.example.com/v1/ios/return?context_id=\(id.lowercased())",
       "https://pay.example.com/v1/ios/return?context_id=rcp_\(id.dropFirst(4))",
-      "https://pay.example.com/v1/ios/return?CONTEXT_ID=\(id)",
       "https://pay.example.com/v1/ios/return?context_id=\(id)%00",
-      "https://pay.example.com/v1/ios/return#context_id=\(id)",
     ])
   func refuses(_ text: String) throws { #expect(try Self.read(text) == nil) }
+
+  @Test(
+    "PL24: the relay may know the processor's session only, or nothing yet",
+    arguments: [
+      ("https://pay.example.com/v1/ios/return", CheckoutReturn(app: "ios")),
+      ("exampleapp://pay.example.com/v1/ios/return#context_id=\(id)", CheckoutReturn(app: "ios")),
+      ("https://pay.example.com/v1/ios/return?CONTEXT_ID=\(id)", CheckoutReturn(app: "ios")),
+      (
+        "https://pay.example.com/v1/ios/return?session_id=cs_test_a1",
+        CheckoutReturn(app: "ios", sessionID: "cs_test_a1")
+      ),
+      (
+        "exampleapp://pay.example.com/v1/shop/return?session_id=cs_1&context_id=\(id)",
+        CheckoutReturn(app: "shop", contextID: id, sessionID: "cs_1")
+      ),
+    ])
+  func knowsLess(_ text: String, _ expected: CheckoutReturn) throws {
+    #expect(try Self.read(text) == expected)
+    #expect(try Self.read(#require(expected.path.url(host: "pay.example.com")).absoluteString) == expected)
+  }
 
   @Test("PL24: a printed return address is read as the same one")
   func printsAndReads() throws {

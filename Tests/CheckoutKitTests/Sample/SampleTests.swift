@@ -45,8 +45,8 @@ import Testing
     #expect(opened.withLock(\.count) == 1)
   }
 
-  @Test("Whoever comes back by hand is told as well; a link of another checkout shows nothing")
-  func comesBackByHand() async throws {
+  @Test("A link of another checkout shows nothing, one that names none is of the checkout that was begun")
+  func knowsItsOwn() async throws {
     let (shop, _) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
     shop.setActive(true)
@@ -57,6 +57,20 @@ import Testing
     await shop.work?.value
     shop.open(other)
     #expect(shop.state.checkout == .inBrowser)
+    // An address that names no context is of the checkout that was begun.
+    shop.open(try url("exampleapp://pay.example.com/v1/ios/return?session_id=cs_1"))
+    #expect(shop.state.checkout == .checking)
+    await shop.work?.value
+    #expect(shop.state.checkout == .bought)
+  }
+
+  @Test("Whoever comes back by hand, and not by a link, is told as well")
+  func comesBackByHand() async throws {
+    let (shop, _) = try Self.shop(
+      .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
+    shop.setActive(true)
+    shop.buy(planID: Example.price)
+    await shop.work?.value
     shop.setActive(false)
     shop.setActive(true)
     await shop.work?.value

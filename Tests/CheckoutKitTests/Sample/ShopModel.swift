@@ -111,8 +111,10 @@ import Foundation
     router.activate { route in
       switch route {
       case .plans, .order: state.place = route
-      // A link of somebody else's checkout is no reason to show anything.
-      case .checkoutReturn(let back): if back.contextID == contextID { follow(back.contextID) }
+      case .checkoutReturn(let back):
+        // A link of somebody else's checkout is no reason to show anything.
+        guard let contextID, back.contextID == nil || back.contextID == contextID else { return }
+        follow(contextID)
       }
     }
   }
