@@ -85,8 +85,8 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
