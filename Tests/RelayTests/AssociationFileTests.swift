@@ -104,7 +104,8 @@ import Testing
     #expect(reply.header("Location") == nil)
     let (file, findings) = try AssetLinks.read(reply.body)
     #expect(findings.isEmpty)
-    #expect(file.statements.map(\.package.text) == ["com.example.a", "com.example.b", "com.example.c"])
+    #expect(
+      file.statements.map(\.package.text).sorted() == ["com.example.a", "com.example.b", "com.example.c"])
     #expect(file.statements.allSatisfy { $0.fingerprints.map(\.text).first?.hasPrefix("AB:AB:") == true })
     #expect(file.statements.allSatisfy { $0.fingerprints.count == 2 })
     guard case .array(let statements) = try JSONValue(parsing: reply.body) else {

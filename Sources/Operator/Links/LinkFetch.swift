@@ -31,7 +31,7 @@ struct LinkFetch {
       ] {
         let url = files.origin.text + path
         session.noteWork("Asking \(DisplayText.clean(files.host)) …")
-        let (faults, isAnswered) = check(fetch(url), expected.serialized())
+        let (faults, isAnswered) = check(fetch(url), expected)
         if !isAnswered { code = .unavailable } else if !faults.isEmpty, code == .done { code = .failed }
         if session.isJSON {
           session.output.json([
@@ -63,7 +63,7 @@ struct LinkFetch {
 
   /// What devices would not take, or what is not what is configured.
   private func check(
-    _ fetched: Result<TransferResult, TransferFailure>, _ expected: [UInt8]
+    _ fetched: Result<TransferResult, TransferFailure>, _ expected: JSONValue
   ) -> (faults: [String], isAnswered: Bool) {
     let result: TransferResult
     switch fetched {
@@ -82,12 +82,19 @@ struct LinkFetch {
     } else {
       if result.failure == .answerTooLarge {
         faults.append("is larger than \(AppSiteAssociation.byteCountMax) bytes, which devices do not take")
-      } else if result.body != expected {
+      } else if !says(result.body, expected) {
         faults.append("is not what the configuration says: reload receiptd, or see what stands before it")
       }
       let type = result.header("Content-Type")?.lowercased().prefix { $0 != ";" } ?? ""
       if type != "application/json" { faults.append("is not sent as application/json") }
     }
     return (faults, true)
+  }
+
+  /// Whether a file means what another does: the order of members means nothing.
+  private func says(_ bytes: [UInt8], _ expected: JSONValue) -> Bool {
+    // What is no JSON says something else.
+    guard let file = try? JSONValue(parsing: bytes) else { return false }
+    return file == (try? JSONValue(parsing: expected.serialized()))
   }
 }
