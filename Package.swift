@@ -30,8 +30,8 @@ func tests(
 
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] = [
-  "JSON", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations",
-  "Store", "Terminal", "Relay", "Operator",
+  "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+  "Destinations", "Store", "Terminal", "Relay", "Operator",
 ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
