@@ -101,7 +101,7 @@ let package = Package(
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "JSON"]),
+    tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),

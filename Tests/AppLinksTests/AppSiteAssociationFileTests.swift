@@ -151,6 +151,28 @@ struct AppSiteAssociationFileTests {
     }
   }
 
+  /// SH06: exclusions as shops have them, in both forms.
+  @Test(arguments: [
+    ("/", true), ("/cart", true), ("/checkouts/cn/abc/thank-you", true), ("/admin", false),
+    ("/admin/", false),
+    ("/admin/users?x=1", false), ("/admins", true), ("/Admin/x", true), ("/7/shop_payments/callback", false),
+    ("/7/shop_payments/callback/", false), ("/7/shop_payments/callback/x", true),
+    ("/a/b/shop_payments/callback", false),
+    ("/7/checkouts/abc/express/callback", false), ("/7/checkouts/express/callback", true),
+    ("/7/checkouts/abc/express/callback/x", true),
+  ])
+  func `A shop's exclusions keep links in the browser`(path: String, opens: Bool) throws {
+    let paths = [
+      "/*", "NOT /admin/*", "NOT /*/shop_payments/callback", "NOT /*/checkouts/*/express/callback",
+    ]
+    let file = AppSiteAssociation(apps: [try app([first], paths)])
+    for system in AssociationMatcher.System.allCases {
+      let verdict = AssociationMatcher(file, system: system).verdict(for: try LinkURL(path), app: first)
+      #expect(verdict.opensApp == opens)
+      #expect(opens || verdict.place?.text.contains(system == .legacy ? "NOT " : "exclude") == true)
+    }
+  }
+
   @Test func `The oldest forms are read`() throws {
     let text =
       #"{"applinks":{"apps":[],"details":{"B.b":{"paths":["/b/","NOT /a/*"]},"#
