@@ -14,6 +14,7 @@ struct PublicListener: RequestHandler {
   let checkouts: CheckoutBoard
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
+  private let returnPage: ReturnPage
 
   init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
@@ -27,6 +28,7 @@ struct PublicListener: RequestHandler {
     let intake = Intake(services: services, committer: committer)
     contexts = ContextIntake(intake: intake)
     webhooks = WebhookIntake(intake: intake)
+    returnPage = ReturnPage(checkouts: checkouts, clock: services.clock)
   }
 
   func admit(_ head: RequestHead) -> Admission {
@@ -72,7 +74,9 @@ struct PublicListener: RequestHandler {
     case .webhook(let processor):
       if app.processors[processor] == nil { return .notFound }
     case .contextStatus: break
-    case .returnPage, .swedbank, .trampoline: return .notFound
+    case .returnPage:
+      if app.links == nil { return .notFound }
+    case .swedbank, .trampoline: return .notFound
     }
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
@@ -94,7 +98,10 @@ struct PublicListener: RequestHandler {
       contexts.take(request, pathUser: user, purpose, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
     case .contextStatus(let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
-    case .returnPage, .swedbank, .trampoline: exchange.answer(.notFound)
+    case .returnPage:
+      guard let links = app.links else { return exchange.answer(.notFound) }
+      returnPage.answer(request.head, app, links, exchange)
+    case .swedbank, .trampoline: exchange.answer(.notFound)
     }
   }
 
