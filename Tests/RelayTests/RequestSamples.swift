@@ -98,13 +98,15 @@ final class RawClient {
   }
 
   /// The next answer.
-  func reply() throws(SystemError) -> Reply {
+  /// - Parameter hasBody: not after a HEAD.
+  func reply(hasBody: Bool = true) throws(SystemError) -> Reply {
     while true {
       let text = String(decoding: received, as: UTF8.self)
       if let end = text.firstRange(of: "\r\n\r\n") {
         let head = String(text[..<end.lowerBound])
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        let length = Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
+        let named = Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
+        let length = hasBody ? named : 0
         let start = head.utf8.count + 4
         if let length, received.count >= start + length {
           let body = Array(received[start..<(start + length)])
