@@ -13,7 +13,7 @@ struct NameTests {
   /// SC04 and SH04: what could break out of an intent URL or an attribute is no package name.
   @Test(arguments: [
     "", "a", "1a.b", "a.1b", "a..b", ".a.b", "a.b.", "com.example.app;S.browser_fallback_url=x",
-    "\"><script>", "com.exämple.app", "com.example.app ", "com.example.app\n", "_a.b", "com.ex-ample.app",
+    "\"><script>", "com.exämple.app", "com.example.other ", "com.example.other\n", "_a.b", "com.ex-ample.app",
     "com.example.app\u{0}", "a.b" + String(repeating: "c", count: 253),
   ])
   func `What is no package name is refused without being repeated`(text: String) {
