@@ -68,7 +68,9 @@ struct PublicListener: RequestHandler {
     case .webhook(let processor):
       if app.processors[processor] == nil { return .notFound }
     case .contextStatus: break
-    case .returnPage, .swedbank, .trampoline: return .notFound
+    case .returnPage: return .notFound
+    case .swedbank, .trampoline:
+      if SwedbankHelpers(app) == nil { return .notFound }
     }
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
@@ -90,7 +92,11 @@ struct PublicListener: RequestHandler {
       contexts.take(request, pathUser: user, purpose, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
     case .contextStatus(let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
-    case .returnPage, .swedbank, .trampoline: exchange.answer(.notFound)
+    case .returnPage: exchange.answer(.notFound)
+    case .swedbank(let helper):
+      exchange.answer(SwedbankHelpers(app)?.response(to: helper, request.head) ?? .failure(.notFound))
+    case .trampoline:
+      exchange.answer(SwedbankHelpers(app)?.trampoline(request.head) ?? .failure(.notFound))
     }
   }
 
