@@ -19,7 +19,7 @@ public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible
     invalid(name, "is none of those that are configured; check it against `links.swedbank`")
   }
 
-  static let impureTarget = CallbackFault(
+  public static let impureTarget = CallbackFault(
     "The address has a character that no browser sends in one (a blank, a quotation mark, <, >, #, a control "
       + "character or one beyond ASCII). Percent-encode it.")
 

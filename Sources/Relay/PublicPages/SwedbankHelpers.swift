@@ -34,7 +34,7 @@ struct SwedbankHelpers {
   private func androidIntent(_ head: RequestHead) throws(CallbackFault) -> Response {
     let target = try CallbackTarget(head.originTarget)
     let url = try AndroidPaymentURL(target, origin: links.origin, packages: settings.packages)
-    return page(button: Link(url.intent), opensByItself: true).response()
+    return page(Self.language(of: head), button: Link(url.intent), opensItself: true).response()
   }
 
   private func iosUniversalLink(_ head: RequestHead) throws(CallbackFault) -> Response {
@@ -50,7 +50,13 @@ struct SwedbankHelpers {
 
   /// Where the merchant's complete and cancel URLs lead. What was paid is not known here.
   private func returnPage(_ head: RequestHead) -> Response {
-    page(button: nil, opensByItself: false).response()
+    let language = Self.language(of: head)
+    let (words, name) = (language.words, links.returnPage?.name ?? app)
+    let heading = words.unknown.heading.text(app: name)
+    return PublicPage(
+      language: language.tag, title: heading, heading: heading,
+      sentences: [words.unknown.text.text(app: name), words.canCloseAndGoBack.text(app: name)]
+    ).response()
   }
 
   /// Answers a request to the page on a second host, from which the universal link opens the app.
@@ -58,8 +64,14 @@ struct SwedbankHelpers {
     result { () throws(CallbackFault) in
       let request = try CallbackTarget(head.originTarget, byteCountMax: BackLink.targetByteCountMax)
       let back = try BackLink(request, origin: links.origin, root: "/v1/\(app)/swedbank/sdk-callback/")
-      return page(button: Link(links.origin, target: back.target), opensByItself: false).response()
+      guard let button = Link(links.origin, target: back.target) else { throw .impureTarget }
+      let language = back.language.map { PageLanguage(tag: $0) } ?? Self.language(of: head)
+      return page(language, button: button, opensItself: false).response()
     }
+  }
+
+  private static func language(of head: RequestHead) -> PageLanguage {
+    PageLanguage(preferredIn: head.headers("Accept-Language"))
   }
 
   private func result(_ body: () throws(CallbackFault) -> Response) -> Result<Response, Problem> {
@@ -70,13 +82,14 @@ struct SwedbankHelpers {
     }
   }
 
-  private func page(button: Link?, opensByItself: Bool) -> PublicPage {
-    let name = links.returnPage?.name
-    let back = name.map { "Back to \($0)" } ?? "Back to the app"
+  /// A page whose only purpose is to lead back.
+  private func page(_ language: PageLanguage, button: Link, opensItself: Bool) -> PublicPage {
+    let words = language.words
     return PublicPage(
-      language: "en", title: back, heading: back,
-      sentences: ["Your payment goes on in the app."],
-      button: button.map { PublicPage.Action(text: back, link: $0) },
-      refresh: opensByItself ? button.map { .init(seconds: 0, link: $0) } : nil)
+      language: language.tag, title: words.payment, heading: words.backToApp,
+      sentences: [opensItself ? words.opensItself : words.goOnInApp],
+      button: .init(
+        text: links.returnPage.map { words.backTo.text(app: $0.name) } ?? words.backToApp, link: button),
+      refresh: opensItself ? .init(seconds: 0, link: button) : nil)
   }
 }
