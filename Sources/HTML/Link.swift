@@ -54,7 +54,7 @@ public struct Link: Sendable, Hashable {
     text = "\(scheme.text)://\(origin.authority)\(target)"
   }
 
-  /// An app on Android, which gets an address of the relay.
+  /// An app on Android, and where to go where it is missing.
   public init(_ intent: IntentURL) { text = intent.text }
 
   private static func isTarget(_ text: String) -> Bool {

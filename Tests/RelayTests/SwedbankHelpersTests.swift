@@ -57,8 +57,7 @@ import Testing
     let helpers = try #require(SwedbankHelpers(try App(Self.app())))
     let callback = "\(Self.root)sdk-callback/"
     func android(_ query: String) -> Result<Response, Problem> {
-      helpers.response(
-        to: .androidIntent, RequestSamples.head("GET", "\(callback)android-intent?\(query)"))
+      helpers.androidIntent(RequestSamples.head("GET", "\(callback)android-intent?\(query)"))
     }
     func trampoline(_ query: String) -> Result<Response, Problem> {
       helpers.trampoline(RequestSamples.head("GET", "/v1/shop/trampoline?\(query)"))
@@ -90,9 +89,7 @@ import Testing
         #expect(page.replacing("link?\(Self.escaped(nasty))", with: "link?") == pages.trampoline, "\(nasty)")
       }
       let target = "\(callback)ios-universal-link?scheme=a&language=en&x=1\(nasty)"
-      for case .success(let response) in [
-        helpers.response(to: .iosUniversalLink, RequestSamples.head("GET", target))
-      ] {
+      if case .success(let response) = helpers.iosUniversalLink(RequestSamples.head("GET", target)) {
         taken += 1
         for (name, value) in response.headers {
           #expect(value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && !"\"<>".utf8.contains($0) }, "\(nasty)")

@@ -14,6 +14,7 @@ struct PublicListener: RequestHandler {
   let checkouts: CheckoutBoard
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
+  private let returnPage: ReturnPage
 
   init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
@@ -27,6 +28,7 @@ struct PublicListener: RequestHandler {
     let intake = Intake(services: services, committer: committer)
     contexts = ContextIntake(intake: intake)
     webhooks = WebhookIntake(intake: intake)
+    returnPage = ReturnPage(checkouts: checkouts, clock: services.clock)
   }
 
   func admit(_ head: RequestHead) -> Admission {
@@ -68,7 +70,8 @@ struct PublicListener: RequestHandler {
     case .webhook(let processor):
       if app.processors[processor] == nil { return .notFound }
     case .contextStatus: break
-    case .returnPage: return .notFound
+    case .returnPage:
+      if app.links == nil { return .notFound }
     case .swedbank, .trampoline:
       if SwedbankHelpers(app) == nil { return .notFound }
     }
@@ -92,9 +95,12 @@ struct PublicListener: RequestHandler {
       contexts.take(request, pathUser: user, purpose, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
     case .contextStatus(let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
-    case .returnPage: exchange.answer(.notFound)
+    case .returnPage:
+      guard let links = app.links else { return exchange.answer(.notFound) }
+      returnPage.answer(request.head, app, links, exchange)
     case .swedbank(let helper):
-      exchange.answer(SwedbankHelpers(app)?.response(to: helper, request.head) ?? .failure(.notFound))
+      guard let helpers = SwedbankHelpers(app) else { return exchange.answer(.notFound) }
+      helpers.answer(helper, request.head, exchange, returnPage)
     case .trampoline:
       exchange.answer(SwedbankHelpers(app)?.trampoline(request.head) ?? .failure(.notFound))
     }
