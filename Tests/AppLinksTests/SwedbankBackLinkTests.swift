@@ -1,5 +1,5 @@
-// Where the page on a second host may lead, whether the app recognises what reaches it in the end, and that no
-// query whatever leads anywhere else.
+// Where the page on a second host may lead, whether the app recognises what reaches it in the end, and that
+// no query whatever leads anywhere else.
 
 import FoundationEssentials
 import Testing
@@ -123,8 +123,10 @@ import Testing
   }
 
   private static let pieces = [
-    "scheme=", "language=", "app=", "fallback=", "package=", "target=", "sch%65me=", "&", "&", "&", "=", "true",
-    "false", "shopapp", "javascript", "https", "com.example.shop", "en", "%20", "%0d%0a", "%22", "%3C", "%", "%e2",
+    "scheme=", "language=", "app=", "fallback=", "package=", "target=", "sch%65me=", "&", "&", "&", "=",
+    "true",
+    "false", "shopapp", "javascript", "https", "com.example.shop", "en", "%20", "%0d%0a", "%22", "%3C", "%",
+    "%e2",
     "+", ":", "//", "evil.test", "@", "\\", ";", "'", "`", "#", "\"", "<", ">", " ", "\r\n", "é", "\u{0}",
     "?", "..", "https://pay.example.com", "\(base)ios-universal-link", "\(base)android-intent", "%2F", "end;",
     "scheme=shopapp&language=en", "package=com.example.shop",

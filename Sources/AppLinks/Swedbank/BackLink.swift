@@ -2,9 +2,9 @@
 
 /// A request to the trampoline: `target=…[&language=…][&app=…]`.
 ///
-/// Its button leads to a callback of the same app on the relay's own origin, or it is not shown at all: a page
-/// that leads wherever its address says would lend its host to everyone. `app` is not read: a name from an
-/// address would say on our page whatever somebody else wants it to say.
+/// Its button leads to a callback of the same app on the relay's own origin, or it is not shown at all: a
+/// page that leads wherever its address says would lend its host to everyone. `app` is not read: a name from
+/// an address would say on our page whatever somebody else wants it to say.
 public struct BackLink: Sendable, Hashable {
   /// The longest target of such a request, in bytes: a payment URL of which every byte was encoded, and the
   /// rest.

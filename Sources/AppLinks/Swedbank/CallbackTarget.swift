@@ -4,8 +4,8 @@
 
 /// A request target of bytes that browsers send as they are, with the parameters of its query.
 public struct CallbackTarget: Sendable, Hashable {
-  /// The longest target of a payment URL, in bytes. Whole it is sent on in a header, every third byte of which
-  /// may have needed two more, and stands twice in a page that is to be small.
+  /// The longest target of a payment URL, in bytes. Whole it is sent on in a header, every third byte of
+  /// which may have needed two more, and stands twice in a page that is to be small.
   public static let byteCountMax = 2_048
 
   /// As it came: a path, and what follows its first `?`. ASCII without blanks, control characters, `"`, `<`,
@@ -42,8 +42,8 @@ public struct CallbackTarget: Sendable, Hashable {
     }
   }
 
-  /// The bytes of which a target may be made. Browsers send `{ } | ^ ' ;`, the backtick and the backslash in a
-  /// query as they are (WHATWG URL, query percent-encode set).
+  /// The bytes of which a target may be made. Browsers send `{ } | ^ ' ;`, the backtick and the backslash in
+  /// a query as they are (WHATWG URL, query percent-encode set).
   static func isAllowed(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && !"\"<>#".utf8.contains(byte)
   }

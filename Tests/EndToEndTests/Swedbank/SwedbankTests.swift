@@ -26,7 +26,8 @@ import Testing
     }
   }
 
-  @Test("A browser without the app is led to the page on the other host, and on to the app's scheme (SC07–SC11)")
+  @Test(
+    "A browser without the app is led to the page on the other host, and on to the app's scheme (SC07–SC11)")
   func ios() throws {
     try withHelpers { relay in
       let query = "scheme=yourecomapp&language=en-US&id=abb5&app=Your%20Ecom%20App"
@@ -40,7 +41,8 @@ import Testing
           + "&language=en-US&app=Your%20Ecom%20App")
       let page = try relay.ask(
         Swedbank.trampoline + "?" + (first.header("Location") ?? "").drop { $0 != "?" }.dropFirst())
-      #expect(page.status == 200 && page.links == ["\(Swedbank.origin)\(Swedbank.ios)?\(query)&fallback=true"])
+      #expect(
+        page.status == 200 && page.links == ["\(Swedbank.origin)\(Swedbank.ios)?\(query)&fallback=true"])
       #expect(page.refresh == nil && page.text.contains("Kaffe &amp; &lt;Te&gt;"))
       #expect(!page.text.contains("Your Ecom"), "a name from an address is not shown")
       let last = try relay.ask(String(try #require(page.links.first).dropFirst(Swedbank.origin.count)))
@@ -72,7 +74,8 @@ import Testing
       "?scheme=evil&language=en&x=\"", "?scheme=evil&language=en&x=<script>",
     ].map { Swedbank.ios + $0 }
     + [
-      "javascript", "JavaScript", "data", "vbscript", "file", "blob", "about", "http", "https", "intent", "tel",
+      "javascript", "JavaScript", "data", "vbscript", "file", "blob", "about", "http", "https", "intent",
+      "tel",
       "sms", "mailto", "https%3A%2F%2Fevil.test%2Fx%3F", "https://evil.test/x?", "https%3A%2F%2Fevil.test%23",
       "https://evil.test/", "//evil.test", "a%20b", "1app", "a%0d%0aSet-Cookie:x=1",
       String(repeating: "a", count: 200),
@@ -84,7 +87,8 @@ import Testing
       for target in Self.refused {
         let reply = try relay.ask(target)
         #expect(reply.isRefusal, "\(target): \(reply.status) \(reply.text)")
-        #expect(!reply.text.contains("evil") && !reply.text.contains("<") && !reply.text.contains("S.browser"))
+        #expect(
+          !reply.text.contains("evil") && !reply.text.contains("<") && !reply.text.contains("S.browser"))
         #expect(reply.header("Set-Cookie") == nil && reply.header("Cache-Control") == "no-store")
       }
       #expect(try relay.ask("\(Swedbank.android)?package=a.b&x=\u{1}").status == 400)
@@ -111,7 +115,8 @@ import Testing
     }
   }
 
-  @Test("Lists of schemes and packages leave out all others, and 302 is sent when it is configured (SC14, SC15)")
+  @Test(
+    "Lists of schemes and packages leave out all others, and 302 is sent when it is configured (SC14, SC15)")
   func lists() throws {
     try withHelpers(["schemes": ["my-app+pay"], "packages": ["com.example.app"], "redirect": 302]) { relay in
       let end = "&language=en&fallback=true"
@@ -124,7 +129,8 @@ import Testing
     }
   }
 
-  @Test("Every answer is the same each time, may be kept by nobody, and HEAD has its fields alone (SC16–SC18)")
+  @Test(
+    "Every answer is the same each time, may be kept by nobody, and HEAD has its fields alone (SC16–SC18)")
   func fields() throws {
     try withHelpers { relay in
       for (target, isPage) in [
@@ -135,7 +141,8 @@ import Testing
       ] {
         let reply = try relay.ask(target)
         #expect(try relay.ask(target).lasting == reply.lasting && reply.status == (isPage ? 200 : 301))
-        #expect(reply.header("Cache-Control") == "no-store" && reply.header("Referrer-Policy") == "no-referrer")
+        #expect(
+          reply.header("Cache-Control") == "no-store" && reply.header("Referrer-Policy") == "no-referrer")
         #expect(reply.header("X-Content-Type-Options") == "nosniff" && reply.header("Set-Cookie") == nil)
         let policy = reply.header("Content-Security-Policy") ?? ""
         #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-") == isPage)
@@ -182,7 +189,8 @@ import Testing
         "?target=https%3A%2F%2Fpay.example.com%40evil.test%2F", "?target=https://pay.example.com/",
         "?target=\(Swedbank.origin)\(Swedbank.root)sdk-callback/%252e%252e/evil",
         "?target=\(Swedbank.origin)\(Swedbank.root)sdk-callback/../../../evil",
-        "?target=https:%5C%5Cpay.example.com\(Swedbank.ios)", "?target=\(Swedbank.origin)\(Swedbank.ios)?%22evil",
+        "?target=https:%5C%5Cpay.example.com\(Swedbank.ios)",
+        "?target=\(Swedbank.origin)\(Swedbank.ios)?%22evil",
         "?target=\(Swedbank.origin)\(Swedbank.ios)&target=https://evil.test/",
       ] {
         let reply = try relay.ask(Swedbank.trampoline + target)
@@ -191,14 +199,17 @@ import Testing
     }
   }
 
-  @Test("The log says that a helper answered, and nothing of the request's query (R7)", arguments: ["text", "json"])
+  @Test(
+    "The log says that a helper answered, and nothing of the request's query (R7)",
+    arguments: ["text", "json"])
   func log(format: String) throws {
     let top: JSONValue = ["log": ["format": .string(format), "level": "debug"]]
     try withRelay(app: Swedbank.links(), top: top) { relay, _ in
       let secrets = "id=secret-of-order&package=a.secret&scheme=secret&language=en&app=secret"
       for target in [
         "\(Swedbank.android)?\(secrets)", "\(Swedbank.ios)?\(secrets)", "\(Swedbank.ios)?\(secrets)&app=2",
-        "\(Swedbank.trampoline)?target=\(Swedbank.origin)\(Swedbank.ios)%3Fsecret", "\(Swedbank.root)cancel?secret",
+        "\(Swedbank.trampoline)?target=\(Swedbank.origin)\(Swedbank.ios)%3Fsecret",
+        "\(Swedbank.root)cancel?secret",
         "\(Swedbank.trampoline)?target=https://secret.test/", "\(Swedbank.android)?\(secrets)\"",
       ] { #expect(try relay.ask(target).status <= 400) }
       let metrics = try relay.admin.request("GET", "/metrics").text
