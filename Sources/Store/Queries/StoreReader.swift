@@ -54,12 +54,13 @@ public final class StoreReader {
       // are one as soon as an event names them together, the one with a receipt.
       sessionStatus = try connection.prepare(
         """
-        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
-        UNION ALL
-        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session'
-        ORDER BY 2 IS NULL LIMIT 1
+        SELECT * FROM (
+          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+          WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
+          UNION ALL
+          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+          WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session')
+        ORDER BY state IS NULL LIMIT 1
         """)
       countsByState = try connection.prepare(
         "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
