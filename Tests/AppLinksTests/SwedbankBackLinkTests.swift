@@ -43,7 +43,7 @@ import Testing
       "https://pay.example.com", "https://pay.example.com/", "https://pay.example.com/v1/shop/return",
       "\(base)", "\(base)reload?scheme=evil", "\(base)../complete", "\(base)./ios-universal-link",
       "\(base)%2e%2e/x", "\(base)x/../ios-universal-link", "\(base)/ios-universal-link",
-      "\(base)ios-universal-link/", "\(base)ios-universal-link\\..\\..", "\(base)ios%2Duniversal-link",
+      "\(base)ios-universal-link/", "\(base)ios-universal-link\\..\\..", "\(base)ios%252Duniversal-link",
       "https://pay.example.com/v1/other/swedbank/sdk-callback/ios-universal-link",
       "https://pay.example.com//v1/shop/swedbank/sdk-callback/ios-universal-link",
       " \(base)ios-universal-link", "\t\(base)ios-universal-link", "\(base)ios-universal-link?x=\" y",
@@ -132,13 +132,19 @@ import Testing
     "scheme=shopapp&language=en", "package=com.example.shop",
   ]
 
+  private static let starts = [
+    "", "scheme=shopapp&language=en&", "scheme=ShopApp&language=en&fallback=true&",
+    "package=com.example.shop&", "target=\(base)ios-universal-link",
+  ]
+
   @Test("No query makes an address that leads elsewhere or leaves its place", arguments: 0..<4)
   func anyQuery(seed: UInt64) throws {
     var dice = Dice(state: seed)
     var led = (apps: 0, pages: 0, intents: 0, back: 0)
     for _ in 0..<5000 {
       let count = Int.random(in: 1...9, using: &dice)
-      let query = (0..<count).map { _ in Self.pieces.randomElement(using: &dice) ?? "" }.joined()
+      let start = Self.starts.randomElement(using: &dice) ?? ""
+      let query = start + (0..<count).map { _ in Self.pieces.randomElement(using: &dice) ?? "" }.joined()
       if let target = try? CallbackTarget("\(Self.root)ios-universal-link?\(query)"),
         let url = try? IOSPaymentURL(target, origin: origin, schemes: nil)
       {

@@ -20,8 +20,8 @@ public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible
   }
 
   public static let impureTarget = CallbackFault(
-    "The address has a character that no browser sends in one (a blank, a quotation mark, <, >, #, a control "
-      + "character or one beyond ASCII). Percent-encode it.")
+    "The address has a character that no browser sends in one (a blank, a quotation mark, an angle bracket, "
+      + "a number sign, a control character or one beyond ASCII). Percent-encode it.")
 
   static let longTarget = CallbackFault("The address is too long. Leave out parameters that nobody needs.")
 }

@@ -64,8 +64,9 @@ import Testing
       "?package=evil;S.browser_fallback_url=https://evil.test", "?package=%22%3E%3Cscript%3Eevil",
       "?package=evil", "?package=1.evil", "?package=a.\(String(repeating: "evil", count: 75))",
       // Raw, as no browser sends it (SC05).
-      "?package=a.b&x=\"><script>evil</script>", "?package=a.b&x=<evil", "?package=a.b&x=a evil",
-      "?package=a.b&x=\u{7F}", "?package=a.b&x=é", "?package=a.b#Intent;component=evil;end",
+      "?package=a.b&x=\"><script>evil</script>", "?package=a.b&x=<evil", "?package=a.b&x=>evil",
+      "?package=a.b&x=\u{7F}", "?package=a.b&x=\u{1}", "?package=a.b&x=é",
+      "?package=a.b#Intent;component=evil;end",
     ].map { Swedbank.android + $0 }
     + [
       "", "?scheme=evil", "?language=en", "?scheme=&language=en", "?scheme=evil&language=",
@@ -91,7 +92,8 @@ import Testing
           !reply.text.contains("evil") && !reply.text.contains("<") && !reply.text.contains("S.browser"))
         #expect(reply.header("Set-Cookie") == nil && reply.header("Cache-Control") == "no-store")
       }
-      #expect(try relay.ask("\(Swedbank.android)?package=a.b&x=\u{1}").status == 400)
+      // libmicrohttpd takes what follows a blank for the version, and closes.
+      #expect(throws: WireError.self) { try relay.ask("\(Swedbank.android)?package=a.b&x=a b") }
     }
   }
 
