@@ -1,7 +1,6 @@
 // Where the page on a second host may lead, whether the app recognises what reaches it in the end, and that
 // no query whatever leads anywhere else.
 
-import FoundationEssentials
 import Testing
 
 @testable import AppLinks
@@ -66,47 +65,6 @@ import Testing
       "target=\(base)android-intent&language=en&language=nb",
     ])
   func twice(query: String) { #expect(throws: CallbackFault.self) { try back(query) } }
-
-  // MARK: What the app makes of it
-
-  /// Whether Swedbank Pay's SDK for iOS takes an address for its payment URL: the scheme is the same or the
-  /// app's own, every item of the query is there, and all else is the same (SwedbankPay/swedbank-pay-sdk-ios,
-  /// Configuration, prospectivePaymentUrl).
-  private func isRecognised(_ address: String, as paymentURL: String, scheme: String) -> Bool {
-    guard var mine = URLComponents(string: paymentURL), var other = URLComponents(string: address),
-      other.scheme == mine.scheme || other.scheme == scheme
-    else { return false }
-    let items = other.queryItems ?? []
-    guard (mine.queryItems ?? []).allSatisfy(items.contains) else { return false }
-    (mine.scheme, mine.query, other.scheme, other.query) = (nil, nil, nil, nil)
-    return mine == other
-  }
-
-  /// SC09.
-  @Test(
-    "The app recognises what it gets after both redirects, whatever its payment URL carries",
-    arguments: [
-      "scheme=shopapp&language=en-US&id=abb5&app=My%20Shop", "language=sv&scheme=ShopApp&app=My+Shop",
-      "scheme=shopapp&language=nb&id=%E2%82%AC%2B%26&fallback=false&x", "scheme=shopapp&language=en&q={a}",
-    ])
-  func recognised(query: String) throws {
-    let paymentURL = "\(Self.base)ios-universal-link?\(query)"
-    let scheme = query.contains("ShopApp") ? "ShopApp" : "shopapp"
-    func step(_ target: String) throws -> String {
-      let url = try IOSPaymentURL(try CallbackTarget(target), origin: origin, schemes: nil)
-      return url.location(trampoline: Self.trampoline)
-    }
-    let page = try step("\(Self.root)ios-universal-link?\(query)")
-    let link = try back(String(page.dropFirst("\(Self.trampoline)?".count)))
-    let last = try step(link.target)
-    // What was false must have changed; the app's own addresses do not have it.
-    let expected = paymentURL.replacing("fallback=false", with: "fallback=true")
-    for address in [origin.text + link.target, last] {
-      #expect(isRecognised(address, as: expected, scheme: scheme), "\(address)")
-    }
-    #expect(last.hasPrefix("\(scheme)://pay.example.com/"))
-    #expect(!isRecognised(last, as: expected + "&id=other", scheme: scheme))
-  }
 
   // MARK: Any query
 

@@ -1,5 +1,6 @@
 // Swedbank Pay's payment URL helpers over raw sockets: what each answers to the byte, and what it refuses.
 
+import CheckoutKit
 import FoundationEssentials
 import JSON
 import Testing
@@ -54,6 +55,56 @@ import Testing
       #expect(location == "YourEcomApp://pay.example.com\(Swedbank.ios)?\(upper)")
       let absolute = try relay.ask("http://evil.test:81\(Swedbank.ios)?\(upper)")
       #expect(absolute.header("Location") == location, "only the path and the query of a whole address count")
+    }
+  }
+
+  @Test("The app's SDK recognises every address that leads to it, whatever its payment URL carries (SC09, SC02)")
+  func recognised() throws {
+    try withHelpers { relay in
+      func url(_ text: String?) throws -> URL { try #require(text.flatMap { URL(string: $0) }) }
+      for query in [
+        "scheme=shopapp&language=en-US&id=abb5&app=My%20Shop", "language=sv&scheme=shopapp&app=My+Shop&x",
+        "scheme=shopapp&language=nb&id=%E2%82%AC%2B%26&id=2", "scheme=shopapp&language=en&q=%7Ba%7D&&r='",
+      ] {
+        let paymentURL = PaymentURL(
+          try url("\(Swedbank.origin)\(Swedbank.ios)?\(query)"), callbackScheme: "shopapp")
+        let page = try #require(try relay.ask("\(Swedbank.ios)?\(query)").header("Location"))
+        let link = try #require(
+          try relay.ask("\(Swedbank.trampoline)?\(page.dropFirst("\(Swedbank.page)?".count))").links.first)
+        let last = try relay.ask(String(link.dropFirst(Swedbank.origin.count))).header("Location")
+        for address in [link, last] { #expect(paymentURL.isMatch(try url(address), rule: .iOSWeb), "\(query)") }
+        #expect(last?.hasPrefix("shopapp://") == true && !paymentURL.isMatch(try url("\(last ?? "")#x")))
+
+        let android = "\(Swedbank.android)?package=a.b&\(query)"
+        let intent = try #require(try relay.ask(android).refresh)
+        let data = "https" + intent.dropFirst("intent".count).prefix { $0 != "#" }
+        #expect(PaymentURL(try url(Swedbank.origin + android)).isMatch(try url(data), rule: .android))
+      }
+    }
+  }
+
+  @Test("Complete and cancel say nothing of a payment that is not known, and lead back (SC24)")
+  func returnPages() throws {
+    let ios: JSONValue = ["links": ["ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "shopapp"]]]
+    try withRelay(app: Swedbank.links().merging(ios)) { relay, _ in
+      let fields = ["Host: a", "User-Agent: Mozilla/5.0 (iPhone)", "Accept-Language: sv-SE"]
+      let pages = try ["complete", "cancel?result=success&id=7"].map {
+        try relay.ask(Swedbank.root + $0, fields: fields)
+      }
+      for page in pages {
+        #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
+        #expect(page.links == ["\(Swedbank.origin)/v1/shop/return", "shopapp://pay.example.com/v1/shop/return"])
+        #expect(page.text.contains("<html lang=\"sv\">") && page.text == pages[0].text)
+        #expect(page.text.contains("noindex") && page.text.contains("<title>") && page.body.count < 10_000)
+      }
+      // With the id of a context it is told what the relay knows.
+      let checkout = Checkout("user-of-swedbank")
+      let id = try #require(try relay.outside.postContext(checkout.user, checkout.context)["context_id"])
+      for path in ["complete", "cancel"] {
+        let page = try relay.ask("\(Swedbank.root)\(path)?context_id=\(id)", fields: fields)
+        #expect(page.links.first == "\(Swedbank.origin)/v1/shop/return?context_id=\(id)")
+        #expect(page.text != pages[0].text && page.text.contains("http-equiv=\"refresh\""))
+      }
     }
   }
 
