@@ -29,7 +29,8 @@ enum PublicStylesheet {
     text-decoration:none}
     .button:hover{filter:brightness(1.08)}
     ul{list-style:none;margin:0;padding:0}
-    li a{display:block;padding:.6rem .5rem;text-align:center}
+    li a{display:block;padding:.75rem .5rem;font-size:.9375rem;text-align:center;text-wrap:balance;\
+    text-underline-offset:.2em}
     .mark{position:relative;width:4rem;height:4rem;margin:0 auto 1.5rem;border-radius:50%;\
     color:var(--wait);background:color-mix(in srgb,currentColor 14%,transparent)}
     .good{color:var(--good)}
