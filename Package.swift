@@ -33,8 +33,8 @@ func tests(
 
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] = [
-  "JSON", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations",
-  "Store", "Terminal", "Relay", "Operator",
+  "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+  "Destinations", "Store", "Terminal", "Relay", "Operator",
 ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -94,8 +94,8 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
@@ -111,7 +111,7 @@ let package = Package(
     tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "JSON"]),
+    tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),

@@ -36,8 +36,12 @@ struct PublicListener: RequestHandler {
     case .failure(let refusal):
       return .answer(RequestScope(head, route: "none", listener: services).finish(refusal.problem))
     case .success(.app(let slug, let route)): return admit(head, slug, route)
-    case .success(.associationFile):
-      return .answer(RequestScope(head, route: "none", listener: services).finish(.notFound))
+    case .success(.associationFile(let kind)):
+      let scope = RequestScope(head, route: PublicRoute.associationFile(kind).label, listener: services)
+      guard let file = apps.current.associations.answer(to: head, kind) else {
+        return .answer(scope.finish(.unknownHost))
+      }
+      return .answer(scope.finish(file))
     }
   }
 
