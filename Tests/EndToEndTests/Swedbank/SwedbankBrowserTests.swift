@@ -53,7 +53,9 @@ struct SwedbankBrowserTests {
       }
       #expect(others.isEmpty, "\(others.joined(separator: "\n"))")
       #expect(
-        browser.requests.allSatisfy { $0.hasPrefix("\(base)/") || $0 == "data:," || $0.hasPrefix("intent://pay.example.com/") })
+        browser.requests.allSatisfy {
+          $0.hasPrefix("\(base)/") || $0 == "data:," || $0.hasPrefix("intent://pay.example.com/")
+        })
       #expect(try browser.text("location.href") == "\(base)\(Swedbank.android)?\(query)")
     }
   }

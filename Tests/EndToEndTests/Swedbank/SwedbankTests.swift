@@ -58,7 +58,8 @@ import Testing
     }
   }
 
-  @Test("The app's SDK recognises every address that leads to it, whatever its payment URL carries (SC09, SC02)")
+  @Test(
+    "The app's SDK recognises every address that leads to it, whatever its payment URL carries (SC09, SC02)")
   func recognised() throws {
     try withHelpers { relay in
       func url(_ text: String?) throws -> URL { try #require(text.flatMap { URL(string: $0) }) }
@@ -72,7 +73,9 @@ import Testing
         let link = try #require(
           try relay.ask("\(Swedbank.trampoline)?\(page.dropFirst("\(Swedbank.page)?".count))").links.first)
         let last = try relay.ask(String(link.dropFirst(Swedbank.origin.count))).header("Location")
-        for address in [link, last] { #expect(paymentURL.isMatch(try url(address), rule: .iOSWeb), "\(query)") }
+        for address in [link, last] {
+          #expect(paymentURL.isMatch(try url(address), rule: .iOSWeb), "\(query)")
+        }
         #expect(last?.hasPrefix("shopapp://") == true && !paymentURL.isMatch(try url("\(last ?? "")#x")))
 
         let android = "\(Swedbank.android)?package=a.b&\(query)"
@@ -93,7 +96,8 @@ import Testing
       }
       for page in pages {
         #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
-        #expect(page.links == ["\(Swedbank.origin)/v1/shop/return", "shopapp://pay.example.com/v1/shop/return"])
+        #expect(
+          page.links == ["\(Swedbank.origin)/v1/shop/return", "shopapp://pay.example.com/v1/shop/return"])
         #expect(page.text.contains("<html lang=\"sv\">") && page.text == pages[0].text)
         #expect(page.text.contains("noindex") && page.text.contains("<title>") && page.body.count < 10_000)
       }
