@@ -74,14 +74,16 @@ import Testing
           try relay.ask("\(Swedbank.trampoline)?\(page.dropFirst("\(Swedbank.page)?".count))").links.first)
         let last = try relay.ask(String(link.dropFirst(Swedbank.origin.count))).header("Location")
         for address in [link, last] {
-          #expect(paymentURL.isMatch(try url(address), rule: .iOSWeb), "\(query)")
+          #expect(try paymentURL.isMatch(url(address), rule: .iOSWeb), "\(query)")
         }
-        #expect(last?.hasPrefix("shopapp://") == true && !paymentURL.isMatch(try url("\(last ?? "")#x")))
+        let other = try url("\(last ?? "")#x")
+        #expect(last?.hasPrefix("shopapp://") == true && !paymentURL.isMatch(other))
 
         let android = "\(Swedbank.android)?package=a.b&\(query)"
         let intent = try #require(try relay.ask(android).refresh)
         let data = "https" + intent.dropFirst("intent".count).prefix { $0 != "#" }
-        #expect(PaymentURL(try url(Swedbank.origin + android)).isMatch(try url(data), rule: .android))
+        let androidURL = PaymentURL(try url(Swedbank.origin + android))
+        #expect(try androidURL.isMatch(url(data), rule: .android))
       }
     }
   }
