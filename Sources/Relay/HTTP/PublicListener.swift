@@ -76,7 +76,8 @@ struct PublicListener: RequestHandler {
     case .contextStatus: break
     case .returnPage:
       if app.links == nil { return .notFound }
-    case .swedbank, .trampoline: return .notFound
+    case .swedbank, .trampoline:
+      if SwedbankHelpers(app) == nil { return .notFound }
     }
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
@@ -101,7 +102,11 @@ struct PublicListener: RequestHandler {
     case .returnPage:
       guard let links = app.links else { return exchange.answer(.notFound) }
       returnPage.answer(request.head, app, links, exchange)
-    case .swedbank, .trampoline: exchange.answer(.notFound)
+    case .swedbank(let helper):
+      guard let helpers = SwedbankHelpers(app) else { return exchange.answer(.notFound) }
+      helpers.answer(helper, request.head, exchange, returnPage)
+    case .trampoline:
+      exchange.answer(SwedbankHelpers(app)?.trampoline(request.head) ?? .failure(.notFound))
     }
   }
 
