@@ -52,7 +52,8 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("JSON"),
-    library("HTML"),
+    library("AppLinks", ["JSON"]),
+    library("HTML", ["AppLinks"]),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto"]),
     library("SQLite", ["CSQLite"]),
@@ -73,8 +74,9 @@ let package = Package(
     library(
       "Relay",
       [
-        "Platform", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-        "Destinations", "JSONWebToken", "Store", "Presentation",
+        "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
+        "Processors", "Destinations", "JSONWebToken", "Store",
+        "Presentation",
       ]),
 
     // What people touch.
@@ -101,7 +103,8 @@ let package = Package(
 
     // Tests mirror the sources.
     tests("JSONTests", ["JSON", "Platform"]),
-    tests("HTMLTests", ["HTML"]),
+    tests("HTMLTests", ["HTML", "AppLinks"]),
+    tests("AppLinksTests", ["AppLinks", "JSON"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -118,8 +121,9 @@ let package = Package(
     tests(
       "RelayTests",
       [
-        "Relay", "Domain", "JSON", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite", "Processors",
-        "Destinations", "HTML", "JSONWebToken", "Cryptography", "TestSupport",
+        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite",
+        "Processors", "Destinations", "HTML", "JSONWebToken",
+        "Cryptography", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

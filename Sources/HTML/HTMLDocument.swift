@@ -2,24 +2,44 @@
 
 /// One page.
 public struct HTMLDocument: Sendable {
+  /// How the page looks.
+  public enum Style: Sendable {
+    /// A stylesheet of this server.
+    case linked(Link)
+    /// A stylesheet in the page itself, which then needs nothing else. What stands in it is this program's
+    /// own: a text that could end it is not put in.
+    case inline(StaticString)
+  }
+
+  /// What the browser does by itself after a while.
+  public struct Refresh: Sendable {
+    public var seconds: Int
+    /// Nil loads the same page anew.
+    public var link: Link?
+
+    public init(seconds: Int, link: Link? = nil) {
+      self.seconds = seconds
+      self.link = link
+    }
+  }
+
   /// The language of the page's own words (BCP 47).
   public var language: String
   public var title: String
-  public var stylesheet: Link
+  public var style: Style
   public var icon: Link?
-  /// After how many seconds the browser loads the page anew; nil for never.
-  public var refreshSeconds: Int?
+  public var refresh: Refresh?
   public var body: HTML
 
   public init(
-    language: String = "en", title: String, stylesheet: Link, icon: Link? = nil, refreshSeconds: Int? = nil,
+    language: String = "en", title: String, style: Style, icon: Link? = nil, refresh: Refresh? = nil,
     body: HTML
   ) {
     self.language = language
     self.title = title
-    self.stylesheet = stylesheet
+    self.style = style
     self.icon = icon
-    self.refreshSeconds = refreshSeconds
+    self.refresh = refresh
     self.body = body
   }
 
@@ -27,7 +47,6 @@ public struct HTMLDocument: Sendable {
   public static let mediaType = "text/html; charset=utf-8"
 
   public var bytes: [UInt8] {
-    let refresh = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">\n" } ?? ""
     let icon = icon.map { "\n<link rel=\"icon\" href=\"\(HTML.escaped($0.text))\">" } ?? ""
     let head = """
       <!DOCTYPE html>
@@ -37,14 +56,29 @@ public struct HTMLDocument: Sendable {
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
       <meta name="robots" content="noindex, nofollow">
-      \(refresh)<title>\(HTML.escaped(title))</title>
-      <link rel="stylesheet" href="\(HTML.escaped(stylesheet.text))">\(icon)
+      \(refreshMarkup)<title>\(HTML.escaped(title))</title>
+      \(styleMarkup)\(icon)
       </head>
       """
     return Array("\(head)\n<body>\n\(body.markup)\n</body>\n</html>\n".utf8)
   }
 
-  /// What tells the browser to do nothing that a page of this server does not need: it loads a stylesheet
+  private var refreshMarkup: String {
+    guard let refresh else { return "" }
+    let address = refresh.link.map { ";url=\(HTML.escaped($0.text))" } ?? ""
+    return "<meta http-equiv=\"refresh\" content=\"\(refresh.seconds)\(address)\">\n"
+  }
+
+  private var styleMarkup: String {
+    switch style {
+    case .linked(let link): "<link rel=\"stylesheet\" href=\"\(HTML.escaped(link.text))\">"
+    case .inline(let sheet): "<style>\(sheet)</style>"
+    }
+  }
+}
+
+extension HTMLDocument {
+  /// What tells the browser to do nothing that a page of the dashboard does not need: it loads a stylesheet
   /// from here, posts forms to here, and is shown in no frame.
   ///
   /// `same-origin` and not `no-referrer`: with the latter browsers send `Origin: null` with forms
@@ -59,4 +93,19 @@ public struct HTMLDocument: Sendable {
     ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
   ]
+
+  /// The same for a page that anybody may open: it loads nothing, sends nothing, tells no other page where
+  /// it came from, and has only the stylesheet of this hash in it (CSP Level 3, §2.3.1 hash-source).
+  /// - Parameter styleHash: the SHA-256 of the inline stylesheet, in base64.
+  public static func publicHeaders(styleHash: String) -> [(name: String, value: String)] {
+    [
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'sha256-\(styleHash)'; form-action 'none'; base-uri 'none'; "
+          + "frame-ancestors 'none'"
+      ),
+      ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+      ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
+    ]
+  }
 }

@@ -1,7 +1,9 @@
 // Addresses that a page may lead to. Pure; any thread.
 
-/// An address that cannot be a script, whatever it is made of: a path on the same server, or a whole https
-/// one.
+public import AppLinks
+
+/// An address that cannot be a script, whatever it is made of: a path on the same server, a whole https one,
+/// or one that opens an app.
 public struct Link: Sendable, Hashable {
   /// As it stands in the attribute, before escaping.
   public let text: String
@@ -36,6 +38,25 @@ public struct Link: Sendable, Hashable {
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}@'".utf8.contains($0) })
     else { return nil }
     self.text = text
+  }
+
+  /// A place in the relay's public face, given by its origin and a request target.
+  /// - Parameter target: begins with `/`; it is kept byte for byte, and nil comes of one that has a byte that
+  ///   no target has (RFC 9112 §3.2).
+  public init?(_ origin: WebOrigin, target: String) {
+    guard Self.isTarget(target) else { return nil }
+    text = origin.text + target
+  }
+
+  /// The same place, under an app's own scheme.
+  public init?(_ scheme: CustomScheme, _ origin: WebOrigin, target: String) {
+    guard Self.isTarget(target) else { return nil }
+    text = "\(scheme.text)://\(origin.authority)\(target)"
+  }
+
+  private static func isTarget(_ text: String) -> Bool {
+    text.utf8.first == UInt8(ascii: "/")
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>#".utf8.contains($0) }
   }
 
   /// Everything but the characters that never need it (RFC 3986 §2.3).

@@ -20,6 +20,8 @@ public final class App: Sendable {
   let enquiry: Enquiry?
   /// After how long a time in which receiptd was down its events are fetched; nil for never.
   let backfillAfterMilliseconds: Int64?
+  /// The way to the checkout and back; nil where the relay leads nobody anywhere.
+  let links: AppConfiguration.Links?
 
   /// - Throws: `Fault` when a secret could not be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -36,6 +38,7 @@ public final class App: Sendable {
     enquiry = Enquiry(app: configuration.slug, processorName: StripeProcessor.name, processor)
     backfillAfterMilliseconds = stripe.backfill == .auto ? stripe.backfillAfterMilliseconds : nil
     destination = try Self.destination(of: configuration)
+    links = configuration.links
     join = configuration.join
     delivery = configuration.delivery
   }

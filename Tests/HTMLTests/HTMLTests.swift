@@ -92,7 +92,8 @@ import Testing
   @Test("A page says its language, its title and its stylesheet, and loads nothing else")
   func document() {
     let page = HTMLDocument(
-      title: "</title><script>", stylesheet: Link("style.css"), refreshSeconds: 30, body: Tag.main { "é" })
+      title: "</title><script>", style: .linked(Link("style.css")), refresh: .init(seconds: 30),
+      body: Tag.main { "é" })
     let text = String(decoding: page.bytes, as: UTF8.self)
     #expect(text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
     #expect(text.contains("<title>&lt;/title&gt;&lt;script&gt;</title>"))

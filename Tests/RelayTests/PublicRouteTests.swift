@@ -11,23 +11,40 @@ import Testing
   }
 
   static let routes: [(method: String, target: String, route: PublicRoute)] = [
-    ("POST", "/v1/ios/contexts", .postContext(app: "ios", user: nil)),
-    ("POST", "/v1/ios/contexts?x=1", .postContext(app: "ios", user: nil)),
-    ("POST", "http://host:80/v1/ios/contexts", .postContext(app: "ios", user: nil)),
-    ("POST", "/v1/ios/users/u1/contexts", .postContext(app: "ios", user: "u1")),
-    ("POST", "/v1/ios/users/a%2Fb/contexts", .postContext(app: "ios", user: "a/b")),
-    ("POST", "/v1/ios/users/%C3%A9+%20/contexts", .postContext(app: "ios", user: "é+ ")),
-    ("POST", "/v1/ios/users/../contexts", .postContext(app: "ios", user: "..")),
-    ("POST", "/v1/ios/users/%2e%2e/contexts", .postContext(app: "ios", user: "..")),
-    ("POST", "/v1/ios/users/contexts/contexts", .postContext(app: "ios", user: "contexts")),
-    ("POST", "/v1/ios/users/%00/contexts", .postContext(app: "ios", user: "\u{0}")),
-    ("POST", "/v1/%69os/contexts", .postContext(app: "ios", user: nil)),
-    ("POST", "/%76%31/ios/contexts", .postContext(app: "ios", user: nil)),
-    ("GET", "/v1/ios/contexts/ctx_1", .contextStatus(app: "ios", contextID: "ctx_1")),
-    ("HEAD", "/v1/ios/contexts/ctx_1", .contextStatus(app: "ios", contextID: "ctx_1")),
-    ("GET", "/v1/ios/contexts/ctx_1?wait=5", .contextStatus(app: "ios", contextID: "ctx_1")),
-    ("GET", "/v1/ios/contexts/..", .contextStatus(app: "ios", contextID: "..")),
-    ("POST", "/v1/ios/webhooks/stripe", .webhook(app: "ios", processor: "stripe")),
+    ("POST", "/v1/ios/contexts", .app("ios", .postContext(user: nil, .context))),
+    ("POST", "/v1/ios/contexts?x=1", .app("ios", .postContext(user: nil, .context))),
+    ("POST", "http://host:80/v1/ios/contexts", .app("ios", .postContext(user: nil, .context))),
+    ("POST", "/v1/ios/users/u1/contexts", .app("ios", .postContext(user: "u1", .context))),
+    ("POST", "/v1/ios/users/a%2Fb/contexts", .app("ios", .postContext(user: "a/b", .context))),
+    ("POST", "/v1/ios/users/%C3%A9+%20/contexts", .app("ios", .postContext(user: "é+ ", .context))),
+    ("POST", "/v1/ios/users/../contexts", .app("ios", .postContext(user: "..", .context))),
+    ("POST", "/v1/ios/users/%2e%2e/contexts", .app("ios", .postContext(user: "..", .context))),
+    ("POST", "/v1/ios/users/contexts/contexts", .app("ios", .postContext(user: "contexts", .context))),
+    ("POST", "/v1/ios/users/%00/contexts", .app("ios", .postContext(user: "\u{0}", .context))),
+    ("POST", "/v1/%69os/contexts", .app("ios", .postContext(user: nil, .context))),
+    ("POST", "/%76%31/ios/contexts", .app("ios", .postContext(user: nil, .context))),
+    ("GET", "/v1/ios/contexts/ctx_1", .app("ios", .contextStatus(contextID: "ctx_1"))),
+    ("HEAD", "/v1/ios/contexts/ctx_1", .app("ios", .contextStatus(contextID: "ctx_1"))),
+    ("GET", "/v1/ios/contexts/ctx_1?wait=5", .app("ios", .contextStatus(contextID: "ctx_1"))),
+    ("GET", "/v1/ios/contexts/..", .app("ios", .contextStatus(contextID: ".."))),
+    ("POST", "/v1/ios/checkout", .app("ios", .postContext(user: nil, .checkout))),
+    ("POST", "/v1/ios/users/a%2Fb/checkout", .app("ios", .postContext(user: "a/b", .checkout))),
+    ("GET", "/v1/ios/return?context_id=ctx_1", .app("ios", .returnPage)),
+    ("HEAD", "/v1/ios/trampoline?target=x", .app("ios", .trampoline)),
+    ("GET", "/v1/ios/swedbank/complete", .app("ios", .swedbank(.complete))),
+    ("GET", "/v1/ios/swedbank/cancel", .app("ios", .swedbank(.cancel))),
+    (
+      "GET", "/v1/ios/swedbank/sdk-callback/android-intent?package=a.b",
+      .app("ios", .swedbank(.androidIntent))
+    ),
+    (
+      "HEAD", "/v1/ios/swedbank/sdk-callback/ios-universal-link",
+      .app("ios", .swedbank(.iosUniversalLink))
+    ),
+    ("GET", "/.well-known/apple-app-site-association", .associationFile(.apple)),
+    ("GET", "/apple-app-site-association", .associationFile(.apple)),
+    ("HEAD", "/.well-known/assetlinks.json", .associationFile(.android)),
+    ("POST", "/v1/ios/webhooks/stripe", .app("ios", .webhook(processor: "stripe"))),
   ]
 
   @Test("A path leads where it should", arguments: routes)
@@ -44,6 +61,11 @@ import Testing
       "/v1/ios/webhooks/paypal",
       "/v1/ios/webhooks/stripe/x", "/v1/ios/contexts/ctx_1/x", "//v1/ios/contexts", "/v1//contexts",
       "/v1/ios//contexts", "/v1/ios/contexts/", "/v1/ios/contexts//", "/v1/ios/users//contexts",
+      "/v1/ios/checkout/", "/v1/ios/users/u1/return", "/v1/ios/return/x", "/v1/ios/swedbank",
+      "/v1/ios/swedbank/", "/v1/ios/swedbank/complete/", "/v1/ios/swedbank/Complete",
+      "/v1/ios/swedbank/sdk-callback", "/v1/ios/swedbank/sdk-callback%2Fandroid-intent",
+      "/v1/ios/swedbank/sdk-callback/reload", "/assetlinks.json", "/.well-known", "/.well-known/",
+      "/.well-known/assetlinks.json/", "/.well-known/security.txt",
       "/v1/ios/users/u1//contexts", "/v1/ios/users/u1/contexts/", "/v1/ios/webhooks/stripe/",
       "/v1/ios/webhooks/",
       "/../v1/ios/contexts", "/v1/../v1/ios/contexts", "/v1/ios/./contexts", "/v1%2Fios/contexts",
@@ -90,13 +112,16 @@ import Testing
     arguments: ["/\u{338}v1/ios/contexts", "/v1/ios/\u{301}contexts", "/v1/ios\u{338}/\u{338}contexts"])
   func slashWithAMark(target: String) {
     #expect(Self.find("POST", target) == .failure(.notFound))
-    let route = PublicRoute.postContext(app: "\u{338}ios", user: nil)
+    let route = PublicRoute.app("\u{338}ios", .postContext(user: nil, .context))
     #expect(Self.find("POST", "/v1/\u{338}ios/contexts") == .success(route))
   }
 
   @Test("A label in the metrics names nothing that came from outside (R7)")
   func labels() {
-    #expect(Set(Self.routes.map(\.route.label)) == ["contexts", "context_status", "webhooks_stripe"])
-    #expect(Self.routes.allSatisfy { $0.route.app == "ios" })
+    let labels: Set = [
+      "contexts", "checkout", "context_status", "webhooks_stripe", "return", "swedbank", "trampoline",
+      "association_files",
+    ]
+    #expect(Set(Self.routes.map(\.route.label)) == labels)
   }
 }

@@ -4,26 +4,21 @@ public import Domain
 
 /// One app: its own clients, its Stripe account and its Purchasely application. Durations are milliseconds.
 public struct AppConfiguration: Sendable, Equatable {
-  /// Who may post contexts.
-  public enum ClientAccess: Sendable, Equatable {
-    /// Anyone.
-    case open
-    /// Who shows one of these keys; at least one.
-    case keys([Secret])
-  }
-
   /// `[a-z0-9][a-z0-9-]{0,62}`; stands in every URL and every row.
   public var slug: String
+  /// Who may post contexts.
   public var client: ClientAccess
   public var stripe: Stripe
   public var purchasely: Purchasely
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
+  /// Nil: the relay leads nobody anywhere.
+  public var links: Links?
 
   public init(
     slug: String, client: ClientAccess, stripe: Stripe, purchasely: Purchasely,
     join: JoinPolicy = JoinPolicy(),
-    delivery: DeliveryPolicy = DeliveryPolicy()
+    delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
     self.slug = slug
     self.client = client
@@ -31,6 +26,7 @@ public struct AppConfiguration: Sendable, Equatable {
     self.purchasely = purchasely
     self.join = join
     self.delivery = delivery
+    self.links = links
   }
 
   /// Whether a text may be an app's slug.

@@ -10,6 +10,7 @@ extension Configuration {
   public var redacted: JSONValue {
     var listen: JSONValue = [
       "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
+      "proxies": .array(self.listen.proxies.map { .string($0.description) }),
     ]
     if let tls = self.listen.tls {
       listen = listen.adding(
@@ -30,6 +31,8 @@ extension Configuration {
         "connections_per_address": .integer(Int64(limits.connectionsPerAddress)),
         "request_timeout": .duration(limits.requestTimeoutMilliseconds),
         "queue": .integer(Int64(limits.queue)),
+        "contexts_per_user": .rate(limits.contextsPerUser),
+        "contexts_per_address": .rate(limits.contextsPerAddress),
       ],
       "retention": [
         "contexts": .duration(retention.contextsMilliseconds),
@@ -77,7 +80,7 @@ extension Configuration.Admin {
 
 extension AppConfiguration {
   fileprivate var redacted: JSONValue {
-    [
+    let value: JSONValue = [
       "client": client.redacted, "stripe": stripe.redacted,
       "purchasely": purchasely.redacted,
       "join": [
@@ -105,14 +108,33 @@ extension AppConfiguration {
         "forward_context": .bool(delivery.forwardContext),
       ],
     ]
+    return links.map { value.adding("links", $0.redacted) } ?? value
   }
 }
 
 extension AppConfiguration.ClientAccess {
   fileprivate var redacted: JSONValue {
     switch self {
-    case .open: "open"
-    case .keys(let keys): ["keys": .sources(keys)]
+    case .open: return "open"
+    case .restricted(let keys, let tokens):
+      let value: JSONValue = keys.isEmpty ? [:] : ["keys": .sources(keys)]
+      return tokens.map { value.adding("jwt", $0.redacted) } ?? value
+    }
+  }
+}
+
+extension AppConfiguration.Tokens {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = [
+      "issuer": .string(rules.issuer),
+      "audience": rules.audiences.count == 1
+        ? .string(rules.audiences[0]) : .array(rules.audiences.map(JSONValue.string)),
+      "algorithms": .array(rules.algorithms.map { .string($0.rawValue) }),
+      "user_claim": .string(rules.userClaim), "leeway": .duration(rules.leewayMilliseconds),
+    ]
+    switch keys {
+    case .given(let keys): return value.adding("keys", .string(keys.description))
+    case .fetched(let url): return value.adding("jwks", .string(url))
     }
   }
 }
@@ -154,11 +176,13 @@ extension JSONValue {
     .string(DurationText.text(milliseconds: milliseconds))
   }
 
+  fileprivate static func rate(_ limit: RateLimit?) -> JSONValue { .string(limit?.text ?? "off") }
+
   fileprivate static func sources(_ secrets: [Secret]) -> JSONValue {
     .array(secrets.map { .string($0.description) })
   }
 
-  fileprivate func adding(_ name: String, _ value: JSONValue) -> JSONValue {
+  func adding(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members + [Member(name: name, value: value)])
   }

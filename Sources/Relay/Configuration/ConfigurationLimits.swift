@@ -22,6 +22,9 @@ enum ConfigurationLimits {
   static let ports = 0...65_535
   static let apps = 1...1000
   static let clientKeys = 1...100
+  static let audiences = 1...20
+  static let tokenLeeway: ClosedRange<Int64> = 0...(60 * minute)
+  static let proxies = 0...100
   static let webhookSecrets = 1...16
   static let userKeys = 1...20
   static let connectedAccounts = 1...1000
@@ -41,6 +44,14 @@ enum ConfigurationLimits {
   static let tolerance = second...day
   /// 0 does not wait at all.
   static let joinWait: ClosedRange<Int64> = 0...year
+
+  static let linkedApps = 1...100
+  static let linkedPaths = 0...500
+  static let fingerprints = 1...50
+  static let checkoutPages = 0...10_000
+  /// So that a page for people stays under 10 KB whatever is configured.
+  static let appNameBytesMax = 100
+  static let storeURLBytesMax = 500
 
   static let concurrency = 1...1000
   static let ratePerSecond = 0.001...100_000

@@ -146,6 +146,27 @@ public enum ConfigurationTemplate {
             // Whether ply_context is sent.
             //forward_context: true,
           },
+
+          // The way to the checkout page and back into the app. Without it the relay leads nobody anywhere.
+          // links: {
+          //   // The relay's public address. Every absolute address is made of it.
+          //   origin: "https://pay.example.com",
+          //   // Who may open links of this address (apple-app-site-association). paths: what opens the app,
+          //   // and "NOT …" what does not; scheme: the second way back, which the app has registered.
+          //   ios: { app_ids: ["ABCDE12345.com.example.app"], scheme: "exampleapp",
+          //          paths: ["NOT /admin/*", "/*"], webcredentials: false },
+          //   // The same for Android (assetlinks.json).
+          //   android: { packages: [{ name: "com.example.app", sha256_cert_fingerprints: ["AA:BB:…"] }] },
+          //   // The page where each price is paid; POST /v1/ios/checkout leads there.
+          //   checkout: { "price_…": "https://buy.stripe.com/…" },
+          //   // What the page says that people come back to: GET /v1/ios/return?context_id=…
+          //   return: { name: "Example", ios_store: "https://apps.apple.com/…",
+          //             android_store: "https://play.google.com/…" },
+          //   // Swedbank Pay's payment URL helpers. Without a list they lead to every scheme that an app may
+          //   // own, and to every package.
+          //   swedbank: { schemes: ["exampleapp"], packages: ["com.example.app"], redirect: 301,
+          //               trampoline: "https://ecom.payex.com/externalresourcehost/trampoline" },
+          // },
         },
       },
     }

@@ -1,12 +1,13 @@
-// Which addresses the relay may send secrets to: https, or http to this machine (stand-ins and tests). Pure;
-// any thread.
+// Which addresses the relay may send secrets and people to: https, or http to this machine (stand-ins and
+// tests). Pure; any thread.
 
 internal import Platform
 
-/// The check of `purchasely.url` and `stripe.api_base`.
+/// The check of every address in the configuration.
 enum EndpointURL {
+  /// - Parameter carriesSecret: whether a key is sent there.
   /// - Returns: what is wrong with it and what to do, or nil when it is fine.
-  static func fault(in text: String) -> String? {
+  static func fault(in text: String, carriesSecret: Bool = true) -> String? {
     guard let separator = text.firstRange(of: "://") else {
       return "must be a whole address, such as https://host/path"
     }
@@ -18,14 +19,15 @@ enum EndpointURL {
     guard !text.utf8.contains(UInt8(ascii: "#")) else { return "has a fragment (#…); take it out" }
     let authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
     guard !authority.contains("@") else {
-      return "has a user or password before the host; take it out, the key goes into api_key"
+      return "has a user or password before the host; take it out"
+        + (carriesSecret ? ", the key goes into api_key" : "")
     }
     guard let host = host(of: authority) else {
       return "has no usable host and port, such as host or host:8443"
     }
     guard scheme == "https" || isLoopback(host) else {
-      return "must begin with https:// (http:// would show the key to the network; it is taken for "
-        + "127.0.0.1, [::1] and localhost only)"
+      let why = carriesSecret ? "would show the key to the network; it " : ""
+      return "must begin with https:// (http:// \(why)is taken for 127.0.0.1, [::1] and localhost only)"
     }
     return nil
   }

@@ -54,8 +54,8 @@ struct DashboardPage {
 
   var response: Response {
     let document = HTMLDocument(
-      title: "\(title) · Receipt Relay", stylesheet: Link("style.css"), icon: Link("icon.svg"),
-      refreshSeconds: refreshSeconds, body: body)
+      title: "\(title) · Receipt Relay", style: .linked(Link("style.css")), icon: Link("icon.svg"),
+      refresh: refreshSeconds.map { .init(seconds: $0) }, body: body)
     var response = Response(status: status, type: HTMLDocument.mediaType, body: document.bytes)
     response.headers += HTMLDocument.protectingHeaders
     return response

@@ -7,21 +7,45 @@ internal import Platform
 internal import Processors
 internal import Store
 
-/// `201 Created`, or `200` for a repeat.
+/// The answer to a posted context.
 struct ContextAnswer {
   let app: String
   let post: ContextPost
   let outcome: TakeContext.Outcome
+  /// Where its price is paid; nil where no page is configured.
+  let page: CheckoutPage?
 
-  var response: Response {
+  enum Form: Sendable {
+    /// `201 Created`, or `200` for a repeat.
+    case json
+    /// `303 See Other`, to the checkout page (RFC 9110 §15.4.4).
+    case redirect
+
+    init(_ purpose: ContextIntake.Purpose, _ head: RequestHead) {
+      self = purpose == .checkout && !MediaRanges(head.headers("Accept")).preferJSON ? .redirect : .json
+    }
+  }
+
+  func response(_ form: Form) -> Response {
+    let checkoutURL = page?.address(contextID: outcome.id)
+    guard form == .redirect, let checkoutURL else { return json(checkoutURL) }
+    return Response(status: 303, headers: [("Location", checkoutURL), ("Cache-Control", "no-store")])
+  }
+
+  private func json(_ checkoutURL: String?) -> Response {
     let statusURL = "/v1/\(app)/contexts/\(outcome.id)"
-    let body: JSONValue = [
-      "context_id": .string(outcome.id), "user_id": .string(post.userID),
-      "stripe_price_id": .optional(post.blob.priceID), "received_at": .time(outcome.receivedAt),
-      "expires_at": .time(outcome.expiresAt), "status_url": .string(statusURL),
+    var members: [JSONValue.Member] = [
+      .init(name: "context_id", value: .string(outcome.id)),
+      .init(name: "user_id", value: .string(post.userID)),
+      .init(name: "stripe_price_id", value: .optional(post.blob.priceID)),
+      .init(name: "received_at", value: .time(outcome.receivedAt)),
+      .init(name: "expires_at", value: .time(outcome.expiresAt)),
+      .init(name: "status_url", value: .string(statusURL)),
     ]
+    if let checkoutURL { members.append(.init(name: "checkout_url", value: .string(checkoutURL))) }
     var response = Response(
-      status: outcome.isRepeat ? 200 : 201, type: "application/json", body: body.serialized())
+      status: outcome.isRepeat ? 200 : 201, type: "application/json",
+      body: JSONValue.object(members).serialized())
     response.headers += [("Location", statusURL), ("Cache-Control", "no-store")]
     return response
   }

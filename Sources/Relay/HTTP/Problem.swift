@@ -59,6 +59,16 @@ extension Problem {
     slug: "unsupported-media-type", title: "Unsupported media type", status: 415,
     detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
 
+  static let noPrice = Problem(
+    slug: "unknown-price", title: "Unknown price", status: 422,
+    detail:
+      "`ply_context` names no price, so there is no checkout page to go to. Set `stripe_price_id` in it.")
+  static let unknownPrice = Problem(
+    slug: "unknown-price", title: "Unknown price", status: 422,
+    detail:
+      "No checkout page is configured for the price that `ply_context` names. Check `stripe_price_id` "
+      + "against `links.checkout` in the configuration.")
+
   static func tooLarge(_ maximum: Int) -> Problem {
     Problem(
       slug: "body-too-large", title: "Body too large", status: 413,

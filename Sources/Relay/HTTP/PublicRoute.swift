@@ -6,26 +6,78 @@ internal import Processors
 
 /// What a request to the public listener asks for.
 enum PublicRoute: Sendable, Equatable {
-  /// - user: from the path, when it stands there.
-  case postContext(app: String, user: String?)
-  case contextStatus(app: String, contextID: String)
-  case webhook(app: String, processor: String)
+  /// Something of one app, configured or not.
+  case app(String, AppRoute)
+  /// What devices ask the host for, of all its apps.
+  case associationFile(AssociationFileKind)
 
   /// The label in metrics.
   var label: String {
     switch self {
-    case .postContext: "contexts"
-    case .contextStatus: "context_status"
-    case .webhook(_, let processor): "webhooks_\(processor)"
+    case .app(_, let route): route.label
+    case .associationFile: "association_files"
     }
   }
+}
 
-  var app: String {
+/// What a request asks of one app.
+enum AppRoute: Sendable, Equatable {
+  /// - user: from the path, when it stands there.
+  case postContext(user: String?, ContextIntake.Purpose)
+  case contextStatus(contextID: String)
+  case webhook(processor: String)
+  /// Where a checkout page sends people back to.
+  case returnPage
+  case swedbank(SwedbankHelper)
+  /// The page, on a second host, from which a person goes on to a Swedbank helper.
+  case trampoline
+
+  /// The label in metrics.
+  var label: String {
     switch self {
-    case .postContext(let app, _), .contextStatus(let app, _), .webhook(let app, _): app
+    case .postContext(_, .context): "contexts"
+    case .postContext(_, .checkout): "checkout"
+    case .contextStatus: "context_status"
+    case .webhook(let processor): "webhooks_\(processor)"
+    case .returnPage: "return"
+    case .swedbank: "swedbank"
+    case .trampoline: "trampoline"
     }
   }
 
+  /// Whether answering it means writing.
+  var isStored: Bool {
+    switch self {
+    case .postContext, .webhook: true
+    case .contextStatus, .returnPage, .swedbank, .trampoline: false
+    }
+  }
+}
+
+/// The files that tie a host to its apps.
+enum AssociationFileKind: Sendable, Equatable {
+  /// apple-app-site-association.
+  case apple
+  /// assetlinks.json.
+  case android
+}
+
+/// Swedbank Pay's payment URL helpers, by the last parts of their paths.
+enum SwedbankHelper: String, Sendable, CaseIterable {
+  case androidIntent = "sdk-callback/android-intent"
+  case iosUniversalLink = "sdk-callback/ios-universal-link"
+  case complete = "complete"
+  case cancel = "cancel"
+
+  /// - Parameter segments: what follows `swedbank` in a path.
+  init?(_ segments: ArraySlice<String>) {
+    let found = Self.allCases.first { $0.rawValue.split(separator: "/").elementsEqual(segments, by: ==) }
+    guard let found else { return nil }
+    self = found
+  }
+}
+
+extension PublicRoute {
   /// Finds the route, or why there is none.
   static func find(_ head: RequestHead) -> Result<PublicRoute, Refusal> {
     let segments: [String]
@@ -33,19 +85,42 @@ enum PublicRoute: Sendable, Equatable {
     case .success(let found): segments = found
     case .failure(let refusal): return .failure(refusal)
     }
-    guard segments.count >= 3, segments[0] == "v1" else { return .failure(.notFound) }
-    let app = segments[1]
     func only(_ methods: [String], _ route: PublicRoute) -> Result<PublicRoute, Refusal> {
       methods.contains(head.method) ? .success(route) : .failure(.method(methods.joined(separator: ", ")))
     }
+    let reading = ["GET", "HEAD"]
+    if let kind = associationFile(segments) { return only(reading, .associationFile(kind)) }
+    guard segments.count >= 3, segments[0] == "v1" else { return .failure(.notFound) }
+    func app(_ methods: [String], _ route: AppRoute) -> Result<PublicRoute, Refusal> {
+      only(methods, .app(segments[1], route))
+    }
     switch (segments.count - 2, segments[2]) {
-    case (1, "contexts"): return only(["POST"], .postContext(app: app, user: nil))
-    case (2, "contexts"): return only(["GET", "HEAD"], .contextStatus(app: app, contextID: segments[3]))
+    case (1, "contexts"): return app(["POST"], .postContext(user: nil, .context))
+    case (1, "checkout"): return app(["POST"], .postContext(user: nil, .checkout))
+    case (2, "contexts"): return app(reading, .contextStatus(contextID: segments[3]))
     case (3, "users") where segments[4] == "contexts":
-      return only(["POST"], .postContext(app: app, user: segments[3]))
+      return app(["POST"], .postContext(user: segments[3], .context))
+    case (3, "users") where segments[4] == "checkout":
+      return app(["POST"], .postContext(user: segments[3], .checkout))
     case (2, "webhooks") where segments[3] == StripeProcessor.name:
-      return only(["POST"], .webhook(app: app, processor: segments[3]))
+      return app(["POST"], .webhook(processor: segments[3]))
+    case (1, "return"): return app(reading, .returnPage)
+    case (1, "trampoline"): return app(reading, .trampoline)
+    case (_, "swedbank"):
+      guard let helper = SwedbankHelper(segments[3...]) else { return .failure(.notFound) }
+      return app(reading, .swedbank(helper))
     default: return .failure(.notFound)
+    }
+  }
+
+  /// Apple's devices also ask for the file at the root (Apple, Supporting associated domains).
+  private static func associationFile(_ segments: [String]) -> AssociationFileKind? {
+    let isWellKnown = segments.count == 2 && segments[0] == ".well-known"
+    guard isWellKnown || segments.count == 1 else { return nil }
+    switch segments[segments.count - 1] {
+    case "apple-app-site-association": return .apple
+    case "assetlinks.json" where isWellKnown: return .android
+    default: return nil
     }
   }
 

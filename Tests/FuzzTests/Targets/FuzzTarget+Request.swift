@@ -51,20 +51,36 @@ extension FuzzTarget {
 
   /// The same path, taken apart byte by byte: who reads it otherwise could be led past a proxy's rules.
   private static func checkRoute(_ route: PublicRoute, _ head: RequestHead) throws {
-    let segments: [String]
-    switch route {
-    case .postContext(let app, nil): segments = ["v1", app, "contexts"]
-    case .postContext(let app, let user?): segments = ["v1", app, "users", user, "contexts"]
-    case .contextStatus(let app, let id): segments = ["v1", app, "contexts", id]
-    case .webhook(let app, let processor): segments = ["v1", app, "webhooks", processor]
-    }
+    guard case .app(let app, let asked) = route else { return try checkFile(route, head) }
+    let segments = ["v1", app] + segments(of: asked)
     let raw = head.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     try hold(raw.count == segments.count + 1 && raw[0].isEmpty, "\(raw.count) parts make \(route)")
     for (raw, segment) in zip(raw.dropFirst(), segments) {
       try hold(decoded(Array(raw)) == Array(segment.utf8), "\(segment) is not what stands in the path")
     }
-    try hold(head.method == (route.isStored ? "POST" : "GET") || head.method == "HEAD", "\(head.method)")
+    try hold(head.method == (asked.isStored ? "POST" : "GET") || head.method == "HEAD", "\(head.method)")
     try hold(!head.path.utf8.contains(UInt8(ascii: "?")), "a path with a query")
+  }
+
+  private static func segments(of route: AppRoute) -> [String] {
+    switch route {
+    case .postContext(nil, .context): ["contexts"]
+    case .postContext(nil, .checkout): ["checkout"]
+    case .postContext(let user?, .context): ["users", user, "contexts"]
+    case .postContext(let user?, .checkout): ["users", user, "checkout"]
+    case .contextStatus(let id): ["contexts", id]
+    case .webhook(let processor): ["webhooks", processor]
+    case .returnPage: ["return"]
+    case .trampoline: ["trampoline"]
+    case .swedbank(let helper): ["swedbank"] + helper.rawValue.split(separator: "/").map(String.init)
+    }
+  }
+
+  private static func checkFile(_ route: PublicRoute, _ head: RequestHead) throws {
+    let name = route == .associationFile(.apple) ? "/apple-app-site-association" : "/assetlinks.json"
+    let path = String(decoding: decoded(Array(head.path.utf8)), as: UTF8.self)
+    try hold(path.hasSuffix(name), "\(path) is no association file")
+    try hold(head.method == "GET" || head.method == "HEAD", "\(head.method)")
   }
 
   private static func decoded(_ raw: [UInt8]) -> [UInt8] {

@@ -1,0 +1,68 @@
+// Android's association file, `assetlinks.json`, as a value: which apps open the links of a host. Pure; any
+// thread.
+
+public import JSON
+
+/// The statements of a host (developers.google.com, "Digital Asset Links", statement list syntax).
+public struct AssetLinks: Sendable, Equatable {
+  /// The relation that lets an app open all links of the host.
+  public static let handlesAllURLs = "delegate_permission/common.handle_all_urls"
+
+  /// The largest file that is read or made, in bytes.
+  public static let byteCountMax = 131_072
+
+  /// One app that opens the links of the host.
+  public struct Statement: Sendable, Equatable {
+    public let package: PackageName
+    /// The certificates that the app may be signed with; any one of them is enough.
+    public let fingerprints: [CertificateFingerprint]
+
+    public init(package: PackageName, fingerprints: [CertificateFingerprint]) {
+      self.package = package
+      self.fingerprints = fingerprints
+    }
+  }
+
+  public private(set) var statements: [Statement]
+
+  /// - Parameter statements: several of one package become one, with the fingerprints of all.
+  public init(_ statements: [Statement]) {
+    var packages: [PackageName] = []
+    var fingerprints: [PackageName: [CertificateFingerprint]] = [:]
+    for statement in statements {
+      if fingerprints[statement.package] == nil { packages.append(statement.package) }
+      for fingerprint in statement.fingerprints
+      where fingerprints[statement.package]?.contains(fingerprint) != true {
+        fingerprints[statement.package, default: []].append(fingerprint)
+      }
+    }
+    self.statements = packages.map { Statement(package: $0, fingerprints: fingerprints[$0] ?? []) }
+  }
+
+  /// The file.
+  public var json: JSONValue {
+    .array(
+      statements.map { statement in
+        [
+          "relation": [.string(Self.handlesAllURLs)],
+          "target": [
+            "namespace": "android_app",
+            "package_name": .string(statement.package.text),
+            "sha256_cert_fingerprints": .array(statement.fingerprints.map { .string($0.text) }),
+          ],
+        ]
+      })
+  }
+
+  /// The bytes that are served.
+  /// - Throws: `AssociationFault` when there are more than `byteCountMax`.
+  public func serialized() throws(AssociationFault) -> [UInt8] {
+    let bytes = json.serialized()
+    guard bytes.count <= Self.byteCountMax else {
+      throw AssociationFault(
+        "would be a file of \(bytes.count) bytes, and no more than \(Self.byteCountMax) are made; list fewer "
+          + "packages and fingerprints")
+    }
+    return bytes
+  }
+}

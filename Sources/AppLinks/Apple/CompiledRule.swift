@@ -1,0 +1,69 @@
+// One rule of Apple's association file, ready to be compared with URLs. A value; any thread.
+
+/// A rule whose patterns have been read and whose defaults have been filled in.
+struct CompiledRule: Sendable {
+  /// The patterns of the path; nil when every path will do. It is enough that one matches.
+  private var paths: [WildcardPattern]?
+  private var query: Query = .anything
+  private var fragment: WildcardPattern?
+  private let form: URLParts.Form
+  let isExcluded: Bool
+
+  private enum Query: Sendable {
+    case anything
+    case whole(WildcardPattern)
+    case items([(name: String, pattern: WildcardPattern)])
+  }
+
+  /// - Parameter rule: with the defaults that apply to it.
+  init(_ rule: AppSiteAssociation.Rule, _ compiler: inout PatternCompiler) throws(PatternFault) {
+    let folds = !(rule.isCaseSensitive ?? true)
+    form = URLParts.Form(foldsCase: folds, isEncoded: rule.isPercentEncoded ?? true)
+    isExcluded = rule.isExcluded ?? false
+    if let path = rule.path {
+      paths = []
+      for text in Self.spellings(ofPath: path) {
+        paths?.append(try compiler.pattern(text, foldsCase: folds))
+      }
+    }
+    switch rule.query {
+    case nil, .ignored: break
+    case .whole(let text): query = .whole(try compiler.pattern(text, foldsCase: folds))
+    case .items(let items):
+      var patterns: [(name: String, pattern: WildcardPattern)] = []
+      for item in items {
+        patterns.append((item.name, try compiler.pattern(item.pattern, foldsCase: folds)))
+      }
+      query = .items(patterns)
+    }
+    if let text = rule.fragment { fragment = try compiler.pattern(text, foldsCase: folds) }
+  }
+
+  /// What a pattern of a path is compared as: without the slashes at its ends, which mean nothing; and one
+  /// that ends in `/*` also without that, so that `/buy/*` matches `/buy`.
+  private static func spellings(ofPath pattern: String) -> [Substring] {
+    var text = pattern.drop { $0 == "/" }
+    while text.last == "/" { text.removeLast() }
+    return text.hasSuffix("/*") ? [text, text.dropLast(2)] : [text]
+  }
+
+  /// Whether all that the rule names matches.
+  func matches(_ url: inout URLParts, variables: [[WildcardPattern]]) -> Bool {
+    if let paths {
+      let path = url.path(form)
+      guard paths.contains(where: { $0.matches(path, variables: variables) }) else { return false }
+    }
+    switch query {
+    case .anything: break
+    case .whole(let pattern):
+      guard pattern.matches(url.query(form), variables: variables) else { return false }
+    case .items(let items):
+      for item in items {
+        // Of several items of one name, each must match.
+        let values = url.values(of: item.name, form)
+        guard values.allSatisfy({ item.pattern.matches($0, variables: variables) }) else { return false }
+      }
+    }
+    return fragment?.matches(url.fragment(form), variables: variables) ?? true
+  }
+}

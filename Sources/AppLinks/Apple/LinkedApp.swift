@@ -1,0 +1,120 @@
+// What an operator says about the links of an iOS app, and the association file that is made of it. Values;
+// any thread.
+
+/// A path that an operator lets an app open, or keeps from it: a pattern as iOS 12 wrote it.
+public struct LinkPath: Sendable, Hashable, CustomStringConvertible {
+  /// The longest, in characters.
+  public static let countMax = 1_024
+
+  /// The pattern alone.
+  public let pattern: String
+  /// Whether what matches stays in the browser.
+  public let isExcluded: Bool
+
+  /// As `paths` has it.
+  public var text: String { (isExcluded ? AppSiteAssociation.Rule.exclusionMark : "") + pattern }
+
+  public var description: String { text }
+
+  /// Reads a pattern, such as `/buy/*` or `NOT /admin/*`.
+  /// - Throws: `NameFault` for what devices would take in different ways, or not at all.
+  public init(_ text: String) throws(NameFault) {
+    let rule = AppSiteAssociation.Rule(legacy: text)
+    let pattern = rule.path ?? ""
+    guard pattern.utf8.count <= Self.countMax else {
+      throw NameFault("is longer than \(Self.countMax) characters")
+    }
+    guard pattern.utf8.first == UInt8(ascii: "/") else {
+      throw NameFault("must be a path that begins with /, such as /buy/* or NOT /admin/*")
+    }
+    guard pattern.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }) else {
+      throw NameFault("has a character that the path of an address cannot have; write it percent-encoded")
+    }
+    // iOS 12 knows no variables: the two forms of the file would differ.
+    guard !pattern.contains("$(") else { throw NameFault("has a $(…) in it, which iOS 12 does not know") }
+    self.pattern = pattern
+    isExcluded = rule.isExcluded ?? false
+  }
+
+  init(including pattern: String) {
+    self.pattern = pattern
+    isExcluded = false
+  }
+}
+
+/// The links of one configured app.
+public struct LinkedApp: Sendable, Equatable {
+  /// A path that the product itself needs to have opened in the app.
+  public struct OwnPath: Sendable, Hashable {
+    /// The pattern.
+    public let pattern: String
+    /// A path that matches it and is really used.
+    public let example: String
+    /// Whether it is left out when another path already opens the example.
+    public let isOptional: Bool
+    /// For people who read the file.
+    public let comment: String?
+
+    public init(pattern: String, example: String, isOptional: Bool, comment: String? = nil) {
+      self.pattern = pattern
+      self.example = example
+      self.isOptional = isOptional
+      self.comment = comment
+    }
+  }
+
+  public let ids: [AppleAppID]
+  /// What the operator wrote, in that order.
+  public let paths: [LinkPath]
+  public let ownPaths: [OwnPath]
+  /// Whether the apps may use passwords saved for the host.
+  public let sharesWebCredentials: Bool
+
+  public init(
+    ids: [AppleAppID], paths: [LinkPath], ownPaths: [OwnPath] = [], sharesWebCredentials: Bool = false
+  ) {
+    self.ids = ids
+    self.paths = paths
+    self.ownPaths = ownPaths
+    self.sharesWebCredentials = sharesWebCredentials
+  }
+
+  /// The exclusion that keeps a path from the app that the product needs.
+  public var conflict: (path: LinkPath, own: OwnPath)? {
+    for path in paths where path.isExcluded {
+      for own in ownPaths where path.covers(own.example) { return (path, own) }
+    }
+    return nil
+  }
+
+  /// The rules: exclusions first, then what the product needs, then what the operator lets in.
+  var rules: [LinkRule] {
+    let exclusions = paths.filter(\.isExcluded)
+    let inclusions = paths.filter { !$0.isExcluded }
+    let own = ownPaths.filter { own in
+      !inclusions.contains { $0.pattern == own.pattern || own.isOptional && $0.covers(own.example) }
+    }
+    let comments = Dictionary(ownPaths.map { ($0.pattern, $0.comment) }) { first, _ in first }
+    return exclusions.map { LinkRule(path: $0, comment: nil) }
+      + own.map { LinkRule(path: LinkPath(including: $0.pattern), comment: $0.comment) }
+      + inclusions.map { LinkRule(path: $0, comment: comments[$0.pattern] ?? nil) }
+  }
+}
+
+/// A path and what is said about it in the file.
+struct LinkRule: Hashable {
+  let path: LinkPath
+  let comment: String?
+}
+
+extension LinkPath {
+  /// Whether the pattern matches a path.
+  func covers(_ path: String) -> Bool {
+    let id = "A"
+    let entry = AppSiteAssociation.Entry(appIDs: [id], components: [.init(path: pattern)])
+    let file = AppSiteAssociation(links: .init(entries: [entry]))
+    // A path that is no URL matches nothing.
+    guard let url = try? LinkURL(path) else { return false }
+    return AssociationMatcher(file).verdict(for: url, app: id).opensApp
+  }
+}

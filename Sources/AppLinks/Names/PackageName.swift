@@ -1,0 +1,35 @@
+// The name of an Android app: its application id, written as a Java package name. A value; any thread.
+
+/// An Android application id, such as `com.example.app`.
+///
+/// Two segments or more between dots; each begins with a letter and goes on with letters, digits and
+/// underscores (developer.android.com, "Set the application ID"). Nothing in it needs escaping, wherever it
+/// is written: in an `intent:` URL, in JSON or in HTML.
+public struct PackageName: Sendable, Hashable, CustomStringConvertible {
+  /// The longest name, in characters.
+  public static let countMax = 255
+
+  /// The name as it was written; ASCII.
+  public let text: String
+
+  public var description: String { text }
+
+  /// - Throws: `NameFault` for every text that is not such a name.
+  public init(_ text: String) throws(NameFault) {
+    guard text.utf8.count <= Self.countMax else {
+      throw NameFault("is longer than the \(Self.countMax) characters that a package name can have")
+    }
+    let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard segments.count > 1, segments.allSatisfy(Self.isSegment) else {
+      throw NameFault(
+        "is not the name of an Android package, such as com.example.app (two parts or more between dots, "
+          + "each a letter followed by letters, digits and _)")
+    }
+    self.text = text
+  }
+
+  private static func isSegment(_ bytes: Substring.UTF8View) -> Bool {
+    guard let first = bytes.first, ASCII.isLetter(first) else { return false }
+    return bytes.allSatisfy { ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }
+  }
+}

@@ -1,0 +1,70 @@
+// The public address of the relay: scheme, host and port, and nothing else. A value; any thread.
+
+/// An origin (RFC 6454): the only thing that absolute addresses are made of. It comes from the configuration,
+/// never from a request, because whoever sends a request chooses its Host.
+public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
+  /// `https`, or `http` on this machine.
+  public let scheme: String
+  /// In lower case; an IPv6 address with its brackets.
+  public let host: String
+  /// `host` or `host:port`.
+  public let authority: String
+
+  /// `https://pay.example.com`, without a slash at its end.
+  public var text: String { "\(scheme)://\(authority)" }
+  public var description: String { text }
+
+  /// - Throws: `NameFault` for everything but `https://host` and `https://host:port` (with or without a slash
+  ///   at the end), or the same with `http://` for `localhost`, 127.0.0.1 and [::1].
+  public init(_ text: String) throws(NameFault) {
+    guard let separator = text.firstRange(of: "://") else { throw Self.shape }
+    let scheme = text[..<separator.lowerBound].lowercased()
+    var authority = text[separator.upperBound...].lowercased()
+    if authority.last == "/" { authority.removeLast() }
+    guard scheme == "https" || scheme == "http" else { throw Self.shape }
+    guard let host = Self.host(of: authority) else { throw Self.shape }
+    guard scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(host) else {
+      throw NameFault("must begin with https://: devices and browsers trust nothing else")
+    }
+    self.scheme = scheme
+    self.host = host
+    // A port that goes without saying is left unsaid (RFC 6454 §6.2).
+    let usual = scheme == "https" ? ":443" : ":80"
+    self.authority = authority.hasSuffix(usual) ? String(authority.dropLast(usual.utf8.count)) : authority
+  }
+
+  /// The host of a `Host` field or of an authority, in lower case; nil for what is none.
+  public static func host(of authority: String) -> String? {
+    let authority = authority.lowercased()
+    var host = Substring(authority)
+    var port: Substring?
+    if authority.first == "[" {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      host = authority[...end]
+      let rest = authority[authority.index(after: end)...]
+      guard rest.isEmpty || rest.first == ":" else { return nil }
+      port = rest.isEmpty ? nil : rest.dropFirst()
+      guard
+        host.utf8.dropFirst().dropLast().allSatisfy({ ASCII.hexValue($0) != nil || ":.".utf8.contains($0) })
+      else { return nil }
+    } else {
+      if let colon = authority.firstIndex(of: ":") {
+        host = authority[..<colon]
+        port = authority[authority.index(after: colon)...]
+      }
+      guard host.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || "-.".utf8.contains($0) }),
+        host.first != ".", host.first != "-"
+      else { return nil }
+    }
+    guard !host.isEmpty, host.utf8.count <= 253 else { return nil }
+    if let port {
+      guard let number = UInt16(port), number > 0, port.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+    }
+    return String(host)
+  }
+
+  private static let shape = NameFault(
+    "must be a scheme, a host and nothing else, such as https://pay.example.com or "
+      + "https://pay.example.com:8443"
+  )
+}

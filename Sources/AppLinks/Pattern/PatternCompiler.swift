@@ -1,0 +1,90 @@
+// Reads the texts of patterns, and knows the variables that they may name. A value that grows as it reads;
+// one thread.
+
+/// Why a pattern can match nothing.
+struct PatternFault: Error, Equatable, CustomStringConvertible {
+  let description: String
+}
+
+/// Turns texts into patterns.
+struct PatternCompiler {
+  /// The most parts that all patterns of a file may have, those of variables counted wherever they are named:
+  /// this bounds the time that the largest file can cost.
+  static let tokenCountMax = 4_194_304
+
+  /// What each variable that has been named so far stands for.
+  private(set) var variables: [[WildcardPattern]] = []
+
+  private let custom: [String: [String]]
+  private var indices: [Key: Int] = [:]
+  private var costs: [Int] = []
+  private var tokenCount = 0
+
+  private struct Key: Hashable {
+    let name: String
+    let foldsCase: Bool
+  }
+
+  /// - Parameter custom: the variables of the file; they go before predefined ones of the same name.
+  init(custom: [String: [String]]) { self.custom = custom }
+
+  /// - Parameter foldsCase: whether upper and lower case are the same.
+  mutating func pattern(
+    _ text: some StringProtocol, foldsCase: Bool
+  ) throws(PatternFault) -> WildcardPattern {
+    var tokens: [WildcardPattern.Token] = []
+    var rest = Substring(text).unicodeScalars
+    while let scalar = rest.popFirst() {
+      guard scalar == "$", rest.first == "(" else {
+        Self.append(scalar, to: &tokens, foldsCase: foldsCase)
+        continue
+      }
+      rest.removeFirst()
+      guard let end = rest.firstIndex(of: ")") else {
+        throw PatternFault(description: "has a $( without its )")
+      }
+      tokens.append(.variable(try variable(String(rest[..<end]), foldsCase: foldsCase)))
+      rest = rest[rest.index(after: end)...]
+    }
+    let cost = tokens.reduce(tokens.count) { sum, token in
+      guard case .variable(let index) = token else { return sum }
+      return sum + costs[index]
+    }
+    guard tokenCount + cost <= Self.tokenCountMax else {
+      throw PatternFault(description: "goes beyond what the patterns of one file may come to")
+    }
+    tokenCount += cost
+    return WildcardPattern(tokens: tokens)
+  }
+
+  private static func append(
+    _ scalar: Unicode.Scalar, to tokens: inout [WildcardPattern.Token], foldsCase: Bool
+  ) {
+    switch scalar {
+    // Several in a row say what one says.
+    case "*": if tokens.last != .many { tokens.append(.many) }
+    case "?": tokens.append(.one)
+    default: tokens.append(.character(foldsCase ? PatternText.folded(scalar) : scalar))
+    }
+  }
+
+  private mutating func variable(_ name: String, foldsCase: Bool) throws(PatternFault) -> Int {
+    let key = Key(name: name, foldsCase: foldsCase)
+    if let index = indices[key] { return index }
+    guard let values = custom[name] ?? PredefinedVariables.values(of: name) else {
+      throw PatternFault(description: "names a variable that there is not")
+    }
+    guard !values.contains(where: { $0.contains("$(") }) else {
+      throw PatternFault(description: "names a variable whose values name variables, which they cannot")
+    }
+    let patterns = values.map { value in
+      var tokens: [WildcardPattern.Token] = []
+      for scalar in value.unicodeScalars { Self.append(scalar, to: &tokens, foldsCase: foldsCase) }
+      return WildcardPattern(tokens: tokens)
+    }
+    variables.append(patterns)
+    costs.append(patterns.reduce(0) { $0 + $1.tokens.count })
+    indices[key] = variables.count - 1
+    return variables.count - 1
+  }
+}

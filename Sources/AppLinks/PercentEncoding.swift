@@ -1,0 +1,38 @@
+// Percent-encoding (RFC 3986 §2.1). Pure; any thread.
+
+enum PercentEncoding {
+  /// Everything but the characters that never need it (§2.3).
+  static func encoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in text.utf8 {
+      if ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
+        out.append(byte)
+      } else {
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// What an encoded text means. A `%` without two digits stands for itself.
+  /// - Returns: the text as it was when what it means is not UTF-8.
+  static func decoded(_ text: Substring) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    let bytes = Array(text.utf8)
+    var out: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+        let high = ASCII.hexValue(bytes[index + 1]), let low = ASCII.hexValue(bytes[index + 2])
+      {
+        out.append(high << 4 | low)
+        index += 3
+      } else {
+        out.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(validating: out, as: UTF8.self) ?? String(text)
+  }
+}

@@ -1,0 +1,117 @@
+// What the configuration says about one app's way to the checkout and back. Pure; any thread.
+
+public import AppLinks
+
+extension AppConfiguration {
+  /// Where people go to pay, and how they come back into the app.
+  public struct Links: Sendable, Equatable {
+    /// What every absolute address is made of.
+    public var origin: WebOrigin
+    public var ios: IOS?
+    public var android: Android?
+    /// The checkout page of each price that a context may name.
+    public var checkout: [String: CheckoutPage]
+    public var returnPage: ReturnPage?
+    /// Nil: there are no Swedbank helpers.
+    public var swedbank: Swedbank?
+
+    public init(
+      origin: WebOrigin, ios: IOS? = nil, android: Android? = nil, checkout: [String: CheckoutPage] = [:],
+      returnPage: ReturnPage? = nil, swedbank: Swedbank? = nil
+    ) {
+      self.origin = origin
+      self.ios = ios
+      self.android = android
+      self.checkout = checkout
+      self.returnPage = returnPage
+      self.swedbank = swedbank
+    }
+  }
+}
+
+extension AppConfiguration.Links {
+  /// The app on Apple's systems.
+  public struct IOS: Sendable, Equatable {
+    /// At least one.
+    public var appIDs: [AppleAppID]
+    /// The scheme that the app has registered; the second way back.
+    public var scheme: CustomScheme?
+    /// Patterns of paths that open the app, and `NOT ` patterns that do not.
+    public var paths: [String]
+    /// Whether the app may use the passwords that are kept for the host.
+    public var webcredentials: Bool
+
+    public init(
+      appIDs: [AppleAppID], scheme: CustomScheme? = nil, paths: [String] = [], webcredentials: Bool = false
+    ) {
+      self.appIDs = appIDs
+      self.scheme = scheme
+      self.paths = paths
+      self.webcredentials = webcredentials
+    }
+  }
+
+  /// The app on Android.
+  public struct Android: Sendable, Equatable {
+    public struct Package: Sendable, Equatable {
+      public var name: PackageName
+      /// Of the certificates that it may be signed with; at least one.
+      public var fingerprints: [CertificateFingerprint]
+
+      public init(name: PackageName, fingerprints: [CertificateFingerprint]) {
+        self.name = name
+        self.fingerprints = fingerprints
+      }
+    }
+
+    /// At least one; the return page's button leads to the first.
+    public var packages: [Package]
+
+    public init(packages: [Package]) { self.packages = packages }
+  }
+
+  /// What the return page says of the app.
+  public struct ReturnPage: Sendable, Equatable {
+    /// The app's name, as people know it.
+    public var name: String
+    /// https addresses of the app's pages in the stores.
+    public var iosStore: String?
+    public var androidStore: String?
+
+    public init(name: String, iosStore: String? = nil, androidStore: String? = nil) {
+      self.name = name
+      self.iosStore = iosStore
+      self.androidStore = androidStore
+    }
+  }
+
+  /// Swedbank Pay's payment URL helpers.
+  public struct Swedbank: Sendable, Equatable {
+    /// The status of redirects.
+    public enum Redirect: Int, Sendable {
+      case permanent = 301
+      case found = 302
+    }
+
+    /// The schemes that a link may lead to; nil for every one that an app may own.
+    public var schemes: [CustomScheme]?
+    /// The packages that a link may lead to; nil for all.
+    public var packages: [PackageName]?
+    /// The page on another host from which a universal link opens the app.
+    public var trampoline: String
+    public var redirect: Redirect
+
+    /// Swedbank Pay's own, which its sample merchant backend uses.
+    public static let defaultTrampoline = "https://ecom.payex.com/externalresourcehost/trampoline"
+
+    public init(
+      schemes: [CustomScheme]? = nil, packages: [PackageName]? = nil, trampoline: String = defaultTrampoline,
+      redirect: Redirect = .permanent
+    ) {
+      self.schemes = schemes
+      self.packages = packages
+      self.trampoline = trampoline
+      self.redirect = redirect
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// A request on its way through the relay's threads: what came, with the means to answer it. Any thread.
+
+internal import HTTPServer
+
+/// A request with the means to answer it, from any thread.
+struct Exchange: Sendable {
+  let scope: RequestScope
+  let responder: Responder
+
+  /// On the thread that sends it: the committer answers many at once, and has better things to do.
+  func answer(_ response: @escaping @Sendable () -> Response) {
+    responder.respond { [scope] in scope.finish(response()) }
+  }
+  func answer(_ response: Response) { answer { response } }
+  func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+  /// - Parameter saying: what is to be logged, on the thread that sends the answer.
+  func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {
+    responder.respond { [scope] in
+      saying()
+      return scope.finish(problem)
+    }
+  }
+}

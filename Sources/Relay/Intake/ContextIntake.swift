@@ -1,0 +1,72 @@
+// Posted contexts: those that an app announces, and those that open a checkout page at once. Runs on
+// libmicrohttpd's threads, which it must not block.
+
+internal import Cryptography
+internal import Domain
+internal import HTTPServer
+internal import Platform
+internal import Store
+
+/// Takes in what apps post before a web checkout.
+struct ContextIntake: Sendable {
+  let intake: Intake
+  /// For the ids of contexts, which are a secret.
+  let random = SecretRandomness()
+
+  /// What the client wants besides having its context stored.
+  enum Purpose: Sendable, Equatable {
+    /// To know its id.
+    case context
+    /// To go to the checkout page of its price.
+    case checkout
+  }
+
+  func take(
+    _ request: Request, pathUser: String?, _ purpose: Purpose, _ app: App, _ exchange: Exchange
+  ) {
+    let services = intake.services
+    let post: ContextPost
+    let page: CheckoutPage?
+    do throws(Problem) {
+      post = try read(request, pathUser: pathUser)
+      page = try checkoutPage(for: post, purpose, app)
+    } catch {
+      services.metrics.contexts.increment(app.slug, "refused")
+      return exchange.answer(error)
+    }
+    let form = ContextAnswer.Form(purpose, request.head)
+    var random = random
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
+    let command = TakeContext(
+      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
+      requestID: exchange.scope.requestID)
+    let (metrics, log) = (services.metrics, services.requestLog)
+    intake.store(command, app: app.slug, exchange) { outcome in
+      metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
+      return {
+        log.tookContext(
+          of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
+        return ContextAnswer(app: app.slug, post: post, outcome: outcome, page: page).response(form)
+      }
+    }
+  }
+
+  private func read(_ request: Request, pathUser: String?) throws(Problem) -> ContextPost {
+    do {
+      return try ContextPost.read(request, pathUser: pathUser)
+    } catch {
+      throw error.problem
+    }
+  }
+
+  /// The page where the context's price is paid. Only pages of the configuration: what a client posts chooses
+  /// among them, and can name none.
+  private func checkoutPage(
+    for post: ContextPost, _ purpose: Purpose, _ app: App
+  ) throws(Problem) -> CheckoutPage? {
+    let page = post.blob.priceID.flatMap { app.links?.checkout[$0] }
+    if purpose == .checkout, page == nil { throw post.blob.priceID == nil ? .noPrice : .unknownPrice }
+    return page
+  }
+}

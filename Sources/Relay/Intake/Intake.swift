@@ -1,0 +1,42 @@
+// How a request's content gets to the disk: through the committer, and the answer follows the sync (R1). Runs
+// on libmicrohttpd's threads, which it must not block.
+
+internal import HTTPServer
+internal import Platform
+internal import SQLite
+internal import Store
+
+/// Has stored what requests bring.
+struct Intake: Sendable {
+  let services: ListenerServices
+  let committer: Committer
+
+  /// Answers once the command is on disk (R1), or says that it is not.
+  func store<Command: StoreCommand>(
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
+  ) {
+    let log = services.requestLog
+    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
+      switch result {
+      case .success(let outcome): exchange.answer(answer(outcome) as @Sendable () -> Response)
+      case .failure(let error):
+        exchange.answer(.storeFailed) {
+          log.couldNotStore(
+            error.description, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
+        }
+      }
+    }
+    if !isQueued { exchange.answer(committer.refusal(for: app)?.problem ?? .busy) }
+  }
+}
+
+extension Committer.Refusal {
+  var problem: Problem {
+    switch self {
+    case .busy: .busy
+    case .diskFull: .diskFull
+    case .stopping: .stopping
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// `intent:` URLs: their form, and what cannot be put into them.
+
+import Testing
+
+@testable import AppLinks
+
+struct IntentURLTests {
+  private let package: PackageName
+
+  init() throws { package = try PackageName("your.ecom.app") }
+
+  /// SC01 and SC02: the target is carried byte for byte, and the form is that of Swedbank Pay's helpers.
+  @Test(arguments: [
+    "/v1/ios/swedbank/sdk-callback/android-intent?package=your.ecom.app&id=abb50c53-53c1-4138",
+    "/v1/ios/swedbank/sdk-callback/android-intent?id=1&foo=b%20r%2B+%e2&package=your.ecom.app",
+    "/a?b={}|^';`\\",
+  ])
+  func `An intent URL carries the target as it came`(target: String) throws {
+    let intent = try #require(
+      IntentURL(
+        origin: "https://pay.example.com", target: target, package: package,
+        action: "com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER", endsWithSemicolon: true))
+    #expect(
+      intent.text == "intent://pay.example.com\(target)#Intent;scheme=https;"
+        + "action=com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER;package=your.ecom.app;end;")
+  }
+
+  @Test func `A fallback is one value, whatever stands in it`() throws {
+    let intent = try #require(
+      IntentURL(
+        origin: "http://127.0.0.1:8080", target: "/v1/ios/return?context_id=ctx_1",
+        package: package, action: "a;component=x#b",
+        fallback: "https://pay.example.com/a?b=c d&e=;S.x=1#f%é"))
+    #expect(
+      intent.text == "intent://127.0.0.1:8080/v1/ios/return?context_id=ctx_1#Intent;scheme=http;"
+        + "action=a%3Bcomponent%3Dx%23b;package=your.ecom.app;S.browser_fallback_url="
+        + "https%3A%2F%2Fpay.example.com%2Fa%3Fb%3Dc%20d%26e%3D%3BS.x%3D1%23f%25%C3%A9;end")
+  }
+
+  /// SC05: what would end the attribute or the data is refused.
+  @Test(arguments: [
+    ("https://pay.example.com", ""), ("https://pay.example.com", "a"),
+    ("https://pay.example.com", "/a#Intent;component=x;end"), ("https://pay.example.com", "/a b"),
+    ("https://pay.example.com", "/a\"><script>"), ("https://pay.example.com", "/a\r\nX: y"),
+    ("https://pay.example.com", "/é"), ("https://pay.example.com", "/\u{0}"),
+    ("https://pay.example.com", "/" + String(repeating: "a", count: 8_192)),
+    ("https://", "/"), ("pay.example.com", "/"), ("javascript://a", "/"), ("https://u@pay.example.com", "/"),
+    ("https://pay.example.com/x", "/"), ("https://evil\"><script>", "/"), ("https://a#b", "/"),
+  ])
+  func `What could leave its place makes no intent URL`(origin: String, target: String) {
+    #expect(IntentURL(origin: origin, target: target, package: package) == nil)
+  }
+}

@@ -1,0 +1,106 @@
+// A post that opens the checkout page: stored as a context, answered with the way there.
+
+import AppLinks
+import Domain
+import FoundationEssentials
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("A post to the checkout") struct CheckoutPostTests {
+  private static func bench() throws -> Bench {
+    var app = Bench.app()
+    app.links = .init(
+      origin: try WebOrigin("https://pay.example.com"),
+      checkout: [
+        "price_1": CheckoutPage(url: "https://buy.stripe.com/a"),
+        "plan.m": CheckoutPage(url: "https://www.example.com/checkout?plan=m"),
+      ])
+    return try Bench([app])
+  }
+
+  private static func body(price: String?) -> String {
+    let blob = price.map { #"{"stripe_price_id":"\#($0)"}"# } ?? "{}"
+    return #"{"ply_context":"\#(Data(blob.utf8).base64EncodedString())"}"#
+  }
+
+  @Test("A browser is sent to the price's page with the context's id, which the webhook will name")
+  func redirect() throws {
+    let bench = try Self.bench()
+    defer { bench.stop() }
+    let server = try bench.serve()
+    defer { server.stop(graceMilliseconds: 0) }
+    for (price, page) in [
+      ("price_1", "https://buy.stripe.com/a?client_reference_id="),
+      ("plan.m", "https://www.example.com/checkout?plan=m&client_reference_id="),
+    ] {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/shop/users/u-\(price)/checkout", Self.body(price: price))
+      let reply = try client.reply()
+      let location = try #require(reply.header("Location"))
+      #expect(reply.status == 303 && reply.body.isEmpty && location.hasPrefix(page))
+      let id = String(location.dropFirst(page.count))
+      #expect(Identifier.isWellFormed(id, prefix: Identifier.contextPrefix))
+      #expect(try bench.reader.status(app: "shop", contextID: id, now: bench.now)?.state == .open)
+    }
+  }
+
+  @Test("Who asks for JSON is told the address, in posts of contexts too")
+  func json() throws {
+    let bench = try Self.bench()
+    defer { bench.stop() }
+    let server = try bench.serve()
+    defer { server.stop(graceMilliseconds: 0) }
+    var ids: Set<String> = []
+    for (path, status) in [("checkout", 201), ("contexts", 200), ("checkout", 200)] {
+      let client = try RawClient(port: server.port)
+      try client.post(
+        "/v1/shop/users/u1/\(path)", Self.body(price: "price_1"), "Accept: application/json\r\n")
+      let reply = try client.reply()
+      let answer = try JSONValue(parsing: reply.body)
+      let id = try #require(answer["context_id"]?.stringValue)
+      #expect(reply.status == status && reply.header("Location") == answer["status_url"]?.stringValue)
+      #expect(answer["checkout_url"] == .string("https://buy.stripe.com/a?client_reference_id=\(id)"))
+      ids.insert(id)
+    }
+    #expect(ids.count == 1)
+    let client = try RawClient(port: server.port)
+    try client.post("/v1/shop/users/u1/contexts", Self.body(price: "price_of_no_page"))
+    let reply = try client.reply()
+    #expect(reply.status == 201)
+    #expect(try JSONValue(parsing: reply.body)["checkout_url"] == nil)
+  }
+
+  @Test("A price without a page is refused, and nothing is stored: no post leads anywhere else")
+  func unknownPrice() throws {
+    let bench = try Self.bench()
+    defer { bench.stop() }
+    let server = try bench.serve()
+    defer { server.stop(graceMilliseconds: 0) }
+    for price in [nil, "price_2", "https://evil.test/", "PRICE_1"] {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/shop/users/u1/checkout", Self.body(price: price))
+      let reply = try client.reply()
+      #expect(reply.status == 422 && reply.header("Location") == nil)
+      #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:unknown-price")
+      #expect(!String(decoding: reply.body, as: UTF8.self).contains("evil"))
+    }
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
+  }
+
+  @Test(
+    "JSON is given to who names it and wants nothing that a browser shows more",
+    arguments: [
+      (["application/json"], true), (["application/json; charset=utf-8"], true),
+      (["text/html, application/json;q=0.9"], false), (["Application/JSON", "text/html;q=0.1"], true),
+      (["*/*"], false), ([], false), (["application/json;q=0"], false), (["application/*"], false),
+      (["text/html,application/xhtml+xml,*/*;q=0.8"], false), ([";;,,q=1,application/json;q=x"], false),
+    ])
+  func accept(fields: [String], prefersJSON: Bool) {
+    #expect(MediaRanges(fields).preferJSON == prefersJSON)
+  }
+}

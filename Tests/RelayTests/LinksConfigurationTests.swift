@@ -1,0 +1,129 @@
+// What `links` may say, and what is said of what it may not.
+
+import AppLinks
+import JSON
+import Testing
+
+@testable import Relay
+
+@Suite("The configuration of links") struct LinksConfigurationTests {
+  typealias Samples = ConfigurationSamples
+
+  static let fingerprint = (0..<32).map { $0 < 10 ? "0\($0)" : "a\($0 % 10)" }
+
+  static let whole = """
+    links: {
+      origin: "https://Pay.example.com/",
+      ios: { app_ids: ["ABCDE12345.com.example.app"], scheme: "exampleapp", paths: ["NOT /admin/*", "/*"],
+             webcredentials: true },
+      android: {
+        packages: [{ name: "com.example.app", sha256_cert_fingerprints: ["\(fingerprint.joined())"] }],
+      },
+      checkout: { "price_1": "https://buy.stripe.com/a", "plan.m": "https://www.example.com/c?plan=m" },
+      "return": { name: "Example", ios_store: "https://apps.apple.com/app/id1" },
+      swedbank: { schemes: ["exampleapp"], packages: ["com.example.app"], redirect: 302 },
+    },
+    """
+
+  @Test("Every key of links is read, and shown again as it is in force")
+  func everyKey() throws {
+    let links = try #require(try Samples.app(Samples.text(app: Self.whole)).links)
+    #expect(links.origin.text == "https://pay.example.com")
+    #expect(links.ios?.appIDs.map(\.text) == ["ABCDE12345.com.example.app"])
+    #expect(links.ios?.scheme?.text == "exampleapp" && links.ios?.webcredentials == true)
+    #expect(links.ios?.paths == ["NOT /admin/*", "/*"])
+    let package = try #require(links.android?.packages.first)
+    #expect(package.name.text == "com.example.app")
+    #expect(package.fingerprints.map(\.text) == [Self.fingerprint.joined(separator: ":").uppercased()])
+    #expect(links.checkout["price_1"]?.url == "https://buy.stripe.com/a" && links.checkout.count == 2)
+    #expect(links.returnPage == .init(name: "Example", iosStore: "https://apps.apple.com/app/id1"))
+    let swedbank = try #require(links.swedbank)
+    #expect(swedbank.schemes?.map(\.text) == ["exampleapp"] && swedbank.redirect == .found)
+    #expect(swedbank.trampoline == AppConfiguration.Links.Swedbank.defaultTrampoline)
+
+    let shown = try Samples.read(Samples.text(app: Self.whole)).configuration.redacted["apps"]?["shop"]
+    let again = try #require(shown?["links"])
+    let text = String(decoding: again.serialized(), as: UTF8.self)
+    #expect(try Samples.app(Samples.text(app: "links: \(text),")).links == links)
+  }
+
+  @Test("Without links there are none; with an origin alone there is nothing to lead to")
+  func defaults() throws {
+    #expect(try Samples.app(Samples.text()).links == nil)
+    let text = Samples.text(app: "links: { origin: 'http://127.0.0.1:8080' },")
+    let links = try #require(try Samples.app(text).links)
+    #expect(links == .init(origin: try WebOrigin("http://127.0.0.1:8080")))
+  }
+
+  struct Case: CustomTestStringConvertible {
+    /// The faulty part of `links`, beside a good origin.
+    let text: String
+    /// The key that is named, and words of the fault.
+    let path: String
+    let message: String
+    var testDescription: String { "\(path): \(message)" }
+
+    init(_ path: String, _ message: String, _ text: String) {
+      (self.path, self.message, self.text) = (path, message, text)
+    }
+  }
+
+  static let app = "app_ids: ['ABCDE12345.a.b']"
+
+  static let faults = [
+    Case("ios.app_ids", "is missing", "ios: {}"),
+    Case("ios.app_ids[0]", "is not an app id", "ios: { app_ids: ['x'] }"),
+    Case("ios.scheme", "belongs to the device", "ios: { \(app), scheme: 'javascript' }"),
+    Case("ios.paths[0]", "must be a pattern of paths", "ios: { \(app), paths: ['admin/*'] }"),
+    Case("ios.paths[1]", "stands in the list before", "ios: { \(app), paths: ['/*', '/*'] }"),
+    Case("android.packages", "is missing", "android: {}"),
+    Case(
+      "android.packages[0].name", "is not the name of an Android package",
+      "android: { packages: [{ name: 'app' }] }"),
+    Case(
+      "android.packages[0].sha256_cert_fingerprints[0]", "has 1 bytes",
+      "android: { packages: [{ name: 'a.b', sha256_cert_fingerprints: ['aa'] }] }"),
+    Case("checkout.p", "must begin with https://", "checkout: { p: 'http://a.test' }"),
+    Case("checkout.p", "must be an address", "checkout: { p: 5 }"),
+    Case(
+      "checkout.p", "has client_reference_id in it",
+      "checkout: { p: 'https://a.test/?x=1&client_reference_id=1' }"),
+    Case("return.ios_store", "must begin with https://", "return: { ios_store: 'itms://a' }"),
+    Case("swedbank.redirect", "must be 301 or 302", "swedbank: { redirect: 307 }"),
+    Case("swedbank.schemes[0]", "belongs to the device", "swedbank: { schemes: ['https'] }"),
+    Case("swedbank.trampoline", "has a query", "swedbank: { trampoline: 'https://b.test/?x' }"),
+    Case("returns", "did you mean \"return\"?", "returns: {}"),
+  ]
+
+  @Test("What cannot be meant is a fault that names its key (SH04)", arguments: faults)
+  func fault(_ sample: Case) {
+    let text = Samples.text(app: "links: { origin: 'https://a.test', \(sample.text) },")
+    let faults = Samples.faults(text)
+    #expect(
+      faults.contains {
+        $0.path == "apps.shop.links.\(sample.path)" && $0.message.contains(sample.message)
+      }, "\(faults)")
+  }
+
+  @Test(
+    "An origin is a scheme, a host and nothing else",
+    arguments: [
+      "pay.example.com", "https://a.test/x", "https://u@a.test", "http://a.test", "https://", "https:///",
+      "https://a.test?x", "https://a.test:0", "https://a.test:99999", "https://-a.test", "https://a b.test",
+      "https://évil.test", "https://a.test//", "javascript://a.test", "https://[::g]",
+    ])
+  func origin(text: String) {
+    #expect(throws: NameFault.self) { try WebOrigin(text) }
+    let faults = Samples.faults(Samples.text(app: "links: { origin: '\(text)' },"))
+    #expect(faults.map(\.path) == ["apps.shop.links.origin"])
+  }
+
+  @Test("A port that goes without saying is left unsaid, and a host is compared in one case")
+  func originForms() throws {
+    #expect(try WebOrigin("HTTPS://Pay.Example.com:443/").text == "https://pay.example.com")
+    #expect(try WebOrigin("https://a.test:8443").authority == "a.test:8443")
+    #expect(try WebOrigin("http://[::1]:80").text == "http://[::1]")
+    #expect(WebOrigin.host(of: "Pay.Example.com:8080") == "pay.example.com")
+    #expect(WebOrigin.host(of: "evil\"><script>") == nil && WebOrigin.host(of: "") == nil)
+  }
+}
