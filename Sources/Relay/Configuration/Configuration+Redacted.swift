@@ -3,6 +3,7 @@
 
 internal import Domain
 public import JSON
+internal import JSONWebToken
 internal import Platform
 
 extension Configuration {

@@ -77,7 +77,8 @@ extension ConfigurationReader {
     switch (keys, address) {
     case (nil, nil):
       collector.fault(
-        reader.path(of: "keys"), "is missing; write \"file:/path\" of a JWK Set or of a public key in PEM, "
+        reader.path(of: "keys"),
+        "is missing; write \"file:/path\" of a JWK Set or of a public key in PEM, "
           + "or give jwks the https address of the issuer's key set")
       return nil
     case (_?, _?):

@@ -12,12 +12,14 @@ struct PublicListener: RequestHandler {
   let apps: AppRegistry
   let committer: Committer
   let checkouts: CheckoutBoard
+  private let gate: ClientGate
+  private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
 
   init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
-    checkouts: CheckoutBoard
+    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil
   ) {
     self.services = services
     self.limits = limits
@@ -25,7 +27,9 @@ struct PublicListener: RequestHandler {
     self.committer = committer
     self.checkouts = checkouts
     let intake = Intake(services: services, committer: committer)
-    contexts = ContextIntake(intake: intake)
+    gate = ClientGate(services: services, fetcher: keyFetcher)
+    contextLimits = ContextLimits(limits, clock: services.clock)
+    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
   }
 
@@ -43,12 +47,15 @@ struct PublicListener: RequestHandler {
     guard let app = apps.current[slug] else {
       return .answer(RequestScope(head, route: route.label, listener: services).finish(.unknownApp))
     }
-    guard let problem = refusal(of: route, head, app) else {
-      return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
-        handle(request, slug, route, responder)
-      }
+    let caller: Caller
+    do throws(Problem) {
+      caller = try self.caller(of: route, head, app)
+    } catch {
+      return .answer(RequestScope(head, route: route.label, app: app.slug, listener: services).finish(error))
     }
-    return .answer(RequestScope(head, route: route.label, app: app.slug, listener: services).finish(problem))
+    return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
+      handle(request, slug, route, caller, responder)
+    }
   }
 
   private func bodyBytesMax(_ route: AppRoute) -> Int {
@@ -59,24 +66,34 @@ struct PublicListener: RequestHandler {
     }
   }
 
-  /// What can be said against a request before its body is read.
-  private func refusal(of route: AppRoute, _ head: RequestHead, _ app: App) -> Problem? {
+  /// Who the request is from.
+  /// - Throws: what can be said against it before its body is read.
+  private func caller(of route: AppRoute, _ head: RequestHead, _ app: App) throws(Problem) -> Caller {
+    var caller = Caller.app
     switch route {
     case .postContext:
-      if !app.accepts(clientKey: ContextPost.clientKey(head)) { return .unauthorized }
-      if ContextPost.mediaType(head) == nil { return .wrongMediaType }
+      let wait = contextLimits.take(head, proxies: services.proxies)
+      guard wait == 0 else {
+        services.metrics.contexts.increment(app.slug, "limited")
+        throw .tooManyContexts(wait)
+      }
+      caller = try gate.poster(head, app).get()
+      if ContextPost.mediaType(head) == nil { throw .wrongMediaType }
     case .webhook(let processor):
-      if app.processors[processor] == nil { return .notFound }
-    case .contextStatus: break
-    case .returnPage, .swedbank, .trampoline: return .notFound
+      if app.processors[processor] == nil { throw .notFound }
+    case .contextStatus: caller = try gate.asker(head, app).get()
+    case .returnPage, .swedbank, .trampoline: throw .notFound
     }
-    return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
+    if route.isStored, let problem = committer.refusal(for: app.slug)?.problem { throw problem }
+    return caller
   }
 
   /// Nothing is admitted without its own.
   func handle(_ request: Request, _ responder: Responder) {}
 
-  private func handle(_ request: Request, _ slug: String, _ route: AppRoute, _ responder: Responder) {
+  private func handle(
+    _ request: Request, _ slug: String, _ route: AppRoute, _ caller: Caller, _ responder: Responder
+  ) {
     guard let app = apps.current[slug] else {
       // The app was taken out of the configuration while the body came in.
       let scope = RequestScope(request.head, route: "none", listener: services)
@@ -87,9 +104,12 @@ struct PublicListener: RequestHandler {
       responder: responder)
     switch route {
     case .postContext(let user, let purpose):
-      contexts.take(request, pathUser: user, purpose, app, exchange)
+      contexts.take(request, pathUser: user, purpose, from: caller, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
-    case .contextStatus(let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
+    case .contextStatus(let id):
+      gate.settle(caller, app, exchange) { [checkouts] user in
+        checkouts.answer(contextID: id, app: app.slug, user: user, request.head, exchange)
+      }
     case .returnPage, .swedbank, .trampoline: exchange.answer(.notFound)
     }
   }

@@ -51,6 +51,14 @@ final class RequestLog: Sendable {
     }
   }
 
+  /// Without the id of a request: it is decided before there is one.
+  func refusedClient(_ reason: String, app: String) {
+    warn(
+      "refused a client; if the app's own are refused, compare apps.….client with what they send",
+      kind: "\(app) client \(reason)"
+    ) { leftOut in ["app": app, "reason": reason, "left_out": leftOut] }
+  }
+
   func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
     log.error(
       "could not store a request; whoever sent it is asked to come back. Look at the disk",

@@ -45,7 +45,8 @@ public final class StoreReader {
         """)
       status = try connection.prepare(
         """
-        SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at
+        SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
+          c.user_id
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
       countsByState = try connection.prepare(
@@ -138,6 +139,7 @@ public final class StoreReader {
       let reason = try row.optionalText(5).map(Reason.init)
       let isExpired = row.integer(2) <= now.unixMilliseconds
       return CheckoutStatus(
+        userID: try row.text(7),
         state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
         receiptID: try row.optionalText(3),
         expiresAt: isClaimed ? nil : Timestamp(unixMilliseconds: row.integer(2)),
@@ -195,6 +197,7 @@ public struct CheckoutStatus: Sendable, Equatable {
     }
   }
 
+  public var userID: String
   public var state: State
   public var receiptID: String?
   /// When it expires, unless a purchase claims it first; nil once one has.
