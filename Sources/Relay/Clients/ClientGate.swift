@@ -182,7 +182,8 @@ extension Problem {
   static func keysUnavailable(_ milliseconds: Int64) -> Problem {
     .unavailable(
       "keys-unavailable",
-      "The keys that tokens are checked with cannot be had now. Nothing of this request was kept; send it again.",
+      "The keys that tokens are checked with cannot be had now. Nothing of this request was kept; send it "
+        + "again.",
       retryAfterSeconds: Int(clamping: max(1, (milliseconds / 1000) + (milliseconds % 1000 > 0 ? 1 : 0))))
   }
 

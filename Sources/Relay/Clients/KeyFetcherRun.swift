@@ -131,8 +131,8 @@ struct KeyFetcherRun {
       fetcher.metrics.keySetFetches.increment(app, refusal.isAnswer ? "unusable" : "failed")
       guard failures == 0 else { return }
       log.warning(
-        "could not fetch an app's key set; tokens are checked with the keys that were fetched before, if any. "
-          + "Look at client.jwt.jwks and at the identity provider",
+        "could not fetch an app's key set; tokens are checked with the keys that were fetched before, if "
+          + "any. Look at client.jwt.jwks and at the identity provider",
         ["app": app, "reason": refusal.reason])
     }
   }

@@ -88,11 +88,12 @@ public enum ConfigurationTemplate {
           // The keys that the app shows when it posts a context, or client: "open" to let anyone post.
           client: {
             keys: ["env:IOS_CLIENT_KEY"],
-            // Beside keys, or in their place: a signed token (JWT) of the user, for whom alone it lets post.
-            // issuer and audience are its iss and aud. Its keys: jwks, the https address of the issuer's key
-            // set, or keys: "file:/path" of a JWK Set or of a public key in PEM. More: docs/client-access.md
-            // jwt: { issuer: "https://id.example.com/", audience: "my-app", jwks: "https://id.example.com/jwks",
-            //        algorithms: ["RS256", "ES256", "HS256"], user_claim: "sub", leeway: "60s" },
+            // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.
+            // issuer and audience: its iss and aud. jwks: the https address of the issuer's keys; or keys,
+            // "file:/path", of a JWK Set or of a public key in PEM. More: docs/client-access.md
+            // jwt: { issuer: "https://id.example.com/", audience: "my-app", user_claim: "sub",
+            //   jwks: "https://id.example.com/jwks.json", leeway: "60s",
+            //   algorithms: ["RS256", "ES256", "HS256"] },
           },
 
           stripe: {
