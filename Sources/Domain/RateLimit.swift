@@ -84,16 +84,15 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   /// Drops the full ones, and more of the fullest when that is not a quarter of all: making room then costs
   /// little for each that comes.
   private mutating func makeRoom(_ now: Int64) {
-    var fills: [(key: Key, fill: Double)] = []
-    fills.reserveCapacity(buckets.count)
-    for (key, bucket) in buckets {
+    func fill(_ bucket: TokenBucket) -> Double {
       var bucket = bucket
-      fills.append((key, bucket.fill(nowMilliseconds: now)))
+      return bucket.fill(nowMilliseconds: now)
     }
-    fills.sort { $0.fill > $1.fill }
-    let share = max(1, entriesMax / 4)
-    for (index, entry) in fills.enumerated() where index < share || entry.fill >= 1 {
-      buckets[entry.key] = nil
-    }
+    let before = buckets.count
+    buckets = buckets.filter { fill($0.value) < 1 }
+    let more = max(1, entriesMax / 4) - (before - buckets.count)
+    guard more > 0 else { return }
+    let fullest = buckets.map { (key: $0.key, fill: fill($0.value)) }.sorted { $0.fill > $1.fill }
+    for entry in fullest.prefix(more) { buckets[entry.key] = nil }
   }
 }

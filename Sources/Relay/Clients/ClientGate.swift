@@ -43,7 +43,7 @@ struct ClientGate: Sendable {
   }
 
   private static func bearer(_ head: RequestHead) -> [UInt8]? {
-    head.headerBytes("Authorization") == nil ? nil : ContextPost.clientKey(head)
+    head.header("Authorization") == nil ? nil : ContextPost.clientKey(head)
   }
 
   private func decide(_ bearer: [UInt8], _ tokens: TokenGate, _ app: App) -> Result<Caller, Problem> {

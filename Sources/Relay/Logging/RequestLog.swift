@@ -53,10 +53,12 @@ final class RequestLog: Sendable {
 
   /// Without the id of a request: it is decided before there is one.
   func refusedClient(_ reason: String, app: String) {
-    warn(
-      "refused a client; if the app's own are refused, compare apps.….client with what they send",
-      kind: "\(app) client \(reason)"
-    ) { leftOut in ["app": app, "reason": reason, "left_out": leftOut] }
+    // No warning: tokens expire, and whoever has none may knock.
+    guard log.level >= .info, let count = limiter.admit("\(app) client \(reason)", now: clock.monotonic)
+    else { return }
+    log.info(
+      "refused a client; if the app's own are refused, compare its client with what they send",
+      ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
   }
 
   func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
