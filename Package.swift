@@ -3,15 +3,18 @@ import PackageDescription
 
 /// The house style that the compiler keeps: Swift 6, no implicit re-exports, no unmarked unsafe code, no
 /// warnings.
-let house: [SwiftSetting] = [
+let form: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
-  // Small functions of one target are compiled into another, as if they stood in it.
-  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
+
+/// And for what runs here: small functions of one target are compiled into another, as if they stood in it.
+/// Not for what other packages use, which no package with such flags may be.
+let house =
+  form + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
@@ -37,7 +40,10 @@ let fuzzed: [Target.Dependency] = [
 // Arrows point downwards only: a target names nothing that stands below it in this list.
 let package = Package(
   name: "receipt-relay",
+  // Where CheckoutKit may run. The daemon is for Linux.
+  platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v6)],
   products: [
+    .library(name: "CheckoutKit", targets: ["CheckoutKit"]),
     .executable(name: "receiptd", targets: ["receiptd"]),
     .executable(name: "receiptctl", targets: ["receiptctl"]),
   ],
@@ -49,6 +55,9 @@ let package = Package(
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+    // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
+    .target(name: "CheckoutKit", swiftSettings: form),
 
     // Wrappers and small foundations.
     library("JSON"),
@@ -102,6 +111,7 @@ let package = Package(
       swiftSettings: house),
 
     // Tests mirror the sources.
+    tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
     tests("AppLinksTests", ["AppLinks", "JSON"]),
@@ -129,7 +139,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "Sandbox", "TestSupport", "receiptd", "receiptctl",
+        "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",

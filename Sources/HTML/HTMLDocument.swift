@@ -47,7 +47,6 @@ public struct HTMLDocument: Sendable {
   public static let mediaType = "text/html; charset=utf-8"
 
   public var bytes: [UInt8] {
-    let icon = icon.map { "\n<link rel=\"icon\" href=\"\(HTML.escaped($0.text))\">" } ?? ""
     let head = """
       <!DOCTYPE html>
       <html lang="\(HTML.escaped(language))">
@@ -57,7 +56,7 @@ public struct HTMLDocument: Sendable {
       <meta name="color-scheme" content="light dark">
       <meta name="robots" content="noindex, nofollow">
       \(refreshMarkup)<title>\(HTML.escaped(title))</title>
-      \(styleMarkup)\(icon)
+      \(styleMarkup)\(iconMarkup)
       </head>
       """
     return Array("\(head)\n<body>\n\(body.markup)\n</body>\n</html>\n".utf8)
@@ -67,6 +66,13 @@ public struct HTMLDocument: Sendable {
     guard let refresh else { return "" }
     let address = refresh.link.map { ";url=\(HTML.escaped($0.text))" } ?? ""
     return "<meta http-equiv=\"refresh\" content=\"\(refresh.seconds)\(address)\">\n"
+  }
+
+  /// A page that needs nothing else has an empty icon, for browsers ask the server for one otherwise.
+  private var iconMarkup: String {
+    if let icon { return "\n<link rel=\"icon\" href=\"\(HTML.escaped(icon.text))\">" }
+    if case .inline = style { return "\n<link rel=\"icon\" href=\"data:,\">" }
+    return ""
   }
 
   private var styleMarkup: String {
@@ -94,15 +100,16 @@ extension HTMLDocument {
     ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
   ]
 
-  /// The same for a page that anybody may open: it loads nothing, sends nothing, tells no other page where
-  /// it came from, and has only the stylesheet of this hash in it (CSP Level 3, §2.3.1 hash-source).
+  /// The same for a page that anybody may open: it loads nothing, sends nothing, tells no other page where it
+  /// came from, and has only the stylesheet of this hash and an empty icon in it (CSP Level 3, §2.3.1
+  /// hash-source).
   /// - Parameter styleHash: the SHA-256 of the inline stylesheet, in base64.
   public static func publicHeaders(styleHash: String) -> [(name: String, value: String)] {
     [
       (
         "Content-Security-Policy",
-        "default-src 'none'; style-src 'sha256-\(styleHash)'; form-action 'none'; base-uri 'none'; "
-          + "frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-\(styleHash)'; img-src data:; form-action 'none'; "
+          + "base-uri 'none'; frame-ancestors 'none'"
       ),
       ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
       ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),

@@ -54,6 +54,9 @@ public struct Link: Sendable, Hashable {
     text = "\(scheme.text)://\(origin.authority)\(target)"
   }
 
+  /// An app on Android, and where to go where it is missing.
+  public init(_ intent: IntentURL) { text = intent.text }
+
   private static func isTarget(_ text: String) -> Bool {
     text.utf8.first == UInt8(ascii: "/")
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>#".utf8.contains($0) }

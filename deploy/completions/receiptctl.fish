@@ -180,7 +180,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l user -x -d 'Your id of the user; left out, the event names none'
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l price -x -d 'The price, price_…; left out, the event names none'
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l type -x -d 'The type of the event; subscription without it'
-complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l context -x -d 'A context'\''s id (ctx_…) or its blob, for the metadata'
+complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l context -x -d 'A context'\''s id (ctx_…) or its blob, for the metadata; an id without --user is the checkout'\''s reference, as a Payment Link hands it on'
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l session -x -d 'The checkout session, cs_…'
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l subscription -x -d 'The subscription, sub_…'
 complete -c receiptctl -n '__fish_seen_subcommand_from sandbox; and __fish_seen_subcommand_from event' -l customer -x -d 'The customer, cus_…'

@@ -68,9 +68,10 @@ final class CheckoutBoard: Sendable {
     guard Identifier.isWellFormed(contextID, prefix: Identifier.contextPrefix) else {
       return exchange.answer(.unknownContext)
     }
-    let first = read(contextID, app: app).map { status in
+    let first = read(contextID, app: app).map { status -> CheckoutStatus? in
+      guard let user else { return status }
       // Another user's is answered as if there were none: that it exists is not theirs to know.
-      user.map { status?.userID.utf8.elementsEqual($0.utf8) ?? false } ?? true ? status : nil
+      return status?.userID?.utf8.elementsEqual(user.utf8) == true ? status : nil
     }
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
       return answer(exchange, contextID, with: first)
@@ -116,6 +117,43 @@ final class CheckoutBoard: Sendable {
     }
   }
 
+  /// How a checkout may be named: whoever comes back from it brings one of these, or none.
+  enum Name: Sendable, Equatable {
+    case context(String)
+    /// A checkout session of the processor.
+    case session(String)
+  }
+
+  /// What is known of a checkout right now: of the first of these names that means anything.
+  /// - Parameter requestID: for the log, should the store fail.
+  /// - Throws: when the store cannot be read.
+  func look(_ names: [Name], app: String, requestID: String) throws(SQLiteError) -> CheckoutStatus? {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let result: Result<CheckoutStatus?, SQLiteError> = reader.withLock { reader in
+      do throws(SQLiteError) {
+        for name in names {
+          let status =
+            switch name {
+            case .context(let id): try reader.status(app: app, contextID: id, now: now)
+            case .session(let id): try reader.status(app: app, sessionID: id)
+            }
+          if let status { return .success(status) }
+        }
+        return .success(nil)
+      } catch {
+        return .failure(error)
+      }
+    }
+    if case .failure(let error) = result { logFailure(error, requestID: requestID) }
+    return try result.get()
+  }
+
+  private func logFailure(_ error: SQLiteError, requestID: String) {
+    log.error(
+      "could not read the state of a checkout; look at the disk",
+      ["error": error.description, "request_id": requestID])
+  }
+
   private func answer(
     _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, SQLiteError>
   ) {
@@ -123,9 +161,7 @@ final class CheckoutBoard: Sendable {
     case .success(.some(let status)): exchange.answer(status.response(contextID: contextID))
     case .success(nil): exchange.answer(.unknownContext)
     case .failure(let error):
-      log.error(
-        "could not read the state of a checkout; look at the disk",
-        ["error": error.description, "request_id": exchange.scope.requestID])
+      logFailure(error, requestID: exchange.scope.requestID)
       exchange.answer(.storeFailed)
     }
   }

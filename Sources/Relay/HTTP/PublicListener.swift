@@ -16,6 +16,7 @@ struct PublicListener: RequestHandler {
   private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
+  private let returnPage: ReturnPage
 
   init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
@@ -31,6 +32,7 @@ struct PublicListener: RequestHandler {
     contextLimits = ContextLimits(limits, clock: services.clock)
     contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
+    returnPage = ReturnPage(checkouts: checkouts, clock: services.clock)
   }
 
   func admit(_ head: RequestHead) -> Admission {
@@ -82,7 +84,9 @@ struct PublicListener: RequestHandler {
     case .webhook(let processor):
       if app.processors[processor] == nil { throw .notFound }
     case .contextStatus: caller = try gate.asker(head, app).get()
-    case .returnPage, .swedbank, .trampoline: throw .notFound
+    case .returnPage:
+      if app.links == nil { throw .notFound }
+    case .swedbank, .trampoline: throw .notFound
     }
     if route.isStored, let problem = committer.refusal(for: app.slug)?.problem { throw problem }
     return caller
@@ -110,7 +114,10 @@ struct PublicListener: RequestHandler {
       gate.settle(caller, app, exchange) { [checkouts] user in
         checkouts.answer(contextID: id, app: app.slug, user: user, request.head, exchange)
       }
-    case .returnPage, .swedbank, .trampoline: exchange.answer(.notFound)
+    case .returnPage:
+      guard let links = app.links else { return exchange.answer(.notFound) }
+      returnPage.answer(request.head, app, links, exchange)
+    case .swedbank, .trampoline: exchange.answer(.notFound)
     }
   }
 

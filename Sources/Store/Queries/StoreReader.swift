@@ -12,6 +12,7 @@ public final class StoreReader {
   private let nextDue: Statement
   private let givenUp: Statement
   private let status: Statement
+  private let sessionStatus: Statement
   private let countsByState: Statement
   private let oldestPending: Statement
 
@@ -46,8 +47,20 @@ public final class StoreReader {
       status = try connection.prepare(
         """
         SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
-          c.user_id
+          c.posted_at, c.user_id
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
+        """)
+      // A session that sold a subscription is found under it, any other under its own name; of both, which
+      // are one as soon as an event names them together, the one with a receipt.
+      sessionStatus = try connection.prepare(
+        """
+        SELECT * FROM (
+          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+          WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
+          UNION ALL
+          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+          WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session')
+        ORDER BY state IS NULL LIMIT 1
         """)
       countsByState = try connection.prepare(
         "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
@@ -139,11 +152,28 @@ public final class StoreReader {
       let reason = try row.optionalText(5).map(Reason.init)
       let isExpired = row.integer(2) <= now.unixMilliseconds
       return CheckoutStatus(
-        userID: try row.text(7),
+        contextID: contextID, userID: try row.text(8),
         state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
-        receiptID: try row.optionalText(3),
+        reason: reason, receiptID: try row.optionalText(3),
         expiresAt: isClaimed ? nil : Timestamp(unixMilliseconds: row.integer(2)),
-        updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)))
+        updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)),
+        begunAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(7)))
+    }
+  }
+
+  /// The same, of a checkout that only the processor has named.
+  /// - Parameter sessionID: of the checkout session.
+  /// - Returns: nil while no event has spoken of it.
+  public func status(app: String, sessionID: String) throws(SQLiteError) -> CheckoutStatus? {
+    try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(SQLiteError) in
+      let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
+      let reason = try row.optionalText(2).map(Reason.init)
+      let hasEnded = Observations(rawValue: row.integer(5)).contains(.checkoutExpired)
+      let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
+      return CheckoutStatus(
+        contextID: try row.optionalText(4), userID: nil,
+        state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason), reason: reason,
+        receiptID: try row.optionalText(0), expiresAt: nil, updatedAt: updatedAt, begunAt: updatedAt)
     }
   }
 
@@ -173,34 +203,4 @@ public final class StoreReader {
 
   /// Writes a copy of the database, as it is at one moment, into a new file.
   public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
-}
-
-/// What became of a checkout, as the app sees it.
-public struct CheckoutStatus: Sendable, Equatable {
-  /// The words of the contract (status of a checkout).
-  public enum State: String, Sendable, CaseIterable {
-    case open, paid, delivered, failed, cancelled, expired
-
-    public var isFinal: Bool { self != .open && self != .paid }
-
-    init(isClaimed: Bool, isExpired: Bool, _ receipt: ReceiptState?, _ reason: Reason?) {
-      self =
-        switch receipt {
-        case .delivered: .delivered
-        case .failed: .failed
-        case .cancelled: .cancelled
-        case .pending: .paid
-        // The checkout is complete, and the money is not there yet.
-        case .waiting: reason == .payment ? .open : .paid
-        case nil: isClaimed || !isExpired ? .open : .expired
-        }
-    }
-  }
-
-  public var userID: String
-  public var state: State
-  public var receiptID: String?
-  /// When it expires, unless a purchase claims it first; nil once one has.
-  public var expiresAt: Timestamp?
-  public var updatedAt: Timestamp
 }

@@ -1,0 +1,250 @@
+// The public pages' words in French (vous), Spanish (tú), Italian (tu) and Portuguese (in the words that
+// Portugal and Brazil share). Pure; any thread.
+
+extension PageWords {
+  static let french = PageWords(
+    backTo: "Revenir à \(.app)",
+    backToApp: "Revenir à l’application",
+    otherWay: "Rien ne se passe\u{A0}? Ouvrir \(.app) autrement",
+    iosStore: "Télécharger \(.app) dans l’App Store",
+    androidStore: "Télécharger \(.app) sur Google Play",
+    canCloseAndGoBack: "Vous pouvez fermer cette page et revenir à \(.app).",
+    canClose: "Vous pouvez fermer cette page.",
+    waiting: Message(
+      heading: "En attente de confirmation",
+      text: "Votre paiement n’est pas encore confirmé. En général, cela ne prend qu’un instant."),
+    noPaymentYet: Message(
+      heading: "Aucun paiement pour l’instant",
+      text: "Aucun paiement n’a été reçu. Vous pouvez recommencer à tout moment dans \(.app)."),
+    underWay: Message(
+      heading: "Votre paiement est en cours",
+      text: """
+        Votre commande est terminée. L’arrivée de l’argent peut prendre un peu de temps, quelques jours \
+        avec certaines banques. Vous n’avez pas à payer une seconde fois.
+        """),
+    paid: Message(
+      heading: "Paiement reçu",
+      text: "Merci\u{A0}! Votre paiement a été reçu et est en train d’être transmis à \(.app)."),
+    delivered: Message(
+      heading: "Paiement effectué",
+      text: "Merci\u{A0}! Votre paiement a été reçu et transmis à \(.app)."),
+    undelivered: Message(
+      heading: "Paiement reçu",
+      text: """
+        Votre paiement a été reçu\u{A0}; vous n’avez pas à payer une seconde fois. Il n’a pas encore pu \
+        être transmis à \(.app). Si votre achat n’y apparaît toujours pas plus tard, veuillez contacter \
+        l’assistance.
+        """),
+    unpaid: Message(
+      heading: "Paiement non abouti",
+      text: "Aucun paiement n’a été reçu. Vous pouvez réessayer dans \(.app)."),
+    cancelled: Message(
+      heading: "Achat annulé",
+      text: """
+        Cet achat a été annulé. Si vous avez déjà payé, veuillez contacter l’assistance de l’application \
+        \(.app) avant de payer à nouveau.
+        """),
+    expired: Message(
+      heading: "Commande expirée",
+      text: """
+        Aucun paiement n’a été reçu à temps pour cette commande. Vous pouvez recommencer dans \(.app). Si \
+        vous avez déjà payé, vérifiez-y d’abord votre achat.
+        """),
+    unknown: Message(
+      heading: "Revenir à \(.app)",
+      text: "Cette page ne sait pas ce qu’est devenu votre paiement. Vous le verrez dans \(.app)."),
+    unavailable: Message(
+      heading: "Un instant, s’il vous plaît",
+      text: """
+        L’état de votre paiement ne peut pas être affiché pour le moment. Avant de payer à nouveau, \
+        vérifiez dans \(.app).
+        """),
+    updatesItself: "Cette page s’actualise automatiquement.",
+    payment: "Paiement",
+    opensItself: "Si l’application ne s’ouvre pas automatiquement, utilisez le bouton.",
+    goOnInApp: "Utilisez le bouton pour continuer dans l’application.")
+
+  static let spanish = PageWords(
+    backTo: "Volver a \(.app)",
+    backToApp: "Volver a la aplicación",
+    otherWay: "¿No pasa nada? Abrir \(.app) de otra forma",
+    iosStore: "Descargar \(.app) en el App Store",
+    androidStore: "Descargar \(.app) en Google Play",
+    canCloseAndGoBack: "Puedes cerrar esta página y volver a \(.app).",
+    canClose: "Puedes cerrar esta página.",
+    waiting: Message(
+      heading: "A la espera de confirmación",
+      text: "Tu pago aún no se ha confirmado. Normalmente tarda solo un momento."),
+    noPaymentYet: Message(
+      heading: "Ningún pago por ahora",
+      text: "No se ha recibido ningún pago. Puedes volver a empezar en \(.app) cuando quieras."),
+    underWay: Message(
+      heading: "Tu pago está en camino",
+      text: """
+        La compra está completada. El dinero puede tardar un poco en llegar; con algunos bancos, unos días. \
+        No hace falta que vuelvas a pagar.
+        """),
+    paid: Message(
+      heading: "Pago recibido",
+      text: "¡Gracias! Hemos recibido tu pago y lo estamos comunicando a \(.app)."),
+    delivered: Message(
+      heading: "Pago completado",
+      text: "¡Gracias! Hemos recibido tu pago y lo hemos comunicado a \(.app)."),
+    undelivered: Message(
+      heading: "Pago recibido",
+      text: """
+        Hemos recibido tu pago; no hace falta que vuelvas a pagar. Aún no se ha podido comunicar a \(.app). \
+        Si más tarde tu compra sigue sin aparecer allí, ponte en contacto con su servicio de asistencia.
+        """),
+    unpaid: Message(
+      heading: "Pago no completado",
+      text: "No se ha recibido ningún pago. Puedes intentarlo de nuevo en \(.app)."),
+    cancelled: Message(
+      heading: "Compra cancelada",
+      text: """
+        Esta compra se ha cancelado. Si ya has pagado, ponte en contacto con el servicio de asistencia de \
+        \(.app) antes de volver a pagar.
+        """),
+    expired: Message(
+      heading: "Compra caducada",
+      text: """
+        No se ha recibido a tiempo ningún pago por esta compra. Puedes volver a empezar en \(.app). Si ya \
+        has pagado, compruébalo antes allí.
+        """),
+    unknown: Message(
+      heading: "Volver a \(.app)",
+      text: "Esta página no sabe qué ha sido de tu pago. Lo verás en \(.app)."),
+    unavailable: Message(
+      heading: "Un momento, por favor",
+      text: """
+        Ahora mismo no se puede mostrar el estado de tu pago. Antes de volver a pagar, compruébalo en \
+        \(.app).
+        """),
+    updatesItself: "Esta página se actualiza sola.",
+    payment: "Pago",
+    opensItself: "Si la aplicación no se abre sola, usa el botón.",
+    goOnInApp: "Usa el botón para continuar en la aplicación.")
+
+  static let italian = PageWords(
+    backTo: "Torna a \(.app)",
+    backToApp: "Torna all’app",
+    otherWay: "Non succede nulla? Apri \(.app) in un altro modo",
+    iosStore: "Scarica \(.app) dall’App Store",
+    androidStore: "Scarica \(.app) da Google Play",
+    canCloseAndGoBack: "Puoi chiudere questa pagina e tornare a \(.app).",
+    canClose: "Puoi chiudere questa pagina.",
+    waiting: Message(
+      heading: "In attesa di conferma",
+      text: "Il tuo pagamento non è ancora confermato. Di solito basta un momento."),
+    noPaymentYet: Message(
+      heading: "Nessun pagamento finora",
+      text: "Non è stato ricevuto alcun pagamento. Puoi ricominciare in \(.app) quando vuoi."),
+    underWay: Message(
+      heading: "Il tuo pagamento è in corso",
+      text: """
+        L’acquisto è completato. Prima che il denaro arrivi può passare un po’ di tempo, con alcune banche \
+        qualche giorno. Non devi pagare di nuovo.
+        """),
+    paid: Message(
+      heading: "Pagamento ricevuto",
+      text: "Grazie! Il tuo pagamento è stato ricevuto e ora viene comunicato a \(.app)."),
+    delivered: Message(
+      heading: "Pagamento completato",
+      text: "Grazie! Il tuo pagamento è stato ricevuto e comunicato a \(.app)."),
+    undelivered: Message(
+      heading: "Pagamento ricevuto",
+      text: """
+        Il tuo pagamento è stato ricevuto; non devi pagare di nuovo. Non è stato ancora possibile \
+        comunicarlo a \(.app). Se più tardi il tuo acquisto manca ancora, contatta l’assistenza \
+        dell’app.
+        """),
+    unpaid: Message(
+      heading: "Pagamento non completato",
+      text: "Non è stato ricevuto alcun pagamento. Puoi riprovare in \(.app)."),
+    cancelled: Message(
+      heading: "Acquisto annullato",
+      text: """
+        Questo acquisto è stato annullato. Se hai già pagato, contatta l’assistenza di \(.app) prima di \
+        pagare di nuovo.
+        """),
+    expired: Message(
+      heading: "Acquisto scaduto",
+      text: """
+        Per questo acquisto non è arrivato in tempo alcun pagamento. Puoi ricominciare in \(.app). Se hai \
+        già pagato, controlla prima lì.
+        """),
+    unknown: Message(
+      heading: "Torna a \(.app)",
+      text: "Questa pagina non sa che cosa sia stato del tuo pagamento. Lo vedrai in \(.app)."),
+    unavailable: Message(
+      heading: "Un momento, per favore",
+      text: """
+        Al momento non è possibile mostrare lo stato del tuo pagamento. Prima di pagare di nuovo, controlla \
+        in \(.app).
+        """),
+    updatesItself: "Questa pagina si aggiorna da sola.",
+    payment: "Pagamento",
+    opensItself: "Se l’app non si apre da sola, usa il pulsante.",
+    goOnInApp: "Usa il pulsante per continuare nell’app.")
+
+  static let portuguese = PageWords(
+    backTo: "Voltar para \(.app)",
+    backToApp: "Voltar para a app",
+    otherWay: "Nada acontece? Abrir \(.app) de outra forma",
+    iosStore: "Obter \(.app) na App Store",
+    androidStore: "Obter \(.app) no Google Play",
+    canCloseAndGoBack: "Pode fechar esta página e voltar para \(.app).",
+    canClose: "Pode fechar esta página.",
+    waiting: Message(
+      heading: "A aguardar confirmação",
+      text: "O seu pagamento ainda não foi confirmado. Normalmente, isto demora só um momento."),
+    noPaymentYet: Message(
+      heading: "Nenhum pagamento até agora",
+      text: "Não foi recebido nenhum pagamento. Pode recomeçar em \(.app) a qualquer momento."),
+    underWay: Message(
+      heading: "O seu pagamento está a caminho",
+      text: """
+        A compra está concluída. O dinheiro pode demorar um pouco a chegar; com alguns bancos, alguns dias. \
+        Não é preciso pagar novamente.
+        """),
+    paid: Message(
+      heading: "Pagamento recebido",
+      text: "Obrigado! O seu pagamento foi recebido e será agora comunicado a \(.app)."),
+    delivered: Message(
+      heading: "Pagamento concluído",
+      text: "Obrigado! O seu pagamento foi recebido e comunicado a \(.app)."),
+    undelivered: Message(
+      heading: "Pagamento recebido",
+      text: """
+        O seu pagamento foi recebido; não é preciso pagar novamente. Ainda não foi possível comunicá-lo a \
+        \(.app). Se, mais tarde, a sua compra ainda não aparecer, contacte a assistência da aplicação.
+        """),
+    unpaid: Message(
+      heading: "Pagamento não concluído",
+      text: "Não foi recebido nenhum pagamento. Pode tentar novamente em \(.app)."),
+    cancelled: Message(
+      heading: "Compra cancelada",
+      text: """
+        Esta compra foi cancelada. Se já pagou, contacte a assistência de \(.app) antes de pagar \
+        novamente.
+        """),
+    expired: Message(
+      heading: "Compra expirada",
+      text: """
+        Não foi recebido a tempo nenhum pagamento desta compra. Pode recomeçar em \(.app). Se já pagou, \
+        verifique primeiro lá.
+        """),
+    unknown: Message(
+      heading: "Voltar para \(.app)",
+      text: "Esta página não sabe o que aconteceu com o seu pagamento. Pode ver isso em \(.app)."),
+    unavailable: Message(
+      heading: "Um momento, por favor",
+      text: """
+        Neste momento, não é possível mostrar o estado do seu pagamento. Antes de pagar novamente, \
+        verifique em \(.app).
+        """),
+    updatesItself: "Esta página é atualizada automaticamente.",
+    payment: "Pagamento",
+    opensItself: "Se a app não abrir automaticamente, use o botão.",
+    goOnInApp: "Use o botão para continuar na app.")
+}

@@ -1,0 +1,63 @@
+// The ways from the return page into the app. Every address is made of the configuration's origin, schemes
+// and packages; of the request there is only a well-formed id in it. Pure; any thread.
+
+internal import AppLinks
+internal import HTML
+
+/// Where a page may lead, for one checkout on one device.
+struct ReturnWays {
+  /// Nil where there is no app to lead to.
+  var button: PublicPage.Action?
+  var others: [PublicPage.Action] = []
+
+  /// - Parameters:
+  ///   - name: of the checkout, to be found again by the app; nil when there is none.
+  ///   - app: its name in the paths.
+  init(
+    _ links: AppConfiguration.Links, app: String, name: CheckoutBoard.Name?, device: ReturnDevice,
+    appName: String, words: PageWords
+  ) {
+    let target = Self.target(app: app, name: name)
+    let stores = links.returnPage
+    if let link = Self.link(links, target: target, device: device) {
+      button = .init(text: words.backTo.text(app: appName), link: link)
+    }
+    if device != .android, let scheme = links.ios?.scheme,
+      let link = Link(scheme, links.origin, target: target)
+    {
+      others.append(.init(text: words.otherWay.text(app: appName), link: link))
+    }
+    if device != .android, let link = stores?.iosStore.flatMap({ Link(https: $0) }) {
+      others.append(.init(text: words.iosStore.text(app: appName), link: link))
+    }
+    if device != .iOS, let link = stores?.androidStore.flatMap({ Link(https: $0) }) {
+      others.append(.init(text: words.androidStore.text(app: appName), link: link))
+    }
+  }
+
+  /// What the app is opened with, from the slash on.
+  static func target(app: String, name: CheckoutBoard.Name?) -> String {
+    switch name {
+    case .context(let id): Link("v1", app, "return", query: [("context_id", id)]).text
+    case .session(let id): Link("v1", app, "return", query: [("session_id", id)]).text
+    case nil: Link("v1", app, "return").text
+    }
+  }
+
+  /// The button's: nil where the app is not made for the device, which would lead back to this page.
+  private static func link(
+    _ links: AppConfiguration.Links, target: String, device: ReturnDevice
+  ) -> Link? {
+    let universal = Link(links.origin, target: target)
+    switch device {
+    case .iOS: return links.ios == nil ? nil : universal
+    case .other: return links.ios == nil && links.android == nil ? nil : universal
+    case .android:
+      guard let package = links.android?.packages.first?.name else { return nil }
+      let intent = IntentURL(
+        origin: links.origin.text, target: target, package: package,
+        fallback: links.returnPage?.androidStore ?? universal?.text)
+      return intent.map(Link.init)
+    }
+  }
+}
