@@ -41,8 +41,8 @@ func tests(
 
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] = [
-  "JSON", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations",
-  "Store", "Terminal", "Relay", "Operator",
+  "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+  "Destinations", "JSONWebToken", "Store", "Terminal", "Relay", "Operator",
 ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -81,6 +81,7 @@ let package = Package(
     library("Domain"),
     library("Processors", ["Domain", "Cryptography", "JSON"]),
     library("Destinations", ["Domain", "Cryptography", "JSON"]),
+    library("JSONWebToken", ["Domain", "Cryptography", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",
       resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
@@ -91,7 +92,8 @@ let package = Package(
       "Relay",
       [
         "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
-        "Processors", "Destinations", "Store", "Presentation",
+        "Processors", "Destinations", "JSONWebToken", "Store",
+        "Presentation",
       ]),
 
     // What people touch.
@@ -102,14 +104,15 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite", "Cryptography"],
+      path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
@@ -119,9 +122,9 @@ let package = Package(
     tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer", "TestSupport"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "JSON"]),
+    tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
-    tests("CryptographyTests", ["Cryptography", "Platform"]),
+    tests("CryptographyTests", ["Cryptography", "Platform", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
@@ -130,12 +133,15 @@ let package = Package(
       "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
       resources: [.embedInCode("Fixtures")]),
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
+    tests(
+      "JSONWebTokenTests", ["JSONWebToken", "Domain", "Cryptography", "JSON", "Platform", "TestSupport"]),
     tests("StoreTests", ["Store", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
       [
         "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite",
-        "Processors", "Destinations", "HTML", "TestSupport",
+        "Processors", "Destinations", "HTML", "JSONWebToken",
+        "Cryptography", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

@@ -7,15 +7,17 @@ import Testing
 
 extension Browser {
   /// What is wrong with the page for those who see little, see no colours, or use no mouse.
-  func faults(_ place: String) throws -> [String] {
+  /// - Parameter landmarks: the parts that such a page has.
+  func faults(
+    _ place: String, landmarks: [String] = ["banner", "navigation", "main", "contentinfo"]
+  ) throws -> [String] {
     var faults: [String] = []
     for (name, expression) in Self.checks {
       let found = try text(expression)
       if !found.isEmpty { faults.append("\(place): \(name): \(found)") }
     }
     let things = try accessibleThings()
-    for role in ["banner", "navigation", "main", "contentinfo"]
-    where !things.contains(where: { $0.role == role }) {
+    for role in landmarks where !things.contains(where: { $0.role == role }) {
       faults.append("\(place): there is no \(role)")
     }
     let named: Set = ["link", "button", "textbox", "combobox", "image", "table", "region"]
