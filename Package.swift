@@ -13,6 +13,17 @@ let house: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+/// The same for what apps build with toolchains and SDKs of their own: a warning there must not stop them,
+/// and a package with unsafe flags could not be used at all. On Linux, where it is tested, it keeps to the
+/// house.
+let kit: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility", .when(platforms: [.linux])),
+  .strictMemorySafety(.when(platforms: [.linux])),
+  .treatAllWarnings(as: .error, .when(platforms: [.linux])),
+]
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
 }
@@ -30,14 +41,17 @@ func tests(
 
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] = [
-  "JSON", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors", "Destinations",
-  "Store", "Terminal", "Relay", "Operator",
+  "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+  "Destinations", "Store", "Terminal", "Relay", "Operator",
 ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
 let package = Package(
   name: "receipt-relay",
+  // Where CheckoutKit may run. The daemon is for Linux.
+  platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v6)],
   products: [
+    .library(name: "CheckoutKit", targets: ["CheckoutKit"]),
     .executable(name: "receiptd", targets: ["receiptd"]),
     .executable(name: "receiptctl", targets: ["receiptctl"]),
   ],
@@ -49,6 +63,9 @@ let package = Package(
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+    // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
+    .target(name: "CheckoutKit", swiftSettings: kit),
 
     // Wrappers and small foundations.
     library("JSON"),
@@ -85,8 +102,8 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Terminal", "Operator"]),
 
@@ -99,9 +116,10 @@ let package = Package(
       swiftSettings: house),
 
     // Tests mirror the sources.
+    tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer", "TestSupport"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "JSON"]),
+    tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON"]),
     tests("CryptographyTests", ["Cryptography", "Platform"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -123,7 +141,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "Sandbox", "TestSupport", "receiptd", "receiptctl",
+        "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",

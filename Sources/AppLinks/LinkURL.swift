@@ -40,11 +40,12 @@ public struct LinkURL: Sendable, Equatable {
       rest = rest[separator.upperBound...]
       let authority = rest.prefix { !"/?#".contains($0) }
       rest = rest[authority.endIndex...]
-      guard let host = HostOfURL.name(in: authority) else {
-        throw NameFault("has no host")
+      let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+      guard let host = WebOrigin.host(of: String(place)) else {
+        throw NameFault("has no usable host")
       }
       self.scheme = scheme
-      self.host = host
+      self.host = host.last == "." ? String(host.dropLast()) : host
     }
     let hash = rest.firstIndex(of: "#")
     fragment = hash.map { String(rest[rest.index(after: $0)...]) } ?? ""
@@ -52,22 +53,5 @@ public struct LinkURL: Sendable, Equatable {
     let mark = rest.firstIndex(of: "?")
     query = mark.map { String(rest[rest.index(after: $0)...]) } ?? ""
     path = String(mark.map { rest[..<$0] } ?? rest)
-  }
-}
-
-/// The name in `user@host:port`, which is all that association files go by.
-public enum HostOfURL {
-  /// - Parameter authority: what stands between `://` and the path, or the value of a Host header.
-  /// - Returns: the name in small letters, without a dot at its end; nil when there is none.
-  public static func name(in authority: some StringProtocol) -> String? {
-    var host = Substring(authority)
-    if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-    if host.first == "[" {
-      guard let end = host.firstIndex(of: "]") else { return nil }
-      return host[...end].lowercased()
-    }
-    if let colon = host.firstIndex(of: ":") { host = host[..<colon] }
-    if host.last == "." { host = host.dropLast() }
-    return host.isEmpty ? nil : host.lowercased()
   }
 }

@@ -35,6 +35,9 @@ public struct RequestHead: Sendable {
     }
   }
 
+  /// The target in origin form (RFC 9112 §3.2.1), every byte of it as it came.
+  public var originTarget: String { query.map { "\(path)?\($0)" } ?? path }
+
   private static func queryMark(_ target: String) -> String.Index? {
     let bytes = target.utf8.span
     for offset in bytes.indices where bytes[offset] == UInt8(ascii: "?") {

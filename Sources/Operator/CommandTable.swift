@@ -16,7 +16,7 @@ enum CommandTable {
   static let verbs: [Verb] =
     ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs
     + StatsNoun.verbs + AlertsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs
-    + SandboxNoun.verbs + ReferenceVerbs.verbs
+    + LinksNoun.verbs + SandboxNoun.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,
@@ -39,7 +39,7 @@ enum CommandTable {
     ],
     nouns: [
       ReceiptsNoun.spec, JobsNoun.spec, EventsNoun.spec, ContextsNoun.spec, UsersNoun.spec, AlertsNoun.spec,
-      AuditNoun.spec, DatabaseNoun.spec, ConfigurationNoun.spec, SandboxNoun.spec,
+      AuditNoun.spec, DatabaseNoun.spec, ConfigurationNoun.spec, LinksNoun.spec, SandboxNoun.spec,
     ],
     commands: verbs.map(\.spec),
     examples: [

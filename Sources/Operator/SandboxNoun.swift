@@ -80,7 +80,10 @@ enum SandboxNoun {
             "price", placeholder: "PRICE", help: "The price, price_…; left out, the event names none"),
           OptionSpec("type", placeholder: "TYPE", help: "The type of the event; subscription without it"),
           OptionSpec(
-            "context", placeholder: "C", help: "A context's id (ctx_…) or its blob, for the metadata"),
+            "context", placeholder: "C",
+            help:
+              "A context's id (ctx_…) or its blob, for the metadata; an id without --user is the checkout's "
+              + "reference, as a Payment Link hands it on"),
           OptionSpec("session", placeholder: "ID", help: "The checkout session, cs_…"),
           OptionSpec("subscription", placeholder: "ID", help: "The subscription, sub_…"),
           OptionSpec("customer", placeholder: "ID", help: "The customer, cus_…"),

@@ -59,7 +59,8 @@ public struct SandboxPurchase: Sendable, Equatable {
   public var sessionID: String
   /// With one, checkouts sell this subscription; without, a single payment.
   public var subscriptionID: String?
-  /// The id of a context, for the metadata.
+  /// The id of a context: where there is no user it is the checkout's reference, as a Payment Link hands it
+  /// on; otherwise it goes into the metadata.
   public var contextID: String?
   /// A context's blob, for the metadata.
   public var context: String?
@@ -124,12 +125,14 @@ public enum StripeSandbox {
   ) -> JSONValue {
     let isPaid = kind == .subscription || kind == .payment || kind == .asyncSucceeded
     var metadata: [JSONValue.Member] = []
-    if let id = purchase.contextID { metadata.append(.init(name: "ply_context_id", value: .string(id))) }
+    if let id = purchase.contextID, purchase.userID != nil {
+      metadata.append(.init(name: "ply_context_id", value: .string(id)))
+    }
     if let blob = purchase.context { metadata.append(.init(name: "ply_context", value: .string(blob))) }
     var members: [JSONValue.Member] = [
       .init(name: "id", value: .string(purchase.sessionID)), .init(name: "object", value: "checkout.session"),
       .init(name: "amount_total", value: amount),
-      .init(name: "client_reference_id", value: .optional(purchase.userID)),
+      .init(name: "client_reference_id", value: .optional(purchase.userID ?? purchase.contextID)),
       .init(name: "created", value: .integer(now / 1000)), .init(name: "currency", value: "usd"),
       .init(name: "customer", value: .string(purchase.customerID)), .init(name: "livemode", value: false),
       .init(name: "metadata", value: .object(metadata)),

@@ -81,10 +81,8 @@ struct AppSiteAssociationFileTests {
     "NOT /v1/*", "NOT /*", "NOT /v1/ios/swedbank/*", "NOT /*/sdk-callback/ios-universal-link",
   ])
   func `An exclusion that shuts out what the product needs is found`(path: String) throws {
-    let conflict = try app([first], ["/shop/*", "NOT /a", path], own: [Self.callback]).conflict
-    #expect(conflict?.path.text == path)
-    #expect(conflict?.own == Self.callback)
-    #expect(try app([first], ["NOT /admin/*", "/*"], own: [Self.callback, Self.back]).conflict == nil)
+    let linked = try app([first], ["/shop/*", path, "/*", "NOT /admin/*"], own: [Self.callback])
+    #expect(linked.paths.map { linked.ownPath(shutOutBy: $0) } == [nil, Self.callback, nil, nil])
   }
 
   @Test func `An app that is configured twice has one entry with the rules of both`() throws {
@@ -150,6 +148,28 @@ struct AppSiteAssociationFileTests {
       ("/", false),
     ] {
       #expect(strict.verdict(for: try LinkURL(path), app: first).opensApp == opens)
+    }
+  }
+
+  /// SH06: exclusions as shops have them, in both forms.
+  @Test(arguments: [
+    ("/", true), ("/cart", true), ("/checkouts/cn/abc/thank-you", true), ("/admin", false),
+    ("/admin/", false),
+    ("/admin/users?x=1", false), ("/admins", true), ("/Admin/x", true), ("/7/shop_payments/callback", false),
+    ("/7/shop_payments/callback/", false), ("/7/shop_payments/callback/x", true),
+    ("/a/b/shop_payments/callback", false),
+    ("/7/checkouts/abc/express/callback", false), ("/7/checkouts/express/callback", true),
+    ("/7/checkouts/abc/express/callback/x", true),
+  ])
+  func `A shop's exclusions keep links in the browser`(path: String, opens: Bool) throws {
+    let paths = [
+      "/*", "NOT /admin/*", "NOT /*/shop_payments/callback", "NOT /*/checkouts/*/express/callback",
+    ]
+    let file = AppSiteAssociation(apps: [try app([first], paths)])
+    for system in AssociationMatcher.System.allCases {
+      let verdict = AssociationMatcher(file, system: system).verdict(for: try LinkURL(path), app: first)
+      #expect(verdict.opensApp == opens)
+      #expect(opens || verdict.place?.text.contains(system == .legacy ? "NOT " : "exclude") == true)
     }
   }
 

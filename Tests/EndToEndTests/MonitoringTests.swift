@@ -7,10 +7,7 @@ import Platform
 import Testing
 
 @Suite(.withDaemonLog) struct MonitoringTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-  private static func path(_ name: String) -> String { root.appending(path: name).path }
+  private static func path(_ name: String) -> String { "\(Program.repository)/\(name)" }
 
   /// Runs promtool (Debian's package `prometheus`); where there is none, only `.ci/run` checks with it.
   private static func promtool(_ arguments: [String], input: String? = nil) throws -> (

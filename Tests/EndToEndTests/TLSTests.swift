@@ -13,12 +13,14 @@ struct SelfSigned {
   let certificate: String
   let key: String
 
-  init(in directory: TemporaryDirectory) throws {
+  /// - Parameter names: other hosts' that it is good for, too.
+  init(in directory: TemporaryDirectory, names: [String] = []) throws {
     (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
+    let hosts = (["IP:127.0.0.1"] + names.map { "DNS:\($0)" }).joined(separator: ",")
     let words = [
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
       "-days",
-      "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
+      "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-keyout", key, "-out",
       certificate,
     ]
     let output = directory.file("openssl.log")

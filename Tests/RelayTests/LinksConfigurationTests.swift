@@ -31,7 +31,7 @@ import Testing
     #expect(links.origin.text == "https://pay.example.com")
     #expect(links.ios?.appIDs.map(\.text) == ["ABCDE12345.com.example.app"])
     #expect(links.ios?.scheme?.text == "exampleapp" && links.ios?.webcredentials == true)
-    #expect(links.ios?.paths == ["NOT /admin/*", "/*"])
+    #expect(links.ios?.paths.map(\.text) == ["NOT /admin/*", "/*"])
     let package = try #require(links.android?.packages.first)
     #expect(package.name.text == "com.example.app")
     #expect(package.fingerprints.map(\.text) == [Self.fingerprint.joined(separator: ":").uppercased()])
@@ -74,7 +74,7 @@ import Testing
     Case("ios.app_ids", "is missing", "ios: {}"),
     Case("ios.app_ids[0]", "is not an app id", "ios: { app_ids: ['x'] }"),
     Case("ios.scheme", "belongs to the device", "ios: { \(app), scheme: 'javascript' }"),
-    Case("ios.paths[0]", "must be a pattern of paths", "ios: { \(app), paths: ['admin/*'] }"),
+    Case("ios.paths[0]", "must be a path that begins with /", "ios: { \(app), paths: ['admin/*'] }"),
     Case("ios.paths[1]", "stands in the list before", "ios: { \(app), paths: ['/*', '/*'] }"),
     Case("android.packages", "is missing", "android: {}"),
     Case(

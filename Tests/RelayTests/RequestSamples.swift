@@ -106,7 +106,8 @@ final class RawClient {
         let head = String(text[..<end.lowerBound])
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         let named = Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
-        let length = hasBody ? named : 0
+        // RFC 9110 §15.4.5: no body follows a 304, whatever the fields say.
+        let length = hasBody && status != 304 ? named : 0
         let start = head.utf8.count + 4
         if let length, received.count >= start + length {
           let body = Array(received[start..<(start + length)])
@@ -117,6 +118,16 @@ final class RawClient {
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
       guard count > 0 else { throw .last("recv") }
+      received += buffer[..<count]
+    }
+  }
+
+  /// Everything that comes until the server closes the connection.
+  func untilClosed() -> String {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { return String(decoding: received, as: UTF8.self) }
       received += buffer[..<count]
     }
   }

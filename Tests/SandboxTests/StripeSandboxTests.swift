@@ -78,7 +78,15 @@ import Testing
     purchase.context = "e30="
     let report = try #require(try Self.report(.subscription, purchase))
     #expect(report.contextID == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
-    #expect(report.context?.text == "e30=")
+    #expect(report.context?.text == "e30=" && report.clientReference == "jdo-1")
+  }
+
+  @Test func withoutAUserTheContextIsTheReferenceAsAPaymentLinkHandsItOn() throws {
+    var purchase = Self.purchase(isSubscription: true)
+    purchase.userID = nil
+    purchase.contextID = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
+    let report = try #require(try Self.report(.subscription, purchase))
+    #expect(report.clientReference == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD" && report.contextID == nil)
   }
 
   @Test func idsLookLikeStripes() {

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--file|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -133,6 +133,9 @@ _receiptctl() {
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'links check:--app') :; return ;;
+    'links check:--file') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'links check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'sandbox destination:--port') :; return ;;
     'sandbox destination:--status') :; return ;;
     'sandbox destination:--fail-rate') :; return ;;
@@ -196,6 +199,7 @@ _receiptctl() {
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox event') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --type --context --session --subscription --customer --url --config --json --no-input --help -h --version' -- "$current") ;;
@@ -207,7 +211,7 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs events contexts users alerts audit db config sandbox stats top completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs events contexts users alerts audit db config links sandbox stats top completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume cancel' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
@@ -217,6 +221,7 @@ _receiptctl() {
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show' -- "$current") ;;
+    'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
     'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination stripe event load' -- "$current") ;;
     'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'db restore') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

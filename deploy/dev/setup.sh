@@ -74,6 +74,12 @@ write_configuration() {
       purchasely: { url: "http://127.0.0.1:$destination_port/receipts", api_key: "development-api-key" },
       join: { wait_for_context: "2s" },
       delivery: { retry: { schedule: ["500ms", "1s", "2s"] } },
+      links: {
+        origin: "http://127.0.0.1:$port",
+        ios: { app_ids: ["ABCDE12345.com.example.demo"], scheme: "demoapp", paths: ["/*"] },
+        checkout: { "$price": "https://buy.stripe.com/test_demo" },
+        return: { name: "Demo", ios_store: "https://apps.apple.com/app/id0" },
+      },
     },
   },
 }
@@ -133,6 +139,37 @@ stop_all_at_exit() {
 ply_context() {
   printf '{"presentation_id":"pres_demo","placement_id":"onboarding","stripe_price_id":"%s",%s}' "$price" \
     '"stripe_object_type":"subscription","original_platform":"IOS"' | base64 | tr -d '\n'
+}
+
+# read_page URL: shows what a person reads on a page, one line for each paragraph, and where its links lead.
+read_page() {
+  print_command curl "$1"
+  curl -fsS --max-time 40 -H 'Accept-Language: en' "$1" | python3 -c '
+import html.parser, sys
+
+class Reader(html.parser.HTMLParser):
+    skipped = ("head", "style")
+
+    def __init__(self):
+        super().__init__()
+        self.inside = []
+
+    def handle_starttag(self, tag, attributes):
+        self.inside.append(tag)
+        if tag == "a":
+            self.address = dict(attributes)["href"]
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, text):
+        if text.strip() and not set(self.skipped) & set(self.inside):
+            link = " -> " + self.address if "a" in self.inside else ""
+            print("  | " + text.strip() + link)
+
+Reader().feed(sys.stdin.read())
+' || fail "the page was not there"
 }
 
 # field NAME: the value of a text field of the JSON object on stdin, empty when it has none.

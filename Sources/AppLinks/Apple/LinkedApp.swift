@@ -79,12 +79,9 @@ public struct LinkedApp: Sendable, Equatable {
     self.sharesWebCredentials = sharesWebCredentials
   }
 
-  /// The exclusion that keeps a path from the app that the product needs.
-  public var conflict: (path: LinkPath, own: OwnPath)? {
-    for path in paths where path.isExcluded {
-      for own in ownPaths where path.covers(own.example) { return (path, own) }
-    }
-    return nil
+  /// The path of the product's own that an exclusion would keep from the app.
+  public func ownPath(shutOutBy path: LinkPath) -> OwnPath? {
+    path.isExcluded ? ownPaths.first { path.covers($0.example) } : nil
   }
 
   /// The rules: exclusions first, then what the product needs, then what the operator lets in.

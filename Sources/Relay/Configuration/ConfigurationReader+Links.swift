@@ -74,22 +74,11 @@ extension ConfigurationReader {
       CustomScheme.init)
     let paths = names(
       reader.value("paths"), path: reader.path(of: "paths"), count: ConfigurationLimits.linkedPaths,
-      of: "paths"
-    ) { text throws(NameFault) in text }
-    for (index, path) in (paths ?? []).enumerated() where !isPattern(path) {
-      collector.fault(
-        "\(reader.path(of: "paths"))[\(index)]",
-        "must be a pattern of paths, such as \"/buy/*\", or what is left out of them, \"NOT /admin/*\"")
-    }
+      of: "paths", LinkPath.init)
     let webcredentials = reader.flag("webcredentials", default: false)
     guard let appIDs, !appIDs.isEmpty else { return nil }
     return AppConfiguration.Links.IOS(
       appIDs: appIDs, scheme: scheme, paths: paths ?? [], webcredentials: webcredentials)
-  }
-
-  private func isPattern(_ path: String) -> Bool {
-    let pattern = path.hasPrefix("NOT ") ? path.dropFirst(4) : path[...]
-    return pattern.first == "/" && pattern.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
   private func android(_ reader: ObjectReader) -> AppConfiguration.Links.Android? {

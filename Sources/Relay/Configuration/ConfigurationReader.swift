@@ -30,6 +30,9 @@ struct ConfigurationReader {
     configuration.alerts = alerts(in: root, apps: names)
     configuration.heartbeat = heartbeat(in: root)
     configuration.apps = apps(in: root).sorted { $0.slug < $1.slug }
+    for fault in AssociationFiles.faults(of: configuration.apps) {
+      collector.fault(fault.path, fault.message)
+    }
     root.reportUnknownKeys()
     warnOfShortRetention(configuration)
     return configuration

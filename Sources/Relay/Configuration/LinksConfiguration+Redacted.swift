@@ -22,7 +22,7 @@ extension AppConfiguration.Links.IOS {
   fileprivate var redacted: JSONValue {
     var value: JSONValue = ["app_ids": .array(appIDs.map { .string($0.text) })]
     if let scheme { value = value.adding("scheme", .string(scheme.text)) }
-    return value.adding("paths", .array(paths.map(JSONValue.string)))
+    return value.adding("paths", .array(paths.map { .string($0.text) }))
       .adding("webcredentials", .bool(webcredentials))
   }
 }

@@ -37,12 +37,12 @@ extension AppConfiguration.Links {
     /// The scheme that the app has registered; the second way back.
     public var scheme: CustomScheme?
     /// Patterns of paths that open the app, and `NOT ` patterns that do not.
-    public var paths: [String]
+    public var paths: [LinkPath]
     /// Whether the app may use the passwords that are kept for the host.
     public var webcredentials: Bool
 
     public init(
-      appIDs: [AppleAppID], scheme: CustomScheme? = nil, paths: [String] = [], webcredentials: Bool = false
+      appIDs: [AppleAppID], scheme: CustomScheme? = nil, paths: [LinkPath] = [], webcredentials: Bool = false
     ) {
       self.appIDs = appIDs
       self.scheme = scheme

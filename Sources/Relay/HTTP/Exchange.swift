@@ -13,6 +13,12 @@ struct Exchange: Sendable {
   }
   func answer(_ response: Response) { answer { response } }
   func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+  func answer(_ result: Result<Response, Problem>) {
+    switch result {
+    case .success(let response): answer(response)
+    case .failure(let problem): answer(problem)
+    }
+  }
   /// - Parameter saying: what is to be logged, on the thread that sends the answer.
   func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {
     responder.respond { [scope] in

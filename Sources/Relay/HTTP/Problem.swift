@@ -36,6 +36,11 @@ extension Problem {
     slug: "unknown-app", title: "Unknown app", status: 404,
     detail:
       "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
+  static let unknownHost = Problem(
+    slug: "unknown-host", title: "Unknown host", status: 404,
+    detail:
+      "No app has this host as its `links.origin`. Check the name that was asked for, and that a proxy "
+      + "passes the Host on.")
   static let unknownContext = Problem(
     slug: "unknown-context", title: "Unknown context", status: 404,
     detail:

@@ -36,8 +36,12 @@ struct PublicListener: RequestHandler {
     case .failure(let refusal):
       return .answer(RequestScope(head, route: "none", listener: services).finish(refusal.problem))
     case .success(.app(let slug, let route)): return admit(head, slug, route)
-    case .success(.associationFile):
-      return .answer(RequestScope(head, route: "none", listener: services).finish(.notFound))
+    case .success(.associationFile(let kind)):
+      let scope = RequestScope(head, route: PublicRoute.associationFile(kind).label, listener: services)
+      guard let file = apps.current.associations.answer(to: head, kind) else {
+        return .answer(scope.finish(.unknownHost))
+      }
+      return .answer(scope.finish(file))
     }
   }
 
@@ -72,7 +76,8 @@ struct PublicListener: RequestHandler {
     case .contextStatus: break
     case .returnPage:
       if app.links == nil { return .notFound }
-    case .swedbank, .trampoline: return .notFound
+    case .swedbank, .trampoline:
+      if SwedbankHelpers(app) == nil { return .notFound }
     }
     return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
   }
@@ -97,7 +102,11 @@ struct PublicListener: RequestHandler {
     case .returnPage:
       guard let links = app.links else { return exchange.answer(.notFound) }
       returnPage.answer(request.head, app, links, exchange)
-    case .swedbank, .trampoline: exchange.answer(.notFound)
+    case .swedbank(let helper):
+      guard let helpers = SwedbankHelpers(app) else { return exchange.answer(.notFound) }
+      helpers.answer(helper, request.head, exchange, returnPage)
+    case .trampoline:
+      exchange.answer(SwedbankHelpers(app)?.trampoline(request.head) ?? .failure(.notFound))
     }
   }
 

@@ -18,10 +18,15 @@ struct ReturnPage {
   /// How soon a page looks again that found nothing to tell its age by.
   static let unknownAgeSeconds = 10
 
-  /// - Parameter links: the app's.
-  func answer(_ head: RequestHead, _ app: App, _ links: AppConfiguration.Links, _ exchange: Exchange) {
+  /// - Parameters:
+  ///   - links: the app's.
+  ///   - claim: what the path says; nil for what the query does.
+  func answer(
+    _ head: RequestHead, _ app: App, _ links: AppConfiguration.Links, _ exchange: Exchange,
+    claim: ReturnOutcome.Claim? = nil
+  ) {
     let names = Self.names(head.query)
-    let claim = Self.value("result", head.query).flatMap(ReturnOutcome.Claim.init)
+    let claim = claim ?? Self.value("result", head.query).flatMap(ReturnOutcome.Claim.init)
     var status = 200
     var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
     var seconds = Self.unknownAgeSeconds

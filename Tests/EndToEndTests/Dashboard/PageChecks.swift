@@ -7,7 +7,7 @@ import Testing
 
 extension Browser {
   /// What is wrong with the page for those who see little, see no colours, or use no mouse.
-  /// - Parameter landmarks: the parts that it must have.
+  /// - Parameter landmarks: the parts that such a page has.
   func faults(
     _ place: String, landmarks: [String] = ["banner", "navigation", "main", "contentinfo"]
   ) throws -> [String] {
@@ -17,8 +17,7 @@ extension Browser {
       if !found.isEmpty { faults.append("\(place): \(name): \(found)") }
     }
     let things = try accessibleThings()
-    for role in landmarks
-    where !things.contains(where: { $0.role == role }) {
+    for role in landmarks where !things.contains(where: { $0.role == role }) {
       faults.append("\(place): there is no \(role)")
     }
     let named: Set = ["link", "button", "textbox", "combobox", "image", "table", "region"]

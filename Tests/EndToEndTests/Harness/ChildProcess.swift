@@ -111,6 +111,8 @@ final class ChildProcess {
 enum Program {
   static let receiptd = directory + "/receiptd"
   static let receiptctl = directory + "/receiptctl"
+  /// The folder of the repository, for what is shipped with the programs.
+  static let repository = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
 
   private static var directory: String {
     var buffer = [UInt8](repeating: 0, count: 4096)

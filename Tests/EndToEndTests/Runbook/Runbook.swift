@@ -14,8 +14,7 @@ struct Runbook {
     var printed: [String]
   }
 
-  private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/operations.md").path
+  private static let path = "\(Program.repository)/docs/operations.md"
 
   static var isRecording: Bool { Environment.process["RECORD_SNAPSHOTS"] != nil }
 

@@ -1,0 +1,27 @@
+// Why a request to a payment URL is not answered with a way back into the app. A value; any thread. Its words
+// never hold what came: they go into an answer that a browser shows.
+
+/// What is wrong with a request, and what to do.
+public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+
+  static func missing(_ name: String, _ advice: String) -> CallbackFault {
+    CallbackFault("The parameter `\(name)` is missing: \(advice).")
+  }
+
+  static func invalid(_ name: String, _ fault: String) -> CallbackFault {
+    CallbackFault("The parameter `\(name)` \(fault).")
+  }
+
+  static func unlisted(_ name: String) -> CallbackFault {
+    invalid(name, "is none of those that are configured; check it against `links.swedbank`")
+  }
+
+  public static let impureTarget = CallbackFault(
+    "The address has a character that no browser sends in one (a blank, a quotation mark, an angle bracket, "
+      + "a number sign, a control character or one beyond ASCII). Percent-encode it.")
+
+  static let longTarget = CallbackFault("The address is too long. Leave out parameters that nobody needs.")
+}

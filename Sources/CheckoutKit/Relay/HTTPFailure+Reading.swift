@@ -1,0 +1,35 @@
+// From an answer's bytes and headers to what the app is told. Pure; any thread.
+
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+extension HTTPFailure {
+  /// - Parameter now: what a date in `Retry-After` is compared with.
+  init(_ response: HTTPURLResponse, _ body: Data, now: Date) {
+    let type = response.value(forHTTPHeaderField: "Content-Type").map { LinkText.lowercased($0) }
+    let isProblem = type?.hasPrefix("application/problem+json") == true
+    self.init(
+      status: response.statusCode, body: String(decoding: body, as: UTF8.self),
+      // A problem that cannot be read is still a body.
+      problem: isProblem ? try? JSONDecoder().decode(Problem.self, from: body) : nil,
+      retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap {
+        Self.retryAfter($0, now: now)
+      })
+  }
+
+  /// Seconds, or a date (RFC 9110 §10.2.3); at most a day. What cannot be read counts as absent.
+  static func retryAfter(_ value: String, now: Date) -> TimeInterval? {
+    let text = value.trimmingCharacters(in: .whitespaces)
+    if !text.isEmpty, text.utf8.allSatisfy(LinkText.isDigit) {
+      return min(TimeInterval(text) ?? 86_400, 86_400)
+    }
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(identifier: "GMT")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return format.date(from: text).map { min(max(0, $0.timeIntervalSince(now)), 86_400) }
+  }
+}

@@ -1,0 +1,133 @@
+// The transport of the kit. Callbacks come on the session's own queue; each request is an `Exchange` whose
+// state is behind a lock. `URLSession.data(for:)` needs iOS 15, and a completion handler would follow
+// redirects, on Linux without asking; so a delegate gathers the answer.
+
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Sends requests with a `URLSession` of its own: no cache, no cookies, no redirects, answers of 1 MiB at
+/// most.
+public final class URLSessionTransport: Transport {
+  private let session: URLSession
+  private let exchanges: Exchanges
+
+  /// A transport with a session of its own.
+  /// - Parameter configuration: for proxies, or a background's needs. Cookies, caches and credentials of it
+  ///   are not used.
+  public init(configuration: URLSessionConfiguration = .ephemeral) {
+    configuration.urlCache = nil
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.urlCredentialStorage = nil
+    exchanges = Exchanges()
+    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+  }
+
+  // The session keeps its delegate, and itself, until it is told that no more comes.
+  deinit { session.finishTasksAndInvalidate() }
+
+  /// Sends a request; cancelled with its task.
+  public func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
+    let task = session.dataTask(with: request)
+    let exchange = exchanges.begin(task)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        exchange.begin(continuation)
+        task.resume()
+      }
+    } onCancel: {
+      exchange.finish(.failure(CancellationError()))
+      task.cancel()
+    }
+  }
+}
+
+/// One request under way.
+private final class Exchange: Sendable {
+  typealias Answer = Result<(Data, URLResponse), any Error>
+
+  private struct State {
+    var body = Data()
+    var continuation: CheckedContinuation<(Data, URLResponse), any Error>?
+    /// How it ended, when that was before anyone could be told.
+    var answer: Answer?
+    var isOver = false
+  }
+
+  static let bytesMax = 1 << 20
+
+  private let state = Locked(State())
+
+  func begin(_ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
+    let answer = state.withLock { state in
+      if state.answer == nil { state.continuation = continuation }
+      return state.answer
+    }
+    if let answer { continuation.resume(with: answer) }
+  }
+
+  /// - Returns: false when that is too much.
+  func take(_ data: Data) -> Bool {
+    state.withLock { state in
+      guard state.body.count + data.count <= Self.bytesMax else { return false }
+      state.body.append(data)
+      return true
+    }
+  }
+
+  func finish(with response: URLResponse) {
+    finish(.success((state.withLock(\.body), response)))
+  }
+
+  /// Ends it once; what comes later changes nothing.
+  func finish(_ answer: Answer) {
+    let continuation: CheckedContinuation<(Data, URLResponse), any Error>? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      if state.continuation == nil { state.answer = answer }
+      return state.continuation
+    }
+    continuation?.resume(with: answer)
+  }
+}
+
+/// The requests of a session, by the identifiers of their tasks.
+private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
+  private let running = Locked<[Int: Exchange]>([:])
+
+  func begin(_ task: URLSessionTask) -> Exchange {
+    let exchange = Exchange()
+    running.withLock { $0[task.taskIdentifier] = exchange }
+    return exchange
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    guard let exchange = running.withLock({ $0[dataTask.taskIdentifier] }), !exchange.take(data) else {
+      return
+    }
+    exchange.finish(.failure(URLError(.dataLengthExceedsMaximum)))
+    dataTask.cancel()
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let exchange = running.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+    if let error {
+      exchange.finish(.failure(error))
+    } else if let response = task.response {
+      exchange.finish(with: response)
+    } else {
+      exchange.finish(.failure(URLError(.badServerResponse)))
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+  ) {
+    // The key goes nowhere else. The redirect itself becomes the answer.
+    completionHandler(nil)
+  }
+}

@@ -1,0 +1,100 @@
+// The files that the hosts really serve, asked for as Apple's and Google's servers ask: over https, without
+// following a redirect. One thread, which waits.
+
+internal import AppLinks
+internal import HTTPClient
+internal import JSON
+internal import Relay
+internal import Terminal
+
+/// Compares what hosts serve with the configuration.
+struct LinkFetch {
+  private let session: Session
+  private let pool: TransferPool
+
+  init(_ session: Session) throws {
+    self.session = session
+    do throws(TransferFailure) {
+      pool = try TransferPool(connectionsMax: 1)
+    } catch {
+      throw OperatorFault(.unavailable, "libcurl could not be set up (\(error.rawValue))")
+    }
+  }
+
+  /// - Returns: `unavailable` when a host did not answer, `failed` when one serves what devices do not take.
+  func run(_ hosts: [AssociationFiles]) throws -> ExitCode {
+    var code = ExitCode.done
+    for files in hosts {
+      for (path, expected) in [
+        ("/.well-known/apple-app-site-association", files.apple.json),
+        ("/.well-known/assetlinks.json", files.android.json),
+      ] {
+        let url = files.origin.text + path
+        session.noteWork("Asking \(DisplayText.clean(files.host)) …")
+        let (faults, isAnswered) = check(fetch(url), expected)
+        if !isAnswered { code = .unavailable } else if !faults.isEmpty, code == .done { code = .failed }
+        if session.isJSON {
+          session.output.json([
+            "url": .string(url), "ok": .bool(faults.isEmpty), "faults": .array(faults.map(JSONValue.string)),
+          ])
+        } else {
+          let words = faults.isEmpty ? "ok, as configured" : faults.joined(separator: "; ")
+          session.output.line("\(DisplayText.clean(url)): \(DisplayText.clean(words))")
+        }
+      }
+    }
+    return code
+  }
+
+  private func fetch(_ url: String) -> Result<TransferResult, TransferFailure> {
+    let request = TransferRequest(
+      method: .get, url: url, headers: [TransferHeader("User-Agent", "receiptctl/\(Version.number)")],
+      answerBytesMax: AppSiteAssociation.byteCountMax)
+    do throws(TransferFailure) {
+      try pool.start(request, tag: 0)
+    } catch {
+      return .failure(error)
+    }
+    // The transfer has a time-out of its own.
+    while true {
+      if let done = pool.run(timeoutMilliseconds: 1000).first { return .success(done.result) }
+    }
+  }
+
+  /// What devices would not take, or what is not what is configured.
+  private func check(
+    _ fetched: Result<TransferResult, TransferFailure>, _ expected: JSONValue
+  ) -> (faults: [String], isAnswered: Bool) {
+    let result: TransferResult
+    switch fetched {
+    case .success(let answer): result = answer
+    case .failure(let failure): return (["cannot be asked (\(failure.rawValue))"], false)
+    }
+    guard let status = result.status else {
+      return (["does not answer (\(result.failure?.rawValue ?? "")): devices need it over https"], false)
+    }
+    var faults: [String] = []
+    if (300...399).contains(status) {
+      let target = result.header("Location").map { " to \(DisplayText.clean($0))" } ?? ""
+      faults.append("answers with a redirect (\(status)\(target)), which devices do not follow")
+    } else if status != 200 {
+      faults.append("answers with status \(status) instead of 200")
+    } else {
+      if result.failure == .answerTooLarge {
+        faults.append("is larger than \(AppSiteAssociation.byteCountMax) bytes, which devices do not take")
+      } else if !says(result.body, expected) {
+        faults.append("is not what the configuration says: reload receiptd, or see what stands before it")
+      }
+      let type = result.header("Content-Type")?.lowercased().prefix { $0 != ";" } ?? ""
+      if type != "application/json" { faults.append("is not sent as application/json") }
+    }
+    return (faults, true)
+  }
+
+  /// Whether a file means what another does: the order of members means nothing.
+  private func says(_ bytes: [UInt8], _ expected: JSONValue) -> Bool {
+    // What is no JSON says something else.
+    guard let file = try? JSONValue(parsing: bytes) else { return false }
+    return file == (try? JSONValue(parsing: expected.serialized()))
+  }
+}

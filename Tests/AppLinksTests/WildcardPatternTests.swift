@@ -1,0 +1,46 @@
+// Patterns against a slow reading of them, on texts around the ends of words of 64 positions.
+
+import Platform
+import Testing
+
+@testable import AppLinks
+
+struct WildcardPatternTests {
+  /// What a pattern means, by trying everything.
+  private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    switch first {
+    case "*":
+      return (0...text.count).contains { matches(rest, text.dropFirst($0)) }
+    case "$":
+      return ["ab", "b", ""].contains { text.starts(with: $0) && matches(rest, text.dropFirst($0.count)) }
+    default: return !text.isEmpty && (first == "?" || first == text.first) && matches(rest, text.dropFirst())
+    }
+  }
+
+  @Test func `A pattern matches what trying everything finds`() throws {
+    var random = SeededGenerator(seed: 7)
+    var found = 0
+    for _ in 0..<4_000 {
+      let pattern = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+        "ab?*$".randomElement(using: &random) ?? "a"
+      }
+      let text = (0..<Int.random(in: 0...7, using: &random)).map { _ in
+        "ab".randomElement(using: &random) ?? "a"
+      }
+      // The same far into the text, where the set of positions goes over several words.
+      let ahead = [0, 56, 60, 63, 64, 65, 127, 128, 190].randomElement(using: &random) ?? 0
+      let prefix = String(repeating: "x", count: ahead)
+      var compiler = PatternCompiler(custom: ["v": ["ab", "b", ""]])
+      let written = prefix + pattern.map { $0 == "$" ? "$(v)" : String($0) }.joined()
+      let compiled = try compiler.pattern(written, foldsCase: false)
+      let answer = compiled.matches(
+        PatternText(prefix + String(text), foldsCase: false), variables: compiler.variables)
+      let expected = Self.matches(pattern[...], text[...])
+      #expect(answer == expected, "\(written) \(prefix + String(text))")
+      found += expected ? 1 : 0
+    }
+    #expect((400..<3_600).contains(found))
+  }
+}

@@ -1,0 +1,57 @@
+// The relay's return address, as a universal link and under the app's scheme.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+@Suite struct CheckoutReturnTests {
+  static let id = Example.id
+  static let hosts: Set<String> = ["pay.example.com", "back.pay.example.com"]
+
+  static func read(_ text: String) throws -> CheckoutReturn? {
+    CheckoutReturn(try url(text), hosts: hosts, schemes: ["exampleapp"])
+  }
+
+  @Test(
+    "PL24: the return address is recognised as a universal link and under the app's scheme",
+    arguments: [
+      "https://pay.example.com/v1/ios/return?context_id=\(id)",
+      "https://back.pay.example.com/v1/ios/return?context_id=\(id)&result=success",
+      "exampleapp://pay.example.com/v1/ios/return?context_id=\(id)",
+      "ExampleApp://PAY.example.com/v1/ios/return?result=cancel&context_id=\(id)#x",
+      "https://pay.example.com:443/v1/ios/return/?context_id=\(id)",
+    ])
+  func recognises(_ text: String) throws {
+    #expect(try Self.read(text) == CheckoutReturn(app: "ios", contextID: Self.id))
+  }
+
+  @Test(
+    "PL24: nothing else is",
+    arguments: [
+      "https://evil.test/v1/ios/return?context_id=\(id)",
+      "http://pay.example.com/v1/ios/return?context_id=\(id)",
+      "exampleapp://evil.test/v1/ios/return?context_id=\(id)", "exampleapp://v1/ios/return?context_id=\(id)",
+      "otherapp://pay.example.com/v1/ios/return?context_id=\(id)",
+      "https://pay.example.com/v2/ios/return?context_id=\(id)",
+      "https://pay.example.com/v1/ios/return/more?context_id=\(id)",
+      "https://pay.example.com/v1/IOS/return?context_id=\(id)",
+      "https://pay.example.com/v1/-ios/return?context_id=\(id)",
+      "https://pay.example.com/v1/ios/return", "https://pay.example.com/v1/ios/return?context_id=",
+      "https://pay.example.com/v1/ios/return?context_id=ctx_1",
+      "https://pay.example.com/v1/ios/return?context_id=\(id)0",
+      "https://pay.example.com/v1/ios/return?context_id=\(id.lowercased())",
+      "https://pay.example.com/v1/ios/return?context_id=rcp_\(id.dropFirst(4))",
+      "https://pay.example.com/v1/ios/return?CONTEXT_ID=\(id)",
+      "https://pay.example.com/v1/ios/return?context_id=\(id)%00",
+      "https://pay.example.com/v1/ios/return#context_id=\(id)",
+    ])
+  func refuses(_ text: String) throws { #expect(try Self.read(text) == nil) }
+
+  @Test("PL24: a printed return address is read as the same one")
+  func printsAndReads() throws {
+    let link = CheckoutReturn(app: "ios", contextID: Self.id)
+    let printed = try #require(link.path.url(host: "pay.example.com"))
+    #expect(printed.absoluteString == "https://pay.example.com/v1/ios/return?context_id=\(Self.id)")
+    #expect(try Self.read(printed.absoluteString) == link)
+  }
+}

@@ -1,0 +1,150 @@
+// Following a checkout until it has ended, through dead networks, within the time given.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct StatusTests {
+  /// A transport whose relay holds a request as long as it is asked to, by the clock.
+  static func transport(_ clock: InstantClock, _ steps: [ScriptedTransport.Step]) -> ScriptedTransport {
+    ScriptedTransport(steps) { request in
+      guard let query = request.url?.query, let seconds = TimeInterval(query.dropFirst(5)) else { return }
+      clock.pass(seconds)
+    }
+  }
+
+  static func waits(_ transport: ScriptedTransport) -> [String?] { transport.sent.map { $0.url?.query } }
+
+  @Test("PL25: the state is asked for by the context's id alone, without the key")
+  func asksWithoutKey() async throws {
+    let transport = ScriptedTransport(.answer(200, Example.status("paid", receipt: "rcp_1")))
+    let status = try await Example.client(transport).status(of: Example.id)
+    let request = try #require(transport.sent.first)
+    #expect(request.url?.absoluteString == "https://pay.example.com/v1/ios/contexts/\(Example.id)")
+    #expect(request.httpMethod == "GET" && request.value(forHTTPHeaderField: "X-API-KEY") == nil)
+    #expect(status.contextID == Example.id && status.state == .paid && status.receiptID == "rcp_1")
+    #expect(status.updatedAt == Date(timeIntervalSince1970: 1_795_168_805))
+    await #expect(throws: RelayError.self) { try await Example.client(transport).status(of: "../x/..") }
+  }
+
+  @Test(
+    "PL25: states are pending, processed or failed",
+    arguments: [
+      ("open", false, .pending), ("paid", false, .pending), ("delivered", true, .processed),
+      ("failed", true, .failed), ("cancelled", true, .failed), ("expired", true, .failed),
+      ("something-new", false, .pending),
+    ] as [(String, Bool, CheckoutStatus.Progress)])
+  func knowsStates(_ word: String, _ isFinal: Bool, _ progress: CheckoutStatus.Progress) {
+    let state = CheckoutStatus.State(rawValue: word)
+    #expect(state.isFinal == isFinal && state.progress == progress)
+  }
+
+  @Test("The present state comes at once, then each that differs, until the end")
+  func follows() async throws {
+    let clock = InstantClock()
+    let transport = Self.transport(
+      clock,
+      [
+        .answer(200, Example.status("open")), .answer(200, Example.status("open")),
+        .answer(200, Example.status("paid")), .answer(200, Example.status("delivered", receipt: "rcp_1")),
+      ])
+    var states: [CheckoutStatus.State] = []
+    for try await status in try Example.client(transport, clock: clock).updates(of: Example.id) {
+      states.append(status.state)
+    }
+    #expect(states == [.open, .paid, .delivered])
+    #expect(Self.waits(transport) == [nil, "wait=15", "wait=15", "wait=15"])
+    // The relay held the requests, so there was nothing to pause for.
+    #expect(clock.pauses.isEmpty)
+  }
+
+  @Test("A dead network is waited out while there is time")
+  func survivesTheNetwork() async throws {
+    let clock = InstantClock()
+    let offline = Array(repeating: ScriptedTransport.offline, count: 20)
+    let transport = ScriptedTransport(
+      [.answer(200, Example.status("open"))] + offline + [
+        .answer(503), .answer(200, Example.status("delivered")),
+      ])
+    let status = try await Example.client(transport, clock: clock).finalStatus(of: Example.id, within: 600)
+    #expect(status.state == .delivered)
+    #expect(transport.sent.count == 23)
+    #expect(clock.pauses.allSatisfy { $0 <= 15 })
+  }
+
+  @Test("The time given is the end: timed out where the relay answered, else what stood in the way")
+  func endsInTime() async throws {
+    let clock = InstantClock()
+    let start = clock.seconds
+    let transport = Self.transport(clock, Array(repeating: .answer(200, Example.status("open")), count: 9))
+    let client = try Example.client(transport, clock: clock)
+    await #expect(throws: RelayError.timedOut) { try await client.finalStatus(of: Example.id, within: 40) }
+    #expect(Self.waits(transport) == [nil, "wait=15", "wait=15", "wait=10"])
+    #expect(clock.seconds - start == 40)
+
+    let dead = try Example.client(ScriptedTransport(), clock: clock)
+    let error = await #expect(throws: RelayError.self) {
+      try await dead.finalStatus(of: Example.id, within: 40)
+    }
+    guard case .network = error else { return unexpected(error) }
+    #expect(clock.seconds - start <= 80)
+    for seconds in [0, -1, TimeInterval.nan] {
+      let one = ScriptedTransport(.answer(200, Example.status("open")))
+      let hasty = try Example.client(one, clock: clock)
+      await #expect(throws: RelayError.timedOut) {
+        try await hasty.finalStatus(of: Example.id, within: seconds)
+      }
+      #expect(one.sent.count == 1)
+    }
+    let final = ScriptedTransport(
+      .answer(200, Example.status("open")), .answer(200, Example.status("expired")))
+    let endless = try Example.client(final, clock: clock)
+    #expect(try await endless.finalStatus(of: Example.id, within: .infinity).state == .expired)
+  }
+
+  @Test("A relay that answers at once is asked once a second at most")
+  func keepsItsPace() async throws {
+    let clock = InstantClock()
+    let transport = ScriptedTransport(Array(repeating: .answer(200, Example.status("open")), count: 100))
+    let client = try Example.client(transport, clock: clock)
+    await #expect(throws: RelayError.timedOut) { try await client.finalStatus(of: Example.id, within: 10) }
+    #expect((10...12).contains(transport.sent.count))
+  }
+
+  @Test("An unknown context, or an answer of no use, ends it")
+  func endsWithErrors() async throws {
+    for (step, expected) in [
+      (.answer(404, "gone"), .http(HTTPFailure(status: 404, body: "gone"))),
+      (.answer(200, "{}"), .unexpectedAnswer(status: 200, body: "{}")), (.other, .notHTTP),
+    ] as [(ScriptedTransport.Step, RelayError)] {
+      let transport = ScriptedTransport(.answer(200, Example.status("open")), step)
+      let client = try Example.client(transport)
+      var states: [CheckoutStatus.State] = []
+      await #expect(throws: expected) {
+        for try await status in client.updates(of: Example.id) { states.append(status.state) }
+      }
+      #expect(states == [.open])
+    }
+  }
+
+  @Test("A screen that goes away ends the asking")
+  func endsWithItsTask() async throws {
+    let began = AsyncStream.makeStream(of: Void.self)
+    let transport = ScriptedTransport([.answer(200, Example.status("open")), .silence]) { request in
+      if request.url?.query != nil { began.continuation.yield() }
+    }
+    let client = try Example.client(transport)
+    let screen = Task { for try await _ in client.updates(of: Example.id) {} }
+    for await _ in began.stream { break }
+    screen.cancel()
+    // A stream of a cancelled task ends; it does not hang.
+    _ = await screen.result
+    let asking = Task { try await client.finalStatus(of: Example.id) }
+    asking.cancel()
+    await #expect(throws: RelayError.cancelled) { try await asking.value }
+  }
+}

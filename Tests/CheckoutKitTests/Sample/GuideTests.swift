@@ -1,0 +1,69 @@
+// The code in docs/ios.md is the code that is tested.
+
+import Foundation
+import Testing
+
+@Suite struct GuideTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The Swift of the guide that a remark `<!-- … -->` stands before, by the remark's words.
+  private static func blocks() throws -> [String: String] {
+    let guide = try text("docs/ios.md")
+    let pattern = #/<!-- (?<mark>[^\n]+) -->\n```swift\n(?<code>[\s\S]*?\n)```\n/#
+    return Dictionary(
+      uniqueKeysWithValues: guide.matches(of: pattern).map { (String($0.mark), String($0.code)) })
+  }
+
+  @Test(
+    "The guide shows the sample's files as they are compiled and tested",
+    arguments: ["ShopRoute", "ShopModel"])
+  func showsTheFiles(_ name: String) throws {
+    let path = "Tests/CheckoutKitTests/Sample/\(name).swift"
+    #expect(try Self.blocks()[path] == Self.text(path))
+  }
+
+  /// The compiler of the toolchain that built this, as far as it is in the path.
+  private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .map { "\($0)/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  @Test("The guide's views are Swift", .enabled(if: compiler != nil, "swiftc is not in the path"))
+  func viewsParse() throws {
+    let views = try #require(Self.blocks()["parsed"])
+    for word in [
+      "onOpenURL", "onContinueUserActivity", "scenePhase", "performActionFor", "UNUserNotificationCenter",
+    ] {
+      #expect(views.contains(word))
+    }
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("checkout-kit-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }  // What is left there is no reason to fail.
+    try views.write(to: file, atomically: true, encoding: .utf8)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try #require(Self.compiler))
+    process.arguments = ["-frontend", "-parse", "-swift-version", "6", "-parse-as-library", file.path]
+    let pipe = Pipe()
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
+
+  @Test("The guide imports the kit and what every iPhone has, and nothing else")
+  func importsLittle() throws {
+    let imports = try Set(
+      Self.blocks().values.flatMap { $0.split(separator: "\n").filter { $0.hasPrefix("import ") } })
+    #expect(
+      imports == [
+        "import CheckoutKit", "import Foundation", "import SwiftUI", "import UIKit",
+        "import UserNotifications",
+      ])
+  }
+}

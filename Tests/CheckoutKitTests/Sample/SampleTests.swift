@@ -1,0 +1,100 @@
+// The app of docs/ios.md does what it says.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+@Suite @MainActor struct SampleTests {
+  private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
+
+  private static func shop(_ steps: ScriptedTransport.Step...) throws -> (
+    model: ShopModel, opened: Guarded<[URL]>
+  ) {
+    let model = ShopModel(
+      relay: try Example.client(ScriptedTransport(steps), retries: .none), userID: "jdo-1",
+      attributes: { ["ply_last_placement_displayed": "onboarding"] })
+    let opened = Guarded<[URL]>([])
+    model.openInBrowser = { url in opened.withLock { $0.append(url) } }
+    return (model, opened)
+  }
+
+  private static var back: String { "https://pay.example.com/v1/ios/return?context_id=\(Example.id)" }
+
+  @Test(
+    "From the paywall to the browser and back: the app asks the relay and shows what it says",
+    arguments: [("delivered", ShopModel.Checkout.bought), ("cancelled", .notBought("cancelled"))])
+  func goesRound(_ state: String, _ end: ShopModel.Checkout) async throws {
+    let (shop, opened) = try Self.shop(
+      .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("open")),
+      .answer(200, Example.status(state)))
+    shop.setActive(true)
+    shop.open(try url("exampleapp://web_checkout/?plan_id=\(Example.price)"))
+    #expect(shop.state.checkout == .opening)
+    await shop.work?.value
+    #expect(shop.state.checkout == .inBrowser)
+    #expect(opened.withLock(\.self) == [try url(Self.page)])
+    shop.setActive(false)
+    // The link comes before the scene is active, by both ways that SwiftUI has.
+    shop.open(try url(Self.back))
+    shop.continueActivity(UniversalLink.activityType, try url(Self.back))
+    #expect(shop.state.checkout == .inBrowser)
+    shop.setActive(true)
+    #expect(shop.state.checkout == .checking)
+    await shop.work?.value
+    #expect(shop.state.checkout == end)
+    #expect(opened.withLock(\.count) == 1)
+  }
+
+  @Test("Whoever comes back by hand is told as well; a link of another checkout shows nothing")
+  func comesBackByHand() async throws {
+    let (shop, _) = try Self.shop(
+      .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
+    shop.setActive(true)
+    let other = try url("https://pay.example.com/v1/ios/return?context_id=ctx_01HXZ4T9V8KQ2M3N4P5R6S7T00")
+    shop.open(other)
+    #expect(shop.state == ShopModel.State())
+    shop.buy(planID: Example.price)
+    await shop.work?.value
+    shop.open(other)
+    #expect(shop.state.checkout == .inBrowser)
+    shop.setActive(false)
+    shop.setActive(true)
+    await shop.work?.value
+    #expect(shop.state.checkout == .bought)
+  }
+
+  @Test("What goes wrong is shown, and other links lead to their places")
+  func leadsElsewhere() async throws {
+    let (shop, opened) = try Self.shop(.answer(422, "no page"))
+    shop.buy(planID: "price_unknown")
+    await shop.work?.value
+    #expect(shop.state.checkout == .notBought("The relay answered 422."))
+    shop.openNotification(["data": ["orderId": "7"]])
+    #expect(shop.state.place == .plans)
+    shop.setActive(true)
+    #expect(shop.state.place == .order("7"))
+    #expect(shop.performShortcut("com.example.app.plans"))
+    #expect(shop.state.place == .plans)
+    #expect(!shop.performShortcut("other"))
+    shop.open(try url("exampleapp://orders/a%2Fb"))
+    #expect(shop.state.place == .order("a/b"))
+    shop.continueActivity(UniversalLink.activityType, try url("https://pay.example.com/terms"))
+    #expect(opened.withLock(\.self) == [try url("https://pay.example.com/terms")])
+  }
+
+  @Test("Cash App's redirect reaches whoever waits for it")
+  func takesCashApp() async throws {
+    let (shop, _) = try Self.shop()
+    let opened = AsyncStream.makeStream(of: URL.self)
+    shop.openInBrowser = { opened.continuation.yield($0) }
+    let redirect = try url("exampleapp://cash-app")
+    let authorization = try url("https://cash.app/request/1")
+    let outcome = Task { await shop.pay(authorization: authorization, redirect: redirect) }
+    for await page in opened.stream {
+      #expect(page == authorization)
+      break
+    }
+    shop.open(try url("exampleapp://cash-app?status=approved"))
+    #expect(await outcome.value == .redirected(try url("exampleapp://cash-app?status=approved")))
+  }
+}

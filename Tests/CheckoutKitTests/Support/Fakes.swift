@@ -1,0 +1,192 @@
+// Time and network as a test has them.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A value behind a lock.
+final class Guarded<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(&value)
+  }
+}
+
+/// Time that passes when somebody sleeps, at once.
+final class InstantClock: CheckoutClock {
+  private let state = Guarded((seconds: 1000.0, pauses: [TimeInterval]()))
+
+  var seconds: TimeInterval { state.withLock(\.seconds) }
+  var date: Date { Date(timeIntervalSince1970: 1_795_255_200 + seconds) }
+  /// How long each sleep was.
+  var pauses: [TimeInterval] { state.withLock(\.pauses) }
+
+  func pass(_ seconds: TimeInterval) { state.withLock { $0.seconds += seconds } }
+
+  func sleep(seconds: TimeInterval) async throws {
+    try Task.checkCancellation()
+    state.withLock {
+      $0.seconds += seconds
+      $0.pauses.append(seconds)
+    }
+  }
+}
+
+/// Time that passes when the test says so: every sleep lasts until `ring`.
+final class HeldClock: CheckoutClock {
+  private struct State {
+    var sleeps = 0
+    var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var cancelled: Set<Int> = []
+  }
+
+  private let state = Guarded(State())
+  private let asleep = AsyncStream.makeStream(of: TimeInterval.self)
+
+  var seconds: TimeInterval { 0 }
+  var date: Date { Date(timeIntervalSince1970: 0) }
+
+  func sleep(seconds: TimeInterval) async throws {
+    let number = state.withLock { state in
+      state.sleeps += 1
+      return state.sleeps
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = state.withLock { state in
+          if !state.cancelled.contains(number) { state.sleepers[number] = continuation }
+          return state.cancelled.contains(number)
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        asleep.continuation.yield(seconds)
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        state.cancelled.insert(number)
+        return state.sleepers.removeValue(forKey: number)
+      }
+      sleeper?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Waits until somebody sleeps.
+  /// - Returns: how long they want to.
+  func sleeper() async -> TimeInterval? {
+    for await seconds in asleep.stream { return seconds }
+    return nil
+  }
+
+  /// Wakes everybody who sleeps.
+  func ring() {
+    let sleepers = state.withLock { state in
+      defer { state.sleepers = [:] }
+      return state.sleepers.values
+    }
+    for sleeper in sleepers { sleeper.resume() }
+  }
+}
+
+/// Answers as it is told to, in order, and keeps what was sent. What comes behind the end of the script fails
+/// as a dead network does.
+final class ScriptedTransport: Transport {
+  enum Step: Sendable {
+    case answer(Int, String = "", headers: [String: String] = [:])
+    /// No answer, with this code of `URLError`.
+    case failure(Int)
+    /// An answer of something that is no HTTP server.
+    case other
+    /// Silence, until the task is cancelled.
+    case silence
+  }
+
+  static let offline = Step.failure(URLError.Code.notConnectedToInternet.rawValue)
+
+  private let state: Guarded<(steps: [Step], sent: [URLRequest])>
+  private let onRequest: @Sendable (URLRequest) -> Void
+
+  init(_ steps: [Step], onRequest: @escaping @Sendable (URLRequest) -> Void = { _ in }) {
+    state = Guarded((steps, []))
+    self.onRequest = onRequest
+  }
+
+  convenience init(_ steps: Step...) { self.init(steps) }
+
+  var sent: [URLRequest] { state.withLock(\.sent) }
+
+  func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
+    onRequest(request)
+    let step = state.withLock { state in
+      state.sent.append(request)
+      return state.steps.isEmpty ? Self.offline : state.steps.removeFirst()
+    }
+    let url = try #require(request.url)
+    switch step {
+    case .answer(let status, let body, let headers):
+      let response = HTTPURLResponse(
+        url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
+      return (Data(body.utf8), try #require(response))
+    case .failure(let code): throw NSError(domain: NSURLErrorDomain, code: code)
+    case .other:
+      return (
+        Data(), URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+      )
+    case .silence:
+      for await _ in AsyncStream<Void>.makeStream().stream {}
+      throw CancellationError()
+    }
+  }
+}
+
+/// What a relay answers, and a client of it.
+enum Example {
+  static let id = "ctx_01HXZ4T9V8KQ2M3N4P5R6S7T8V"
+  static let price = "price_monthly_7"
+  static let context = WebCheckoutContext(
+    presentationID: "pres_1", placementID: "onboarding", stripePriceID: price)
+
+  static func posted(checkout: String? = nil) -> String {
+    let page = checkout.map { #","checkout_url":"\#($0)""# } ?? ""
+    return #"{"context_id":"\#(id)","user_id":"jdo-1","stripe_price_id":"\#(price)","#
+      + #""received_at":"2026-11-20T10:00:00.123Z","expires_at":"2026-11-21T10:00:00.123Z","#
+      + #""status_url":"/v1/ios/contexts/\#(id)"\#(page)}"#
+  }
+
+  static func status(_ state: String, receipt: String? = nil) -> String {
+    let receipt = receipt.map { #""\#($0)""# } ?? "null"
+    return #"{"context_id":"\#(id)","state":"\#(state)","receipt_id":\#(receipt),"#
+      + #""updated_at":"2026-11-20T10:00:05Z"}"#
+  }
+
+  static func client(
+    _ transport: any Transport, credential: RelayClient.Credential = .clientKey("key-1"),
+    retries: RetryPolicy = RetryPolicy(jitter: 0), clock: any CheckoutClock = InstantClock(),
+    relay: String = "https://pay.example.com", app: String = "ios"
+  ) throws -> RelayClient {
+    RelayClient(
+      relay: try url(relay), app: app, credential: credential, transport: transport, retries: retries,
+      clock: clock)
+  }
+}
+
+extension RelayClient {
+  /// Posts the example's context.
+  @discardableResult func post(_ user: String = "jdo-1") async throws(RelayError) -> PostedContext {
+    try await post(Example.context, userID: user)
+  }
+}
+
+/// A URL of a test.
+func url(_ text: String) throws -> URL { try #require(URL(string: text), "\(text) is no URL") }
+
+/// Records an error that should have been another one.
+func unexpected(_ error: (any Error)?) { Issue.record("\(String(describing: error))") }

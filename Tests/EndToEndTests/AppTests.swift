@@ -1,0 +1,174 @@
+// The app's side, CheckoutKit with its own transport, against receiptd.
+
+import CheckoutKit
+import Foundation
+import JSON
+import Store
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The kit's transport, and who wants to know what becomes of its requests.
+private struct WatchedTransport: Transport {
+  let transport = URLSessionTransport()
+  let requests = AsyncStream.makeStream(of: URLRequest.self)
+  let failures = AsyncStream.makeStream(of: (any Error).self)
+
+  func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
+    requests.continuation.yield(request)
+    do {
+      return try await transport.send(request)
+    } catch {
+      failures.continuation.yield(error)
+      throw error
+    }
+  }
+}
+
+@Suite(.withDaemonLog) struct AppTests {
+  private static func client(
+    _ port: UInt16, key: String = Secrets.clientKey, transport: any Transport = URLSessionTransport()
+  ) throws -> RelayClient {
+    RelayClient(
+      relay: try #require(URL(string: "http://127.0.0.1:\(port)")), app: "shop", credential: .clientKey(key),
+      transport: transport,
+      retries: RetryPolicy(attemptsMax: .max, firstPause: 0.02, pauseMax: 0.1, jitter: 0))
+  }
+
+  private static func context(_ checkout: Checkout) -> WebCheckoutContext {
+    WebCheckoutContext(
+      stripePriceID: checkout.price,
+      attributes: [
+        "ply_last_presentation_displayed": "pres_\(checkout.user)",
+        "ply_last_placement_displayed": "onboarding",
+      ])
+  }
+
+  /// As `withRelay`, for what waits without a thread.
+  private static func withRelay(
+    top: JSONValue = [:], starting: Bool = true, _ body: (Relay, Destination) async throws -> Void
+  ) async throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination, top: top)
+    try await Relay.$logPath.withValue(relay.logPath) {
+      if starting { try relay.start() }
+      try await body(relay, destination)
+    }
+  }
+
+  @Test("The app posts its context, posts it again, and follows the checkout until it is delivered")
+  func followsACheckout() async throws {
+    try await Self.withRelay { relay, destination in
+      let checkout = Checkout("app-user-1")
+      let context = Self.context(checkout)
+      let transport = WatchedTransport()
+      let client = try Self.client(relay.outside.api.port, transport: transport)
+      let posted = try await client.post(context, userID: checkout.user)
+      #expect(!posted.isRepeat && posted.userID == checkout.user && posted.stripePriceID == checkout.price)
+      #expect(try #require(posted.expiresAt) > #require(posted.receivedAt))
+      let again = try await client.post(context, userID: checkout.user)
+      #expect(again.isRepeat && again.contextID == posted.contextID)
+      #expect(try await client.status(of: posted.contextID).state == .open)
+
+      async let states = client.updates(of: posted.contextID, within: 60)
+        .reduce(into: [CheckoutKit.CheckoutStatus]()) { $0.append($1) }
+      for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
+      try relay.take(checkout.completed)
+      let all = try await states
+      #expect(all.first?.state == .open && all.last?.state == .delivered)
+      #expect(all.last?.receiptID == (try relay.receipt(of: checkout.subscription)?.id))
+      // What the app said is what Purchasely was told, byte for byte.
+      let delivered = try #require(destination.ledger(of: checkout.subscription).first)
+      #expect(delivered["ply_context"] == (try context.plyContext()))
+      let final = try await client.finalStatus(of: posted.contextID)
+      #expect(final.state.progress == .processed)
+    }
+  }
+
+  @Test("The app is given the checkout page of its price; a price without one is refused")
+  func checksOut() async throws {
+    let links: JSONValue = [
+      "origin": "https://pay.example.com",
+      "checkout": .object([.init(name: Checkout.price, value: "https://buy.stripe.com/test?x=y")]),
+    ]
+    try await Self.withRelay(top: ["apps": ["shop": ["links": links]]]) { relay, _ in
+      let checkout = Checkout("app-user-4")
+      let client = try Self.client(relay.outside.api.port)
+      let posted = try await client.checkout(Self.context(checkout), userID: checkout.user)
+      let page = "https://buy.stripe.com/test?x=y&client_reference_id=\(posted.contextID)"
+      #expect(posted.checkoutURL?.absoluteString == page)
+      let again = try await client.post(Self.context(checkout), userID: checkout.user)
+      #expect(again.isRepeat && again.checkoutURL == posted.checkoutURL)
+      let unknown = WebCheckoutContext(stripePriceID: "price_of_no_page")
+      let error = await #expect(throws: RelayError.self) {
+        try await client.checkout(unknown, userID: checkout.user)
+      }
+      guard case .http(let failure) = error else { throw NeverHappened(what: "a refusal") }
+      #expect(failure.status == 422 && failure.problem?.type == "urn:receiptd:problem:unknown-price")
+      #expect(try relay.count("contexts") == 1)
+    }
+  }
+
+  @Test("A refused key, an unknown app and an unknown context are told with the relay's own advice")
+  func isRefused() async throws {
+    try await Self.withRelay { relay, _ in
+      let port = relay.outside.api.port
+      let context = Self.context(Checkout("app-user-2"))
+      let refused = await #expect(throws: RelayError.self) {
+        try await Self.client(port, key: "wrong").post(context, userID: "app-user-2")
+      }
+      guard case .http(let failure) = refused else { throw NeverHappened(what: "a refusal") }
+      #expect(failure.status == 401 && failure.problem?.type == "urn:receiptd:problem:unauthorized")
+      #expect(failure.problem?.requestID?.isEmpty == false && failure.body.contains("client key"))
+      #expect(!"\(failure)".contains("wrong"))
+      let unknown = await #expect(throws: RelayError.self) {
+        try await Self.client(port).finalStatus(of: "ctx_01HXZ4T9V8KQ2M3N4P5R6S7T8V")
+      }
+      #expect(unknown?.status == 404)
+      #expect(try relay.count("contexts") == 0)
+    }
+  }
+
+  @Test(
+    "Any user arrives as it is, whatever is in it", arguments: ["a/b?c#d", "é ü", "100%", "a+b&c=d", "..a"])
+  func keepsUsers(_ user: String) async throws {
+    try await Self.withRelay { relay, _ in
+      let client = try Self.client(relay.outside.api.port)
+      let posted = try await client.post(Self.context(Checkout("x")), userID: user)
+      #expect(Array(posted.userID.utf8) == Array(user.utf8))
+    }
+  }
+
+  @Test("A context outlives a dead network: the relay starts while the app is still trying")
+  func survivesADeadNetwork() async throws {
+    let port = try ReservedPort()
+    let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]
+    try await Self.withRelay(top: top, starting: false) { relay, _ in
+      let transport = WatchedTransport()
+      let checkout = Checkout("app-user-3")
+      let client = try Self.client(port.number, transport: transport)
+      async let posted = client.post(Self.context(checkout), userID: checkout.user)
+      var failures = 0
+      for await _ in transport.failures.stream {
+        failures += 1
+        if failures == 2 { break }
+      }
+      try relay.start()
+      let context = try await posted
+      #expect(try relay.state(ofContext: context.contextID) == "open")
+      #expect(try relay.count("contexts") == 1)
+
+      // And the status outlives a relay that is restarted.
+      async let status = client.finalStatus(of: context.contextID, within: 60)
+      for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
+      try relay.stop()
+      try relay.start()
+      try relay.take(checkout.completed)
+      #expect(try await status.state == .delivered)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// nginx from Debian in front of receiptd, as deploy/nginx has it: TLS, byte-for-byte targets, and nothing but
+// the public paths.
+
+import Domain
+import FoundationEssentials
+import JSON
+import Testing
+
+@Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))
+struct NginxTests {
+  @Test("A checkout goes through nginx over TLS, and a client's claim of an address does not")
+  func checkout() throws {
+    let links: JSONValue = [
+      "origin": "https://pay.example.com", "checkout": ["price_1": "https://buy.stripe.com/test_1"],
+    ]
+    try withRelay(app: ["links": links]) { relay, _ in
+      let proxy = try Proxy(relayPort: relay.outside.api.port)
+      let blob = Data(#"{"stripe_price_id":"price_1"}"#.utf8).base64EncodedString()
+      let reply = try proxy.ask(
+        "/v1/shop/users/jane/checkout",
+        options: [
+          "-H", "X-API-KEY: \(Secrets.clientKey)", "-H", "Content-Type: application/json", "-H",
+          "X-Forwarded-For: 203.0.113.9", "-d", #"{"ply_context":"\#(blob)"}"#,
+        ])
+      let location = try #require(reply.header("location"))
+      let page = "https://buy.stripe.com/test_1?client_reference_id="
+      #expect(reply.status == 303 && location.hasPrefix(page))
+      #expect(reply.header("strict-transport-security") != nil && reply.header("x-request-id") != nil)
+      let id = String(location.dropFirst(page.count))
+      let state = try proxy.ask("/v1/shop/contexts/\(id)")
+      #expect(state.status == 200 && state.text.contains(#""state":"open""#))
+      // Neither the checkout's id nor the user's is in the log.
+      let logged = proxy.accessLog
+      #expect(logged.contains("POST /v1/shop/users/-/checkout") && logged.contains("/v1/shop/contexts/-"))
+      #expect(!logged.contains(id) && !logged.contains("jane"))
+    }
+  }
+
+  @Test("Nothing but the public paths is passed on, and a relay that is away means: come again")
+  func onlyPublicPaths() throws {
+    try withRelay { relay, _ in
+      let proxy = try Proxy(relayPort: relay.outside.api.port)
+      for path in [
+        "/", "/metrics", "/healthz", "/v1/../metrics", "/v2/shop/contexts", "/.well-known/security.txt",
+      ] {
+        #expect(try proxy.ask(path).status == 404)
+      }
+      #expect(try proxy.ask("/v1/shop/contexts").status == 405)
+      try relay.stop()
+      let away = try proxy.ask("/v1/shop/contexts/ctx_1")
+      #expect(away.status == 503 && away.header("retry-after") == "5")
+      #expect(away.header("content-type") == "application/problem+json")
+      let problem = try JSONValue(parsing: Array(away.text.utf8))
+      #expect(problem["status"] == 503 && problem["type"] == "urn:receiptd:problem:away")
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// The pages on the way back from Swedbank Pay in a real browser: how they look, where their button leads, and
+// that the browser has nothing to complain of.
+
+import FoundationEssentials
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog, .enabled(if: Browser.isInstalled, "\(Browser.missing)"), .serialized)
+struct SwedbankBrowserTests {
+  /// Where the pictures go; the test's output names each.
+  private static let folder = FileManager.default.currentDirectoryPath + "/.build/screenshots"
+
+  private func picture(_ browser: Browser, _ name: String) throws {
+    try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
+    let path = "\(Self.folder)/\(name).png"
+    try Data(try browser.picture()).write(to: URL(filePath: path))
+    print("screenshot: \(path)")
+  }
+
+  private func check(_ browser: Browser, _ place: String, button: String, leadsTo target: String) throws {
+    let faults = try browser.faults(place, landmarks: ["banner", "main"])
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+    #expect(try browser.text("document.querySelector('a.button').getAttribute('href')") == target)
+    #expect(try browser.text("document.querySelector('a.button').textContent") == button)
+    #expect(
+      try browser.value(
+        "[...document.querySelectorAll('a')].every(e => e.getBoundingClientRect().height >= 44)") == true)
+    #expect(try browser.value("document.querySelectorAll('script, img, form, iframe').length").text == "0")
+    #expect(try browser.accessibleThings().contains { $0.role == "link" && $0.name == button })
+  }
+
+  @Test("The Android page leads to the app, whatever stands in its address (SC01, SC02)")
+  func android() throws {
+    try withRelay(app: Swedbank.links()) { relay, _ in
+      let base = "http://127.0.0.1:\(relay.outside.api.port)"
+      let query = "package=com.example.app&x=%22%3E%3Cscript%3E%27&y={`;|^}"
+      let intent =
+        "intent://pay.example.com\(Swedbank.android)?\(query)#Intent;scheme=https;"
+        + "action=com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER;package=com.example.app;end;"
+      let browser = try Browser()
+      for view in Browser.View.all {
+        try browser.use(view)
+        try browser.open("\(base)\(Swedbank.android)?\(query)")
+        try check(browser, "android \(view.name)", button: "Back to Kaffe & <Te>", leadsTo: intent)
+        try picture(browser, "swedbank-android-\(view.name)")
+      }
+      // The page leads to the app by itself. Without one that takes `intent:` the browser says that it does
+      // not go there, and stays: that it tried is what it complains of.
+      let others = browser.complaints.filter {
+        !$0.contains("'intent://pay.example.com/") && !Self.isOfRefresh($0)
+      }
+      #expect(others.isEmpty, "\(others.joined(separator: "\n"))")
+      #expect(
+        browser.requests.allSatisfy {
+          $0.hasPrefix("\(base)/") || $0 == "data:," || $0.hasPrefix("intent://pay.example.com/")
+        })
+      #expect(try browser.text("location.href") == "\(base)\(Swedbank.android)?\(query)")
+    }
+  }
+
+  /// Whether a complaint is that the page's own way on was given up.
+  private static func isOfRefresh(_ complaint: String) -> Bool {
+    complaint.contains("BounceTrackingIssue")
+      || ["net::ERR_ABORTED", "\"canceled\":true", "\"type\":\"Document\""].allSatisfy(complaint.contains)
+  }
+
+  @Test("The other pages say and lead to what they should, and no browser complains of them (SC24, SC25)")
+  func pages() throws {
+    try withRelay(app: Swedbank.links()) { relay, _ in
+      let base = "http://127.0.0.1:\(relay.outside.api.port)"
+      let callback = "\(Swedbank.origin)\(Swedbank.ios)?scheme=a&language=nb&x='%22&fallback=true"
+      let encoded = callback.replacing("%", with: "%25").replacing("&", with: "%26")
+      let browser = try Browser()
+      for view in Browser.View.all {
+        try browser.use(view)
+        try browser.open("\(base)\(Swedbank.trampoline)?target=\(encoded)&language=nb-NO&app=Evil")
+        try check(browser, "trampoline \(view.name)", button: "Tilbake til Kaffe & <Te>", leadsTo: callback)
+        #expect(try browser.text("document.documentElement.lang") == "nb")
+        #expect(try !browser.dom().contains("Evil"))
+        try picture(browser, "swedbank-trampoline-\(view.name)")
+        for page in ["complete", "cancel"] {
+          try browser.open("\(base)\(Swedbank.root)\(page)?id=7")
+          #expect(try browser.faults("\(page) \(view.name)", landmarks: ["banner", "main"]).isEmpty)
+          // Nothing is known here of this payment, and nothing else is said of it.
+          let text = try browser.text("document.body.innerText")
+          #expect(
+            text.contains("cannot tell") && text.contains("Kaffe & <Te>") && !text.contains("7"), "\(text)")
+          try picture(browser, "swedbank-\(page)-\(view.name)")
+        }
+      }
+      #expect(browser.complaints.isEmpty, "\(browser.complaints.joined(separator: "\n"))")
+      #expect(
+        browser.requests.allSatisfy { $0.hasPrefix("\(base)/") || $0 == "data:," }, "\(browser.requests)")
+    }
+  }
+
+  @Test("A browser goes from the payment URL to the page on the other host by itself (SC07)")
+  func redirect() throws {
+    try withRelay(app: Swedbank.links()) { relay, _ in
+      // Where it listens is known now; one machine has two names.
+      let port = relay.outside.api.port
+      let (origin, page) = ("http://127.0.0.1:\(port)", "http://localhost:\(port)\(Swedbank.trampoline)")
+      let app = Swedbank.links(origin: origin, page: page)
+      relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      let target = "\(Swedbank.ios)?scheme=shopapp&language=sv-SE&app=My%20Shop&id=1"
+      try waitUntil("the new origin is in force") {
+        try relay.ask(target).header("Location")?.hasPrefix(page) == true
+      }
+      let browser = try Browser()
+      try browser.open(origin + target)
+      #expect(try browser.text("location.origin + location.pathname") == page)
+      #expect(try browser.text("document.documentElement.lang") == "sv")
+      #expect(
+        try browser.text("document.querySelector('a.button').href") == "\(origin)\(target)&fallback=true")
+      #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// Association files from anywhere, and the links that they are asked about.
+
+import AppLinks
+import JSON
+
+extension FuzzTarget {
+  /// A file up to a NUL, if there is one, then a URL.
+  static let association = FuzzTarget("association", bytesMax: 16_384) { bytes in
+    let (text, rest) = halves(bytes, at: 0)
+    try checkApple(text, String(decoding: rest, as: UTF8.self))
+    try checkAndroid(text)
+    try checkNames(String(decoding: text.prefix(512), as: UTF8.self))
+  }
+
+  private static func checkApple(_ text: [UInt8], _ address: String) throws {
+    guard let file = try? AppSiteAssociation.read(text).file else { return }
+    let written = file.json.serialized()
+    // A file that devices take may be written in more bytes than it had.
+    if written.count <= AppSiteAssociation.byteCountMax {
+      let again = try AppSiteAssociation.read(written).file
+      try hold(again.json == file.json, "read again it is another")
+    }
+    guard let url = try? LinkURL(address) else { return }
+    for system in AssociationMatcher.System.allCases {
+      let matcher = AssociationMatcher(file, system: system)
+      for app in matcher.apps.prefix(8) {
+        let verdict = matcher.verdict(for: url, app: app)
+        try hold(verdict != .unlisted, "an app that is listed is not")
+        guard let place = verdict.place else { continue }
+        try hold(file.links?.entries.indices.contains(place.entry) == true, "an entry that there is not")
+      }
+      try hold(matcher.verdict(for: url, app: "nobody's") == .unlisted, "an app that is not listed is")
+    }
+  }
+
+  private static func checkAndroid(_ text: [UInt8]) throws {
+    guard let file = try? AssetLinks.read(text).file else { return }
+    let again = try AssetLinks.read(file.json.serialized())
+    try hold(again.file == file, "read again it is another")
+    try hold(again.findings.allSatisfy { $0.severity == .note }, "what is written is faulty")
+  }
+
+  /// Nothing that is taken for a name can leave its place in a URL, a header or an attribute.
+  private static func checkNames(_ text: String) throws {
+    let breaking = "\"'<>&;#=/?: \r\n\u{0}"
+    for name in [
+      (try? PackageName(text))?.text, (try? CustomScheme(text))?.text, (try? AppleAppID(text))?.text,
+    ] {
+      guard let name else { continue }
+      try hold(name == text && !name.contains(where: breaking.contains), "a name that could break out")
+    }
+    if let fingerprint = try? CertificateFingerprint(text) {
+      try hold(fingerprint.text.utf8.count == 95, "a fingerprint of another length")
+    }
+    let package = try PackageName("com.example.app")
+    if let intent = IntentURL(
+      origin: "https://pay.example.com", target: text, package: package, action: text, fallback: text)
+    {
+      let parts = intent.text.split(separator: "#", omittingEmptySubsequences: false)
+      try hold(parts.count == 2 && parts[0] == "intent://pay.example.com\(text)", "the target was changed")
+      try hold(parts[1].split(separator: ";").count == 6, "a field that nobody wrote")
+      try hold(!intent.text.contains(where: "\"<> \r\n".contains), "it could break out")
+    }
+  }
+}

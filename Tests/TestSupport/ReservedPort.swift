@@ -1,0 +1,35 @@
+// A port on which nobody listens yet, for programs that are to start later at a known place.
+
+internal import Glibc
+internal import Platform
+
+/// Owns a port until the value goes. Connections to it are refused; a listener that sets SO_REUSEADDR, as
+/// receiptd does, may take it meanwhile, and nobody else is given it (socket(7)).
+public final class ReservedPort {
+  /// The port.
+  public let number: UInt16
+  private let descriptor: Int32
+
+  /// Takes a port that is free.
+  public init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError.last("socket") }
+    var on: Int32 = 1
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        let bound = unsafe bind(descriptor, generic, size)
+        return unsafe bound == 0 ? getsockname(descriptor, generic, &size) : bound
+      }
+    }
+    number = UInt16(bigEndian: address.sin_port)
+    guard code == 0 else { throw SystemError.last("bind") }
+  }
+
+  deinit { close(descriptor) }
+}
