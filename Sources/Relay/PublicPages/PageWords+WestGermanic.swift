@@ -18,7 +18,7 @@ extension PageWords {
     underWay: Message(
       heading: "Your payment is on its way",
       text: """
-        The checkout is complete. Until the money arrives it can take a while, with some banks a few days. \
+        The checkout is complete. It can take a while for the money to arrive, with some banks a few days. \
         You do not need to pay again.
         """),
     paid: Message(
