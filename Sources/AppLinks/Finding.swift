@@ -15,11 +15,11 @@ public struct Finding: Sendable, Equatable {
   /// What, reading well behind the place. Holds nothing of the file's text.
   public let message: String
 
-  static func fault(_ place: String, _ message: String) -> Finding {
+  public static func fault(_ place: String, _ message: String) -> Finding {
     Finding(severity: .fault, place: place, message: message)
   }
 
-  static func note(_ place: String, _ message: String) -> Finding {
+  public static func note(_ place: String, _ message: String) -> Finding {
     Finding(severity: .note, place: place, message: message)
   }
 }

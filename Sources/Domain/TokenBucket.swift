@@ -1,16 +1,21 @@
-// The rate limit of one app's deliveries. Pure; any thread. Time is a number of milliseconds that never goes
-// back.
+// A rate limit, for deliveries of one app and for whoever posts. Pure; any thread. Time is a number of
+// milliseconds that never goes back.
 
-/// A token bucket: `ratePerSecond` on average, and never more than one second's worth at once.
+/// A token bucket: `ratePerSecond` on average, and never more than `burst` at once.
 public struct TokenBucket: Sendable {
   private let ratePerSecond: Double
+  private let burst: Double
   private var tokens: Double
   private var updatedAt: Int64
 
-  /// - Parameter nowMilliseconds: on a monotonic clock.
-  public init(ratePerSecond: Double, nowMilliseconds: Int64) {
+  /// Full.
+  /// - Parameters:
+  ///   - burst: one second's worth without it; at least one.
+  ///   - nowMilliseconds: on a monotonic clock.
+  public init(ratePerSecond: Double, burst: Double? = nil, nowMilliseconds: Int64) {
     self.ratePerSecond = ratePerSecond
-    tokens = max(1, ratePerSecond)
+    self.burst = max(1, burst ?? ratePerSecond)
+    tokens = self.burst
     updatedAt = nowMilliseconds
   }
 
@@ -29,9 +34,15 @@ public struct TokenBucket: Sendable {
     return Int64(exactly: ((1 - tokens) / ratePerSecond * 1000).rounded(.up)) ?? .max
   }
 
+  /// Which share of its tokens it has, from 0 to 1. A full one need not be remembered: a new one is the same.
+  public mutating func fill(nowMilliseconds: Int64) -> Double {
+    refill(nowMilliseconds)
+    return tokens / burst
+  }
+
   private mutating func refill(_ now: Int64) {
     let elapsed = Double(max(0, now - updatedAt)) / 1000
-    tokens = min(max(1, ratePerSecond), tokens + elapsed * ratePerSecond)
+    tokens = min(burst, tokens + elapsed * ratePerSecond)
     updatedAt = max(updatedAt, now)
   }
 }

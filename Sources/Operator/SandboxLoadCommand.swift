@@ -71,7 +71,7 @@ enum SandboxLoadCommand {
       self.app = app
       client = try RelayClient(base: base)
       secret = try app.stripe.webhookSecrets[0].reveal()
-      if case .keys(let keys) = app.client { key = try keys[0].reveal() } else { key = nil }
+      if case .restricted(let keys, _) = app.client { key = try keys.first?.reveal() } else { key = nil }
       run = String(UInt32.random(in: 0 ... .max), radix: 36)
     }
 

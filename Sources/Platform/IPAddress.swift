@@ -20,6 +20,17 @@ public struct IPAddress: Sendable, Equatable {
     return nil
   }
 
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2); any other as it
+  /// is.
+  public var unmapped: IPAddress {
+    guard isIPv6, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
+      return self
+    }
+    return IPAddress(bytes: Array(bytes.suffix(4)))
+  }
+
   public var isIPv6: Bool { bytes.count == 16 }
 
   /// `0.0.0.0` and `::`: every address of the machine.

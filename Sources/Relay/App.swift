@@ -11,6 +11,8 @@ public final class App: Sendable {
   public let slug: String
   /// The keys that clients may show; nil when anyone may post contexts.
   let clientKeys: [[UInt8]]?
+  /// Nil where no token lets anybody in.
+  let tokens: TokenGate?
   /// The processors that may report to it, by name. A new processor is one line here.
   let processors: [String: any PaymentProcessor]
   public let destination: any ReceiptDestination
@@ -27,8 +29,10 @@ public final class App: Sendable {
   public init(_ configuration: AppConfiguration) throws {
     slug = configuration.slug
     switch configuration.client {
-    case .open: clientKeys = nil
-    case .keys(let keys): clientKeys = try keys.map { Array(try $0.reveal().utf8) }
+    case .open: (clientKeys, tokens) = (nil, nil)
+    case .restricted(let keys, let tokens):
+      clientKeys = try keys.map { Array(try $0.reveal().utf8) }
+      self.tokens = try tokens.map { try TokenGate($0, app: configuration.slug) }
     }
     let stripe = configuration.stripe
     let processor = try StripeProcessor(
@@ -84,6 +88,11 @@ public final class App: Sendable {
       destination.body(for: $0)
     }
   }
+
+  /// Whether a client has to show something.
+  var isRestricted: Bool { clientKeys != nil }
+
+  var hasKeys: Bool { clientKeys?.isEmpty == false }
 
   /// Whether a client that shows this key may post contexts. Every key is compared, each in constant time.
   func accepts(clientKey shown: [UInt8]?) -> Bool {

@@ -64,6 +64,7 @@ public final class Daemon: Sendable {
       Surroundings(
         log: log, clock: clock, carrier: try Self.carrier(Self.transfersMax),
         enquiryCarrier: try Self.carrier(Enquirer.transfersMax),
+        keyCarrier: try Self.carrier(KeyFetcher.transfersMax),
         reserve: FileReserve(
           path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
         movesLogInBackground: true,
@@ -75,9 +76,11 @@ public final class Daemon: Sendable {
       adminServer = try Self.server(
         Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, readiness),
         log)
+      var publicServices = services
+      publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
       let listener = PublicListener(
-        services: services, limits: configuration.limits, apps: core.apps, committer: core.committer,
-        checkouts: core.board)
+        services: publicServices, limits: configuration.limits, apps: core.apps, committer: core.committer,
+        checkouts: core.board, keyFetcher: core.keyFetcher)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, readiness, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)

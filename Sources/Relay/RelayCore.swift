@@ -18,6 +18,8 @@ final class RelayCore: Sendable {
   let receiptLog: ReceiptLog
   /// Nil where nothing can be asked.
   let enquirer: Enquirer?
+  /// Nil where nothing can be fetched.
+  let keyFetcher: KeyFetcher?
 
   /// The parts that the committer tells; they are made after it.
   private struct Audience {
@@ -76,6 +78,9 @@ final class RelayCore: Sendable {
     } else {
       enquirer = nil
     }
+    keyFetcher = surroundings.keyCarrier.map { [metrics] carrier in
+      KeyFetcher(carrier: carrier, directory: directory, metrics: metrics, surroundings: surroundings)
+    }
     apps = AppRegistry(directory)
     let everyone = Audience(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
@@ -91,6 +96,7 @@ final class RelayCore: Sendable {
       try housekeeper.start()
       try jobs.start()
       try enquirer?.start()
+      try keyFetcher?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -124,6 +130,7 @@ final class RelayCore: Sendable {
     housekeeper.use(retention: configuration.retention)
     dispatcher.use(directory)
     enquirer?.use(directory)
+    keyFetcher?.use(directory)
     for app in directory.apps.values {
       let pause = app.delivery.breaker.openForMilliseconds
       // If it cannot be stored, the receipts come back by themselves after that pause.
@@ -143,12 +150,14 @@ final class RelayCore: Sendable {
   func windDown() {
     dispatcher.windDown()
     enquirer?.windDown()
+    keyFetcher?.windDown()
     board.dismissAll()
   }
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {
     enquirer?.stop()
+    keyFetcher?.stop()
     dispatcher.stop()
     housekeeper.stop()
     jobs.stop()

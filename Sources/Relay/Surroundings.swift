@@ -17,6 +17,8 @@ struct Surroundings: Sendable {
   var carrier: any Carrier
   /// Carries questions to processors; without it nothing is asked.
   var enquiryCarrier: (any Carrier)?
+  /// Carries fetches of key sets; without it none is fetched.
+  var keyCarrier: (any Carrier)?
   /// Space for what must go on when the disk is full.
   var reserve: any SpaceReserve
   var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

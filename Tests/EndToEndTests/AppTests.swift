@@ -4,6 +4,7 @@ import CheckoutKit
 import Foundation
 import JSON
 import Store
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

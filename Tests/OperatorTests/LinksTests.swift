@@ -43,6 +43,23 @@ import Testing
     #expect(try harness.run("links", "check", "--app", "third", "--json").objects.count == 1)
   }
 
+  @Test func `Apps that open each other's way back, and those that open nothing, are remarked on`() throws {
+    let harness = try Self.harness()
+    #expect(harness.run("links", "check").notes.isEmpty)
+    try harness.configure { $0.replacing("paths: ['/else']", with: "paths: ['/*']") }
+    let broad = harness.run("links", "check")
+    #expect(broad.code == .done)
+    #expect(
+      broad.notes.contains("note: apps.second.links.ios.paths also opens /v1/ios/swedbank/sdk-callback/*"))
+    #expect(
+      broad.notes.contains("also opens /v1/ios/return") && broad.notes.contains(#"add "NOT /v1/ios/*""#))
+    try harness.configure { $0.replacing("paths: ['/*']", with: "paths: ['NOT /v1/ios/*', '/*']") }
+    #expect(harness.run("links", "check").notes.isEmpty)
+    try harness.configure { $0.replacing("paths: ['NOT /v1/ios/*', '/*']", with: "paths: ['NOT /x']") }
+    let empty = try #require(try harness.run("links", "check", "--json").objects.first?["findings"])
+    #expect(empty.text.contains("lets nothing in") && empty.text.contains("apps.second.links.ios.paths"))
+  }
+
   @Test func `A URL is answered for with the rule that decided`() throws {
     let harness = try Self.harness()
     Snapshot.check(harness.run("links", "check", "https://pay.example.com/buy/1").out, "links-check-url")

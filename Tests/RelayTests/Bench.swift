@@ -91,6 +91,18 @@ final class Bench {
     if isStarted { try start() }
   }
 
+  /// A key fetcher for these apps; `stop` must be called.
+  func fetchKeys() throws -> KeyFetcher {
+    let carrier = try TransferPool(connectionsMax: KeyFetcher.transfersMax)
+    let fetcher = KeyFetcher(
+      carrier: carrier, directory: directory, metrics: metrics,
+      surroundings: Surroundings(
+        log: log, clock: clock, carrier: carrier, reserve: FileReserve(path: path + ".keys", bytes: 0),
+        onSyncFailure: { _ in }))
+    try fetcher.start()
+    return fetcher
+  }
+
   func start() throws {
     try receiptLog.start()
     try committer.start()
@@ -118,10 +130,14 @@ final class Bench {
   }
 
   /// The public listener on a port of its own.
-  func serve() throws(ServerError) -> Server {
+  func serve(
+    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil
+  ) throws(ServerError) -> Server {
+    var services = ListenerServices(metrics: metrics, log: log, clock: clock)
+    services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
     let listener = PublicListener(
-      services: ListenerServices(metrics: metrics, log: log, clock: clock), limits: .init(),
-      apps: AppRegistry(directory), committer: committer, checkouts: board)
+      services: services, limits: limits, apps: AppRegistry(directory), committer: committer,
+      checkouts: board, keyFetcher: keyFetcher)
     var settings = ServerConfiguration(address: "127.0.0.1")
     settings.connectionsPerAddress = 2000
     return try Server(settings, handler: listener)

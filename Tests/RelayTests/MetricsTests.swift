@@ -165,6 +165,7 @@ struct ScrapedText {
     #expect(scraped.faults.isEmpty)
     let promised = [
       "receiptd_contexts_total": "counter", "receiptd_events_total": "counter",
+      "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
       "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
       "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",

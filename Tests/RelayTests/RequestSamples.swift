@@ -98,16 +98,16 @@ final class RawClient {
   }
 
   /// The next answer.
-  func reply() throws(SystemError) -> Reply {
+  /// - Parameter hasBody: not after a HEAD.
+  func reply(hasBody: Bool = true) throws(SystemError) -> Reply {
     while true {
       let text = String(decoding: received, as: UTF8.self)
       if let end = text.firstRange(of: "\r\n\r\n") {
         let head = String(text[..<end.lowerBound])
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        // RFC 9110 §15.4.5: no body follows, whatever the fields say.
-        let length =
-          status == 304
-          ? 0 : Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
+        let named = Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
+        // RFC 9110 §15.4.5: no body follows a 304, whatever the fields say.
+        let length = hasBody && status != 304 ? named : 0
         let start = head.utf8.count + 4
         if let length, received.count >= start + length {
           let body = Array(received[start..<(start + length)])

@@ -113,6 +113,13 @@ struct QueryPlanTests {
       let steps = try plan(of: sql, store.reader.connection)
       #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group (\(seek)"), "\(steps)")
     }
+    let session = try #require(held.first { $0.contains("session_id = ?1") })
+    let searches = try plan(of: session, store.reader.connection).filter { $0.contains("purchases") }
+    #expect(
+      searches == [
+        "SEARCH purchases USING INDEX purchases_by_session (session_id=? AND app=?)",
+        "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=? AND object_type=?)",
+      ])
     let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
     #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
     let counts = try plan(of: StoreReader.deliveriesSQL, store.reader.connection)

@@ -36,4 +36,16 @@ import Testing
       tests.contains { Promises.cited(in: $0.text).contains(number) },
       "name a test after R\(number): @Test(\"… (R\(number))\")")
   }
+
+  @Test("Every check of the links is cited by a test")
+  func linkChecksAreCited() throws {
+    let checks = try Repository.text(of: "docs/link-checks.md").matches(of: #/\b(?:SC|SH|DL|PL)\d\d\b/#)
+      .map { String($0.output) }
+    #expect(Set(checks).count == 72)
+    let tests = try Repository.files().filter {
+      $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/TidyTests/") && $0.isSwift
+    }
+    let text = tests.map(\.text).joined(separator: "\n")
+    for check in Set(checks) { #expect(text.contains(check), "no test cites \(check)") }
+  }
 }

@@ -37,6 +37,10 @@ import Testing
     Sample(
       rule: .foundation, path: "Sources/JSON/A.swift", text: "@preconcurrency import Foundation", lines: [1]),
     Sample(rule: .foundation, path: "migrations/A.swift", text: "import struct Foundation.Date", lines: [1]),
+    Sample(
+      rule: .kit, path: "Sources/CheckoutKit/A.swift", text: "import Foundation\ninternal import JSON",
+      lines: [2]),
+    Sample(rule: .kit, path: "Sources/Relay/A.swift", text: "internal import CheckoutKit", lines: [1]),
     Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "\n// TO" + "DO: more", lines: [2]),
     Sample(rule: .unfinished, path: "Sources/A/shim.h", text: "/* FIX" + "ME */", lines: [1]),
     Sample(
@@ -70,6 +74,12 @@ import Testing
     ),
     Sample(rule: .foundation, path: "Sources/JSON/A.swift", text: "import FoundationEssentials", lines: []),
     Sample(rule: .foundation, path: "Tests/A/A.swift", text: "import Foundation", lines: []),
+    Sample(
+      rule: .foundation, path: "Sources/CheckoutKit/A.swift", text: "public import Foundation", lines: []),
+    Sample(
+      rule: .kit, path: "Sources/CheckoutKit/Links/A.swift",
+      text: "public import Foundation\ninternal import FoundationNetworking", lines: []),
+    Sample(rule: .kit, path: "Tests/A/A.swift", text: "import CheckoutKit", lines: []),
     Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "// a todo list", lines: []),
     Sample(
       rule: .forcing, path: "Sources/A/A.swift",

@@ -24,8 +24,8 @@ struct Rule: Sendable, CustomTestStringConvertible {
   static let columnsMax = 110
 
   static let all = [
-    fileLength, functionLength, width, importsOfC, importsOfGlibc, unsafety, domain, foundation, unfinished,
-    forcing,
+    fileLength, functionLength, width, importsOfC, importsOfGlibc, unsafety, domain, foundation, kit,
+    unfinished, forcing,
   ]
 }
 
@@ -83,10 +83,23 @@ extension Rule {
   }
 
   static let foundation = Rule(name: "nobody imports all of Foundation") { file in
-    guard !file.path.hasPrefix("Tests/") else { return [] }
+    guard !file.path.hasPrefix("Tests/"), file.target != "CheckoutKit" else { return [] }
     return file.imports.filter { $0.module == "Foundation" }.map {
       Finding(
         path: file.path, line: $0.line, message: "imports Foundation; FoundationEssentials does without ICU")
+    }
+  }
+
+  /// Apps have Foundation anyway, on a device without the rest of this repository.
+  static let kit = Rule(name: "CheckoutKit needs nothing but Foundation") { file in
+    guard let target = file.target else { return [] }
+    return file.imports.filter { _, module in
+      target == "CheckoutKit"
+        ? !["Foundation", "FoundationNetworking"].contains(module) : module == "CheckoutKit"
+    }.map {
+      Finding(
+        path: file.path, line: $0.line,
+        message: "imports \($0.module); the app's side and the daemon know nothing of each other")
     }
   }
 

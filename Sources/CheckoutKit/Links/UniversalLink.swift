@@ -18,7 +18,8 @@ public struct UniversalLink: Sendable, Hashable {
   public static let activityType = "NSUserActivityTypeBrowsingWeb"
 
   /// Reads a link.
-  /// - Parameter hosts: the app's hosts, in any case; one on a port of its own with it: `localhost:8443`.
+  /// - Parameter hosts: the app's hosts, in any case, in ASCII (`xn--…`); one on a port of its own with it:
+  ///   `localhost:8443`.
   public init?(_ url: URL, hosts: Set<String>) {
     let parts = URLParts(url)
     guard parts.comparableScheme == "https", parts.isAt(LinkText.lowercased(hosts)),

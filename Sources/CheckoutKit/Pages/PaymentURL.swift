@@ -13,6 +13,7 @@ public struct PaymentURL: Sendable, Hashable {
   /// The app's custom scheme, which the payment URL may come back under; nil for none.
   public let callbackScheme: String?
 
+  /// The payment URL of an order.
   /// - Parameter callbackScheme: as it was given to the relay; here its case counts, because it does in the
   ///   SDK.
   public init(_ url: URL, callbackScheme: String? = nil) {

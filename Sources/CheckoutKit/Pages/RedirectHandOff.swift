@@ -49,6 +49,7 @@ public final class RedirectHandOff: Sendable {
   private let clock: any CheckoutClock
   private let state = Locked(State())
 
+  /// A hand-off for one payment.
   /// - Parameters:
   ///   - redirect: the URL that was given to the payment's provider. What comes back may have more in its
   ///     query; scheme and host compare without case, the path exactly.

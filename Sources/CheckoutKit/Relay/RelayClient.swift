@@ -40,6 +40,8 @@ public struct RelayClient: Sendable {
   let clock: any CheckoutClock
   private let credential: Credential
 
+  /// A client for one app at one relay. Nothing is sent before it is asked to; what is wrong with the
+  /// address or the name is told then, as ``RelayError/encoding(_:)``.
   /// - Parameters:
   ///   - relay: the relay's origin, https; http for this machine only.
   ///   - app: the app's name at the relay.

@@ -14,6 +14,7 @@ public final class URLSessionTransport: Transport {
   private let session: URLSession
   private let exchanges: Exchanges
 
+  /// A transport with a session of its own.
   /// - Parameter configuration: for proxies, or a background's needs. Cookies, caches and credentials of it
   ///   are not used.
   public init(configuration: URLSessionConfiguration = .ephemeral) {

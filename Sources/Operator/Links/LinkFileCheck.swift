@@ -7,6 +7,9 @@ internal import Terminal
 
 /// Checks a file and asks it about a URL.
 struct LinkFileCheck {
+  /// Lines on stderr; a file may have a fault in every few bytes.
+  private static let findingsShownMax = 50
+
   private let session: Session
   private let path: String
   private let app: String?
@@ -36,8 +39,11 @@ struct LinkFileCheck {
       throw OperatorFault(.badData, "\(shownPath) \(DisplayText.clean(error.description))")
     }
     let isFaulty = findings.contains { $0.severity == .fault }
-    for finding in findings {
+    for finding in findings.prefix(Self.findingsShownMax) {
       session.output.note("\(finding.severity.rawValue): \(DisplayText.clean(finding.line))")
+    }
+    if findings.count > Self.findingsShownMax {
+      session.output.note("and \(findings.count - Self.findingsShownMax) more of the kind")
     }
     if let url {
       LinkVerdicts(apple: apple, android: android, only: app.map { [$0] }).show(url, session)

@@ -15,6 +15,7 @@ struct LinkSurvey {
   func show(_ session: Session) {
     let output = session.output
     for (index, files) in hosts.enumerated() {
+      for finding in files.findings { output.note("note: \(DisplayText.clean(finding.line))") }
       if session.isJSON {
         output.json(json(files))
         continue
@@ -48,6 +49,7 @@ struct LinkSurvey {
       "host": .string(files.host), "apps": .array(files.slugs.map(JSONValue.string)),
       "apple": ["bytes": .integer(Int64(apple.serialized().count)), "file": apple],
       "android": ["bytes": .integer(Int64(android.serialized().count)), "file": android],
+      "findings": .array(files.findings.map(\.json)),
     ]
   }
 }

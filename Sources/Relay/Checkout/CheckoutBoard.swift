@@ -57,7 +57,10 @@ final class CheckoutBoard: Sendable {
   }
 
   /// Answers at once when there is nothing to wait for; else when there is.
-  func answer(contextID: String, app: String, _ head: RequestHead, _ exchange: Exchange) {
+  /// - Parameter user: whose context it must be; nil for anyone's.
+  func answer(
+    contextID: String, app: String, user: String? = nil, _ head: RequestHead, _ exchange: Exchange
+  ) {
     guard let seconds = Self.waitSeconds(head.query) else {
       return exchange.answer(
         .invalid("invalid-wait", "`wait` is a whole number of seconds from 0 to \(Self.waitSecondsMax)."))
@@ -65,7 +68,11 @@ final class CheckoutBoard: Sendable {
     guard Identifier.isWellFormed(contextID, prefix: Identifier.contextPrefix) else {
       return exchange.answer(.unknownContext)
     }
-    let first = read(contextID, app: app)
+    let first = read(contextID, app: app).map { status -> CheckoutStatus? in
+      guard let user else { return status }
+      // Another user's is answered as if there were none: that it exists is not theirs to know.
+      return status?.userID?.utf8.elementsEqual(user.utf8) == true ? status : nil
+    }
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
       return answer(exchange, contextID, with: first)
     }

@@ -4,16 +4,9 @@ public import Domain
 
 /// One app: its own clients, its Stripe account and its Purchasely application. Durations are milliseconds.
 public struct AppConfiguration: Sendable, Equatable {
-  /// Who may post contexts.
-  public enum ClientAccess: Sendable, Equatable {
-    /// Anyone.
-    case open
-    /// Who shows one of these keys; at least one.
-    case keys([Secret])
-  }
-
   /// `[a-z0-9][a-z0-9-]{0,62}`; stands in every URL and every row.
   public var slug: String
+  /// Who may post contexts.
   public var client: ClientAccess
   public var stripe: Stripe
   public var purchasely: Purchasely

@@ -3,6 +3,7 @@
 
 internal import Domain
 public import JSON
+internal import JSONWebToken
 internal import Platform
 
 extension Configuration {
@@ -10,6 +11,7 @@ extension Configuration {
   public var redacted: JSONValue {
     var listen: JSONValue = [
       "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
+      "proxies": .array(self.listen.proxies.map { .string($0.description) }),
     ]
     if let tls = self.listen.tls {
       listen = listen.adding(
@@ -30,6 +32,8 @@ extension Configuration {
         "connections_per_address": .integer(Int64(limits.connectionsPerAddress)),
         "request_timeout": .duration(limits.requestTimeoutMilliseconds),
         "queue": .integer(Int64(limits.queue)),
+        "contexts_per_user": .rate(limits.contextsPerUser),
+        "contexts_per_address": .rate(limits.contextsPerAddress),
       ],
       "retention": [
         "contexts": .duration(retention.contextsMilliseconds),
@@ -112,8 +116,26 @@ extension AppConfiguration {
 extension AppConfiguration.ClientAccess {
   fileprivate var redacted: JSONValue {
     switch self {
-    case .open: "open"
-    case .keys(let keys): ["keys": .sources(keys)]
+    case .open: return "open"
+    case .restricted(let keys, let tokens):
+      let value: JSONValue = keys.isEmpty ? [:] : ["keys": .sources(keys)]
+      return tokens.map { value.adding("jwt", $0.redacted) } ?? value
+    }
+  }
+}
+
+extension AppConfiguration.Tokens {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = [
+      "issuer": .string(rules.issuer),
+      "audience": rules.audiences.count == 1
+        ? .string(rules.audiences[0]) : .array(rules.audiences.map(JSONValue.string)),
+      "algorithms": .array(rules.algorithms.map { .string($0.rawValue) }),
+      "user_claim": .string(rules.userClaim), "leeway": .duration(rules.leewayMilliseconds),
+    ]
+    switch keys {
+    case .given(let keys): return value.adding("keys", .string(keys.description))
+    case .fetched(let url): return value.adding("jwks", .string(url))
     }
   }
 }
@@ -154,6 +176,8 @@ extension JSONValue {
   fileprivate static func duration(_ milliseconds: Int64) -> JSONValue {
     .string(DurationText.text(milliseconds: milliseconds))
   }
+
+  fileprivate static func rate(_ limit: RateLimit?) -> JSONValue { .string(limit?.text ?? "off") }
 
   fileprivate static func sources(_ secrets: [Secret]) -> JSONValue {
     .array(secrets.map { .string($0.description) })

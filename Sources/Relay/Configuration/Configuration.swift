@@ -1,6 +1,7 @@
 // What the configuration file says, as values with their defaults: the one place where a default stands. Read
 // by ConfigurationLoader, immutable afterwards; a reload makes another one. Pure; any thread.
 
+public import Domain
 public import Platform
 
 /// Everything that receiptd is told. Durations are milliseconds, sizes bytes.
@@ -47,11 +48,17 @@ extension Configuration {
     /// 0 lets the system choose.
     public var port: UInt16
     public var tls: TLS?
+    /// Whose X-Forwarded-For is believed.
+    public var proxies: [AddressPrefix]
 
-    public init(address: String = "127.0.0.1", port: UInt16 = 8080, tls: TLS? = nil) {
+    public init(
+      address: String = "127.0.0.1", port: UInt16 = 8080, tls: TLS? = nil,
+      proxies: [AddressPrefix] = ["127.0.0.1", "::1"].compactMap(AddressPrefix.init)
+    ) {
       self.address = address
       self.port = port
       self.tls = tls
+      self.proxies = proxies
     }
   }
 
@@ -113,10 +120,15 @@ extension Configuration {
     public var requestTimeoutMilliseconds: Int64
     /// Commands that may wait for the committer.
     public var queue: Int
+    /// Contexts that are taken for one user of an app, and from one address; nil for as many as come.
+    public var contextsPerUser: RateLimit?
+    public var contextsPerAddress: RateLimit?
 
     public init(
       contextBodyBytes: Int = 64 * 1024, webhookBodyBytes: Int = 4 * 1024 * 1024, connections: Int = 2000,
-      connectionsPerAddress: Int = 200, requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000
+      connectionsPerAddress: Int = 200, requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000,
+      contextsPerUser: RateLimit? = RateLimit(120, per: .minute),
+      contextsPerAddress: RateLimit? = RateLimit(1200, per: .minute)
     ) {
       self.contextBodyBytes = contextBodyBytes
       self.webhookBodyBytes = webhookBodyBytes
@@ -124,6 +136,8 @@ extension Configuration {
       self.connectionsPerAddress = connectionsPerAddress
       self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
       self.queue = queue
+      self.contextsPerUser = contextsPerUser
+      self.contextsPerAddress = contextsPerAddress
     }
   }
 

@@ -22,6 +22,9 @@ enum ConfigurationLimits {
   static let ports = 0...65_535
   static let apps = 1...1000
   static let clientKeys = 1...100
+  static let audiences = 1...20
+  static let tokenLeeway: ClosedRange<Int64> = 0...(60 * minute)
+  static let proxies = 0...100
   static let webhookSecrets = 1...16
   static let userKeys = 1...20
   static let connectedAccounts = 1...1000

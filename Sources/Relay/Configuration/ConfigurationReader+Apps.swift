@@ -41,23 +41,6 @@ extension ConfigurationReader {
       links: links)
   }
 
-  private func client(_ app: ObjectReader) -> AppConfiguration.ClientAccess? {
-    let path = app.path(of: "client")
-    let advice = "write { keys: [\"env:NAME\"] }, or \"open\" to let anyone post contexts"
-    switch app.required("client", advice) {
-    case nil: return nil
-    case .string("open"): return .open
-    case .object(let members):
-      let reader = ObjectReader(.object(members), path: path, collector: collector)
-      defer { reader.reportUnknownKeys() }
-      let keys = secretList(reader, "keys", count: ConfigurationLimits.clientKeys, advice: advice)
-      return keys.map { .keys($0) }
-    default:
-      collector.fault(path, "must be { keys: [ … ] } or \"open\"; \(advice)")
-      return nil
-    }
-  }
-
   private func stripe(_ reader: ObjectReader) -> AppConfiguration.Stripe? {
     defer { reader.reportUnknownKeys() }
     let webhookSecrets = secretList(
@@ -146,7 +129,7 @@ extension ConfigurationReader {
   }
 
   /// A list of secrets that has no default; nil after a fault.
-  private func secretList(
+  func secretList(
     _ reader: ObjectReader, _ key: String, count: ClosedRange<Int>, advice: String
   ) -> [Secret]? {
     let path = reader.path(of: key)

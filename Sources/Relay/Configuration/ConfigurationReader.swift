@@ -45,7 +45,22 @@ struct ConfigurationReader {
       address: address(reader, default: defaults.address), port: port(reader, default: defaults.port),
       tls: reader.value("tls").flatMap {
         tls(ObjectReader($0, path: reader.path(of: "tls"), collector: collector))
-      })
+      },
+      proxies: proxies(reader, default: defaults.proxies))
+  }
+
+  private func proxies(_ reader: ObjectReader, default fallback: [AddressPrefix]) -> [AddressPrefix] {
+    let path = reader.path(of: "proxies")
+    let range = ConfigurationLimits.proxies
+    guard let entries = reader.list(reader.value("proxies"), path: path, count: range, of: "addresses")
+    else { return fallback }
+    return entries.compactMap { value, path in
+      let prefix = value.stringValue.flatMap(AddressPrefix.init)
+      if prefix == nil {
+        collector.fault(path, "must be a numeric address or a network, such as \"10.0.0.0/8\"")
+      }
+      return prefix
+    }
   }
 
   func address(_ reader: ObjectReader, default fallback: String) -> String {
@@ -139,7 +154,21 @@ struct ConfigurationReader {
         "connections_per_address", default: defaults.connectionsPerAddress, in: Range.connections),
       requestTimeoutMilliseconds: reader.duration(
         "request_timeout", default: defaults.requestTimeoutMilliseconds, in: Range.requestTimeout),
-      queue: reader.integer("queue", default: defaults.queue, in: Range.queue))
+      queue: reader.integer("queue", default: defaults.queue, in: Range.queue),
+      contextsPerUser: rate(reader, "contexts_per_user", default: defaults.contextsPerUser),
+      contextsPerAddress: rate(reader, "contexts_per_address", default: defaults.contextsPerAddress))
+  }
+
+  /// Nil for as many as come.
+  private func rate(_ reader: ObjectReader, _ key: String, default fallback: RateLimit?) -> RateLimit? {
+    guard let value = reader.value(key) else { return fallback }
+    if value == "off" { return nil }
+    if let limit = value.stringValue.flatMap(RateLimit.init(parsing:)) { return limit }
+    collector.fault(
+      reader.path(of: key),
+      "must be so many in a time, such as \"10/s\", \"120/m\" or \"5000/h\", up to \(RateLimit.countMax), "
+        + "or \"off\"")
+    return fallback
   }
 
   private func retention(_ reader: ObjectReader) -> Configuration.Retention {

@@ -19,6 +19,8 @@ public enum ConfigurationTemplate {
         //port: 8080,
         // Only without a proxy that does TLS in front:
         // tls: { certificate: "/path/fullchain.pem", key: "/path/privkey.pem" },
+        // Whose X-Forwarded-For is believed: addresses, or networks such as "10.0.0.0/8".
+        //proxies: ["127.0.0.1", "::1"],
       },
 
       // Health, metrics and the dashboard, which shows every receipt: http://127.0.0.1:8081/
@@ -54,6 +56,10 @@ public enum ConfigurationTemplate {
         //request_timeout: "10s",
         // Writes that may wait for the disk before a 503 asks to come back.
         //queue: 10000,
+        // Contexts for one user and from one address (of IPv6: one /64): so many in a second, a minute or an
+        // hour, such as "10/s", "120/m" or "5000/h"; or "off".
+        //contexts_per_user: "120/m",
+        //contexts_per_address: "1200/m",
       },
 
       // How long what is settled is kept.
@@ -80,7 +86,15 @@ public enum ConfigurationTemplate {
       apps: {
         ios: {
           // The keys that the app shows when it posts a context, or client: "open" to let anyone post.
-          client: { keys: ["env:IOS_CLIENT_KEY"] },
+          client: {
+            keys: ["env:IOS_CLIENT_KEY"],
+            // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.
+            // issuer and audience: its iss and aud. jwks: the https address of the issuer's keys; or keys,
+            // "file:/path", of a JWK Set or of a public key in PEM. More: docs/client-access.md
+            // jwt: { issuer: "https://id.example.com/", audience: "my-app", user_claim: "sub",
+            //   jwks: "https://id.example.com/jwks.json", leeway: "60s",
+            //   algorithms: ["RS256", "ES256", "HS256"] },
+          },
 
           stripe: {
             // The signing secret of the webhook endpoint (whsec_…); several while one is being rotated.

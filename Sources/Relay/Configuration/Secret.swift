@@ -33,7 +33,7 @@ public struct Secret: Sendable, Equatable {
     content = .unavailable(fault)
   }
 
-  /// The value: never empty, never padded, without control characters.
+  /// The value: never empty; a secret of one line never padded, and without control characters.
   /// - Throws: why it could not be read. After loading with `SecretPolicy.required` it always could.
   public func reveal() throws(Fault) -> String {
     switch content {

@@ -30,8 +30,7 @@ struct SecretReader {
       collector.fault(path, "must be text; \(Self.advice)")
       return nil
     }
-    if text.hasPrefix("env:") { return variable(String(text.dropFirst(4)), path: path) }
-    if text.hasPrefix("file:") { return file(String(text.dropFirst(5)), path: path) }
+    if Self.isElsewhere(text) { return elsewhere(text, path: path, .secret) }
     if let flaw = Self.flaw(in: text) {
       collector.fault(path, "\(flaw); \(Self.advice)")
       return nil
@@ -45,7 +44,50 @@ struct SecretReader {
     return Secret(text)
   }
 
-  private func variable(_ name: String, path: String) -> Secret? {
+  /// What may be at the place that a configuration names.
+  private enum Form {
+    /// One line.
+    case secret
+    /// Of any number of lines.
+    case document(bytesMax: Int)
+
+    var fileBytesMax: Int {
+      switch self {
+      case .secret: ConfigurationLimits.secretFileBytesMax
+      case .document(let bytesMax): bytesMax
+      }
+    }
+
+    /// What is wrong with a value.
+    func flaw(in value: String) -> String? {
+      switch self {
+      case .secret: SecretReader.flaw(in: value)
+      case .document(let bytesMax):
+        value.utf8.allSatisfy({ $0 <= 0x20 })
+          ? "is empty" : value.utf8.count > bytesMax ? "is too long" : nil
+      }
+    }
+  }
+
+  /// A text of several lines, such as keys; never in place.
+  func document(_ value: JSONValue, path: String, bytesMax: Int) -> Secret? {
+    guard case .string(let text) = value, Self.isElsewhere(text) else {
+      collector.fault(path, "must say where it is; \(Self.advice)")
+      return nil
+    }
+    return elsewhere(text, path: path, .document(bytesMax: bytesMax))
+  }
+
+  private static func isElsewhere(_ text: String) -> Bool {
+    text.hasPrefix("env:") || text.hasPrefix("file:")
+  }
+
+  private func elsewhere(_ text: String, path: String, _ form: Form) -> Secret? {
+    if text.hasPrefix("env:") { return variable(String(text.dropFirst(4)), path: path, form) }
+    return text.hasPrefix("file:") ? file(String(text.dropFirst(5)), path: path, form) : nil
+  }
+
+  private func variable(_ name: String, path: String, _ form: Form) -> Secret? {
     let source = Secret.Source.environment(name)
     guard Self.isVariableName(name) else {
       collector.fault(path, "names no environment variable; write \"env:NAME\" with letters, digits and _")
@@ -57,14 +99,14 @@ struct SecretReader {
         "needs the environment variable \(name), which is not set; set it where the "
           + "service gets its environment, or write \"file:/path\"")
     }
-    if let flaw = Self.flaw(in: value) {
+    if let flaw = form.flaw(in: value) {
       return unavailable(
         path, source, "\(flaw) (in the environment variable \(name)); set it to the secret alone")
     }
     return Secret(value, source: source)
   }
 
-  private func file(_ file: String, path: String) -> Secret? {
+  private func file(_ file: String, path: String, _ form: Form) -> Secret? {
     guard file.hasPrefix("/"), !file.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       // Nothing is expanded, systemd's $CREDENTIALS_DIRECTORY neither: what is read is what is written.
       collector.fault(
@@ -74,7 +116,7 @@ struct SecretReader {
     let source = Secret.Source.file(file)
     var bytes: [UInt8]
     do {
-      bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.secretFileBytesMax).bytes
+      bytes = try FileReading.content(of: file, bytesMax: form.fileBytesMax).bytes
     } catch {
       return unavailable(
         path, source,
@@ -88,7 +130,7 @@ struct SecretReader {
     guard let value = String(validating: bytes, as: UTF8.self) else {
       return unavailable(path, source, "is not UTF-8 text (in \(file)); put the secret alone into it")
     }
-    if let flaw = Self.flaw(in: value) {
+    if let flaw = form.flaw(in: value) {
       return unavailable(path, source, "\(flaw) (in \(file)); put the secret alone into it, on one line")
     }
     return Secret(value, source: source)

@@ -13,13 +13,16 @@ struct Problem: Error, Equatable {
   /// What is wrong and what to do.
   let detail: String
   var headers: [String: String] = [:]
+  /// The same for programs, where one slug has several; one of a fixed set.
+  var reason: String?
 
   func response(requestID: String) -> Response {
-    let document: JSONValue = [
+    var document: JSONValue = [
       "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title),
       "status": .integer(Int64(status)),
       "detail": .string(detail), "request_id": .string(requestID),
     ]
+    if let reason { document = document.adding("reason", .string(reason)) }
     var response = Response(status: status, type: "application/problem+json", body: document.serialized())
     response.headers.append(("Cache-Control", "no-store"))
     for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }

@@ -12,13 +12,15 @@ struct PublicListener: RequestHandler {
   let apps: AppRegistry
   let committer: Committer
   let checkouts: CheckoutBoard
+  private let gate: ClientGate
+  private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
   private let returnPage: ReturnPage
 
   init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
-    checkouts: CheckoutBoard
+    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil
   ) {
     self.services = services
     self.limits = limits
@@ -26,7 +28,9 @@ struct PublicListener: RequestHandler {
     self.committer = committer
     self.checkouts = checkouts
     let intake = Intake(services: services, committer: committer)
-    contexts = ContextIntake(intake: intake)
+    gate = ClientGate(services: services, fetcher: keyFetcher)
+    contextLimits = ContextLimits(limits, clock: services.clock)
+    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
     returnPage = ReturnPage(checkouts: checkouts, clock: services.clock)
   }
@@ -49,12 +53,15 @@ struct PublicListener: RequestHandler {
     guard let app = apps.current[slug] else {
       return .answer(RequestScope(head, route: route.label, listener: services).finish(.unknownApp))
     }
-    guard let problem = refusal(of: route, head, app) else {
-      return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
-        handle(request, slug, route, responder)
-      }
+    let caller: Caller
+    do throws(Problem) {
+      caller = try self.caller(of: route, head, app)
+    } catch {
+      return .answer(RequestScope(head, route: route.label, app: app.slug, listener: services).finish(error))
     }
-    return .answer(RequestScope(head, route: route.label, app: app.slug, listener: services).finish(problem))
+    return .body(maximumBytes: bodyBytesMax(route)) { request, responder in
+      handle(request, slug, route, caller, responder)
+    }
   }
 
   private func bodyBytesMax(_ route: AppRoute) -> Int {
@@ -65,27 +72,37 @@ struct PublicListener: RequestHandler {
     }
   }
 
-  /// What can be said against a request before its body is read.
-  private func refusal(of route: AppRoute, _ head: RequestHead, _ app: App) -> Problem? {
+  /// Who the request is from.
+  /// - Throws: what can be said against it before its body is read.
+  private func caller(of route: AppRoute, _ head: RequestHead, _ app: App) throws(Problem) -> Caller {
+    var caller = Caller.app
     switch route {
     case .postContext:
-      if !app.accepts(clientKey: ContextPost.clientKey(head)) { return .unauthorized }
-      if ContextPost.mediaType(head) == nil { return .wrongMediaType }
+      let wait = contextLimits.take(head, proxies: services.proxies)
+      guard wait == 0 else {
+        services.metrics.contexts.increment(app.slug, "limited")
+        throw .tooManyContexts(wait)
+      }
+      caller = try gate.poster(head, app).get()
+      if ContextPost.mediaType(head) == nil { throw .wrongMediaType }
     case .webhook(let processor):
-      if app.processors[processor] == nil { return .notFound }
-    case .contextStatus: break
+      if app.processors[processor] == nil { throw .notFound }
+    case .contextStatus: caller = try gate.asker(head, app).get()
     case .returnPage:
-      if app.links == nil { return .notFound }
+      if app.links == nil { throw .notFound }
     case .swedbank, .trampoline:
-      if SwedbankHelpers(app) == nil { return .notFound }
+      if SwedbankHelpers(app) == nil { throw .notFound }
     }
-    return route.isStored ? committer.refusal(for: app.slug)?.problem : nil
+    if route.isStored, let problem = committer.refusal(for: app.slug)?.problem { throw problem }
+    return caller
   }
 
   /// Nothing is admitted without its own.
   func handle(_ request: Request, _ responder: Responder) {}
 
-  private func handle(_ request: Request, _ slug: String, _ route: AppRoute, _ responder: Responder) {
+  private func handle(
+    _ request: Request, _ slug: String, _ route: AppRoute, _ caller: Caller, _ responder: Responder
+  ) {
     guard let app = apps.current[slug] else {
       // The app was taken out of the configuration while the body came in.
       let scope = RequestScope(request.head, route: "none", listener: services)
@@ -96,9 +113,12 @@ struct PublicListener: RequestHandler {
       responder: responder)
     switch route {
     case .postContext(let user, let purpose):
-      contexts.take(request, pathUser: user, purpose, app, exchange)
+      contexts.take(request, pathUser: user, purpose, from: caller, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
-    case .contextStatus(let id): checkouts.answer(contextID: id, app: app.slug, request.head, exchange)
+    case .contextStatus(let id):
+      gate.settle(caller, app, exchange) { [checkouts] user in
+        checkouts.answer(contextID: id, app: app.slug, user: user, request.head, exchange)
+      }
     case .returnPage:
       guard let links = app.links else { return exchange.answer(.notFound) }
       returnPage.answer(request.head, app, links, exchange)

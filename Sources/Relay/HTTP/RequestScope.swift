@@ -16,7 +16,7 @@ struct RequestScope: Sendable {
   init(_ head: RequestHead, route: String, app: String? = nil, listener: ListenerServices) {
     self.route = route
     self.listener = listener
-    logged = listener.log.level >= .debug ? (head.method, head.remoteAddress, app) : nil
+    logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
     requestID = listener.requestIDs.id(for: head)
     started = listener.clock.monotonic
   }
@@ -49,6 +49,8 @@ struct ListenerServices: Sendable {
   let log: Log
   let clock: any Clock
   let requestLog: RequestLog
+  /// Whose word on where a request comes from is believed.
+  var proxies = TrustedProxies(prefixes: [])
 
   init(metrics: Metrics, log: Log, clock: any Clock) {
     self.metrics = metrics
@@ -76,7 +78,7 @@ extension ListenerServices {
       "turned away",
       [
         "method": head?.method, "route": route, "status": String(problem.status),
-        "peer": head.map { log.personal($0.remoteAddress) }, "request_id": requestID,
+        "peer": head.map { log.personal(proxies.client($0).text) }, "request_id": requestID,
       ])
     var response = problem.response(requestID: requestID)
     response.headers.append((RequestIDs.header, requestID))

@@ -10,6 +10,8 @@ internal import Store
 /// Takes in what apps post before a web checkout.
 struct ContextIntake: Sendable {
   let intake: Intake
+  let gate: ClientGate
+  let limits: ContextLimits
   /// For the ids of contexts, which are a secret.
   let random = SecretRandomness()
 
@@ -22,17 +24,32 @@ struct ContextIntake: Sendable {
   }
 
   func take(
-    _ request: Request, pathUser: String?, _ purpose: Purpose, _ app: App, _ exchange: Exchange
+    _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
+    _ exchange: Exchange
+  ) {
+    gate.settle(caller, app, exchange) { user in
+      take(request, pathUser: pathUser, tokenUser: user, purpose, app, exchange)
+    }
+  }
+
+  private func take(
+    _ request: Request, pathUser: String?, tokenUser: String?, _ purpose: Purpose, _ app: App,
+    _ exchange: Exchange
   ) {
     let services = intake.services
     let post: ContextPost
     let page: CheckoutPage?
     do throws(Problem) {
-      post = try read(request, pathUser: pathUser)
+      post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
       page = try checkoutPage(for: post, purpose, app)
     } catch {
       services.metrics.contexts.increment(app.slug, "refused")
       return exchange.answer(error)
+    }
+    let wait = limits.take(user: post.userID, app: app.slug)
+    guard wait == 0 else {
+      services.metrics.contexts.increment(app.slug, "limited")
+      return exchange.answer(.tooManyContexts(wait))
     }
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
@@ -52,10 +69,13 @@ struct ContextIntake: Sendable {
     }
   }
 
-  private func read(_ request: Request, pathUser: String?) throws(Problem) -> ContextPost {
+  private func read(
+    _ request: Request, pathUser: String?, tokenUser: String?, _ app: App
+  ) throws(Problem) -> ContextPost {
     do {
-      return try ContextPost.read(request, pathUser: pathUser)
+      return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser)
     } catch {
+      if error == .wrongUser { gate.count(app, "wrong_user") }
       throw error.problem
     }
   }

@@ -46,13 +46,24 @@ struct ContextPost: Equatable {
   }
 
   /// Reads a request.
-  /// - Parameter pathUser: the user in the path, decoded.
-  static func read(_ request: Request, pathUser: String?) throws(Fault) -> ContextPost {
+  /// - Parameters:
+  ///   - pathUser: the user in the path, decoded.
+  ///   - tokenUser: whose context it must be; taken when the request names nobody.
+  static func read(
+    _ request: Request, pathUser: String?, tokenUser: String? = nil
+  ) throws(Fault) -> ContextPost {
     let body = try body(of: request)
     let headerUser = request.head.header("X-User-Id")
     if request.head.isUndecodable("X-User-Id") { throw .userNotText }
     guard let text = body.blob else { throw .blobMissing }
-    let userID = try user(among: [pathUser, body.user, headerUser])
+    let userID: String
+    if let tokenUser {
+      let named = [pathUser, body.user, headerUser].compactMap(\.self)
+      userID = named.isEmpty ? tokenUser : try user(among: named)
+      guard userID.utf8.elementsEqual(tokenUser.utf8) else { throw .wrongUser }
+    } else {
+      userID = try user(among: [pathUser, body.user, headerUser])
+    }
     do {
       return ContextPost(userID: userID, blob: try PlyContext.read(text))
     } catch {
@@ -101,7 +112,7 @@ struct ContextPost: Equatable {
 
   /// What is wrong with a post.
   enum Fault: Error, Equatable {
-    case notJSON, notForm, blobMissing, userMissing, usersDiffer, userNotText
+    case notJSON, notForm, blobMissing, userMissing, usersDiffer, userNotText, wrongUser
     case wrongType(String)
     case blob(PlyContext.Fault)
 
@@ -126,6 +137,7 @@ struct ContextPost: Equatable {
         .invalid(
           "invalid-user",
           "A user id has 1 to \(OutsideText.identifierBytesMax) bytes of UTF-8 and no control characters.")
+      case .wrongUser: .wrongUser
       case .blob(.tooLong):
         .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")
       case .blob(.empty), .blob(.notBase64):

@@ -13,6 +13,8 @@ public struct AssociationFiles: Sendable, Equatable {
   public let slugs: [String]
   public let apple: AppSiteAssociation
   public let android: AssetLinks
+  /// What each app with iOS apps says about them.
+  let linkedApps: [String: LinkedApp]
   /// App ids and packages by app.
   private let names: [String: Set<String>]
 
@@ -28,7 +30,9 @@ public struct AssociationFiles: Sendable, Equatable {
     self.host = host
     self.origin = origin
     slugs = apps.map(\.slug)
-    apple = AppSiteAssociation(apps: apps.compactMap(\.linkedApp))
+    let linked = apps.compactMap { app in app.linkedApp.map { (app.slug, $0) } }
+    linkedApps = Dictionary(linked) { first, _ in first }
+    apple = AppSiteAssociation(apps: linked.map(\.1))
     names = Dictionary(apps.map { ($0.slug, $0.linkedNames) }) { first, _ in first }
     android = AssetLinks(
       apps.flatMap { $0.links?.android?.packages ?? [] }.map {

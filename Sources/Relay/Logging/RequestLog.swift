@@ -51,6 +51,16 @@ final class RequestLog: Sendable {
     }
   }
 
+  /// Without the id of a request: it is decided before there is one.
+  func refusedClient(_ reason: String, app: String) {
+    // No warning: tokens expire, and whoever has none may knock.
+    guard log.level >= .info, let count = limiter.admit("\(app) client \(reason)", now: clock.monotonic)
+    else { return }
+    log.info(
+      "refused a client; if the app's own are refused, compare its client with what they send",
+      ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
+  }
+
   func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
     log.error(
       "could not store a request; whoever sent it is asked to come back. Look at the disk",

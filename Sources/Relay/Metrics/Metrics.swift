@@ -8,6 +8,13 @@ internal import Platform
 final class Metrics: Sendable {
   let contexts = CounterFamily(
     "receiptd_contexts_total", "Contexts posted, by what became of them.", labels: ["app", "result"])
+  let clientRefusals = CounterFamily(
+    "receiptd_client_refusals_total", "Clients refused for what they showed, by why.",
+    labels: ["app", "reason"])
+  let keySetFetches = CounterFamily(
+    "receiptd_key_set_fetches_total",
+    "Fetches of the keys that tokens are checked with, by what came of them.",
+    labels: ["app", "result"])
   let events = CounterFamily(
     "receiptd_events_total", "Rightly signed events, by what became of them.",
     labels: ["app", "processor", "outcome"])
@@ -54,7 +61,9 @@ final class Metrics: Sendable {
 
   func write(to text: inout MetricsText) {
     for family in [
-      contexts, events, signatureFailures, deliveries, lookUps, requests, alerts, logLinesLeftOut,
+      contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries, lookUps, requests,
+      alerts,
+      logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }

@@ -33,12 +33,8 @@ enum ReturnOutcome: Sendable, CaseIterable {
     case .open: self = claim == .cancel ? .noPaymentYet : .waiting
     case .paid: self = .paid
     case .delivered: self = .delivered
-    case .failed:
-      switch status.reason {
-      case .some(.payment), .some(.paymentFailed), .some(.sessionExpired): self = .unpaid
-      default: self = .undelivered
-      }
-    case .cancelled: self = .cancelled
+    case .failed: self = status.lackedPayment ? .unpaid : .undelivered
+    case .cancelled: self = status.lackedPayment ? .unpaid : .cancelled
     case .expired: self = .expired
     }
   }
@@ -74,5 +70,13 @@ enum ReturnOutcome: Sendable, CaseIterable {
     case .unknown: words.unknown
     case .unavailable: words.unavailable
     }
+  }
+}
+
+extension CheckoutStatus {
+  /// Whether it ended for want of a payment: one that failed cancels its receipt, one that never came fails
+  /// it.
+  fileprivate var lackedPayment: Bool {
+    reason.map { [.payment, .paymentFailed, .sessionExpired].contains($0) } ?? false
   }
 }

@@ -26,6 +26,8 @@ public struct CheckoutStatus: Sendable, Equatable {
 
   /// The context that the checkout was opened with; nil when none has been found for it.
   public var contextID: String?
+  /// Whose context it is; nil when it is not asked for by one. Not for the outside.
+  public var userID: String?
   public var state: State
   /// Of the receipt's state: what it waits for, or why it ended. Not for the outside.
   public var reason: Reason?

@@ -47,7 +47,7 @@ public final class StoreReader {
       status = try connection.prepare(
         """
         SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
-          c.posted_at
+          c.posted_at, c.user_id
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
       // A session that sold a subscription is found under it, any other under its own name; of both, which
@@ -152,7 +152,8 @@ public final class StoreReader {
       let reason = try row.optionalText(5).map(Reason.init)
       let isExpired = row.integer(2) <= now.unixMilliseconds
       return CheckoutStatus(
-        contextID: contextID, state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
+        contextID: contextID, userID: try row.text(8),
+        state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
         reason: reason, receiptID: try row.optionalText(3),
         expiresAt: isClaimed ? nil : Timestamp(unixMilliseconds: row.integer(2)),
         updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)),
@@ -170,7 +171,7 @@ public final class StoreReader {
       let hasEnded = Observations(rawValue: row.integer(5)).contains(.checkoutExpired)
       let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
       return CheckoutStatus(
-        contextID: try row.optionalText(4),
+        contextID: try row.optionalText(4), userID: nil,
         state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason), reason: reason,
         receiptID: try row.optionalText(0), expiresAt: nil, updatedAt: updatedAt, begunAt: updatedAt)
     }

@@ -3,6 +3,7 @@
 import CheckoutKit
 import Foundation
 import HTTPServer
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -98,13 +99,8 @@ private final class StandIn: RequestHandler {
 
   @Test("PL05: a refused connection is an error of the network")
   func isRefused() async throws {
-    var port: UInt16 = 0
-    try await Self.withServer { _ in
-      nil
-    } _: {
-      port = $1
-    }
-    let client = try Self.client(port)
+    let port = try ReservedPort()
+    let client = try Self.client(port.number)
     let error = await #expect(throws: RelayError.self) { try await client.post("u") }
     guard case .network = error else { return unexpected(error) }
     #expect(error?.isTransient == true)

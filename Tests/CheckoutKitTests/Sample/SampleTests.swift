@@ -84,11 +84,16 @@ import Testing
 
   @Test("Cash App's redirect reaches whoever waits for it")
   func takesCashApp() async throws {
-    let (shop, opened) = try Self.shop()
+    let (shop, _) = try Self.shop()
+    let opened = AsyncStream.makeStream(of: URL.self)
+    shop.openInBrowser = { opened.continuation.yield($0) }
     let redirect = try url("exampleapp://cash-app")
     let authorization = try url("https://cash.app/request/1")
     let outcome = Task { await shop.pay(authorization: authorization, redirect: redirect) }
-    while opened.withLock(\.isEmpty) { await Task.yield() }
+    for await page in opened.stream {
+      #expect(page == authorization)
+      break
+    }
     shop.open(try url("exampleapp://cash-app?status=approved"))
     #expect(await outcome.value == .redirected(try url("exampleapp://cash-app?status=approved")))
   }

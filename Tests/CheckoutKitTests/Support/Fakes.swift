@@ -44,16 +44,39 @@ final class InstantClock: CheckoutClock {
 
 /// Time that passes when the test says so: every sleep lasts until `ring`.
 final class HeldClock: CheckoutClock {
-  private let bell = AsyncStream.makeStream(of: Void.self)
+  private struct State {
+    var sleeps = 0
+    var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
+    var cancelled: Set<Int> = []
+  }
+
+  private let state = Guarded(State())
   private let asleep = AsyncStream.makeStream(of: TimeInterval.self)
 
   var seconds: TimeInterval { 0 }
   var date: Date { Date(timeIntervalSince1970: 0) }
 
   func sleep(seconds: TimeInterval) async throws {
-    asleep.continuation.yield(seconds)
-    for await _ in bell.stream { return }
-    throw CancellationError()
+    let number = state.withLock { state in
+      state.sleeps += 1
+      return state.sleeps
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = state.withLock { state in
+          if !state.cancelled.contains(number) { state.sleepers[number] = continuation }
+          return state.cancelled.contains(number)
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        asleep.continuation.yield(seconds)
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        state.cancelled.insert(number)
+        return state.sleepers.removeValue(forKey: number)
+      }
+      sleeper?.resume(throwing: CancellationError())
+    }
   }
 
   /// Waits until somebody sleeps.
@@ -63,7 +86,14 @@ final class HeldClock: CheckoutClock {
     return nil
   }
 
-  func ring() { bell.continuation.yield() }
+  /// Wakes everybody who sleeps.
+  func ring() {
+    let sleepers = state.withLock { state in
+      defer { state.sleepers = [:] }
+      return state.sleepers.values
+    }
+    for sleeper in sleepers { sleeper.resume() }
+  }
 }
 
 /// Answers as it is told to, in order, and keeps what was sent. What comes behind the end of the script fails

@@ -81,9 +81,9 @@ extension FuzzTarget {
       secret = Secret("another secret than the one that was set")
     }
     for index in other.apps.indices {
-      if case .keys(var keys) = other.apps[index].client {
+      if case .restricted(var keys, let tokens) = other.apps[index].client {
         for key in keys.indices { replace(&keys[key]) }
-        other.apps[index].client = .keys(keys)
+        other.apps[index].client = .restricted(keys: keys, tokens: tokens)
       }
       for key in other.apps[index].stripe.webhookSecrets.indices {
         replace(&other.apps[index].stripe.webhookSecrets[key])

@@ -1,15 +1,17 @@
 // A port on which nobody listens yet, for programs that are to start later at a known place.
 
-import Glibc
-import Platform
+internal import Glibc
+internal import Platform
 
 /// Owns a port until the value goes. Connections to it are refused; a listener that sets SO_REUSEADDR, as
 /// receiptd does, may take it meanwhile, and nobody else is given it (socket(7)).
-final class ReservedPort {
-  let number: UInt16
+public final class ReservedPort {
+  /// The port.
+  public let number: UInt16
   private let descriptor: Int32
 
-  init() throws {
+  /// Takes a port that is free.
+  public init() throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError.last("socket") }
     var on: Int32 = 1

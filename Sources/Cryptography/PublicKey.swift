@@ -1,0 +1,226 @@
+// Signatures that others made with a private key, checked by OpenSSL's libcrypto: RSA and ECDSA, each of one
+// kind. Any thread: a key is only read, and each check has a context of its own. Nothing here signs.
+
+internal import CCrypto
+
+/// Why a public key is of no use here. It says nothing of the key.
+public enum PublicKeyFault: Error, Sendable, Equatable {
+  /// It is no key, or one that cannot be: a point that is not on the curve, an even exponent.
+  case malformed
+  /// Neither RSA nor a key on the curve P-256.
+  case unsupported
+  /// An RSA key that is shorter than can be trusted, or so long that checking with it takes too long.
+  case wrongSize
+  /// libcrypto could not get memory.
+  case outOfMemory
+}
+
+/// A public key for one algorithm: the key's type says which one it is, so that no message can choose
+/// another (RFC 8725 §3.1).
+///
+/// Owns an `EVP_PKEY`, freed with it.
+@safe public final class PublicKey: @unchecked Sendable {
+  /// What a key is, and with it how its signatures are made.
+  public enum Kind: Sendable, Equatable {
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2).
+    case rsa
+    /// ECDSA on P-256 with SHA-256 (FIPS 186-4).
+    case p256
+  }
+
+  /// NIST SP 800-131A; RFC 7518 §3.3.
+  static let rsaBitsMin: Int32 = 2048
+  static let rsaBitsMax: Int32 = 8192
+  /// Bytes of a coordinate on P-256 (RFC 7518 §6.2.1.2), and half of a signature (§3.4).
+  static let coordinateSize = 32
+
+  public let kind: Kind
+  private let key: OpaquePointer
+
+  /// - Parameters:
+  ///   - rsaModulus: big-endian.
+  ///   - exponent: big-endian; odd, from 3 to 2^64.
+  public convenience init(rsaModulus: [UInt8], exponent: [UInt8]) throws(PublicKeyFault) {
+    try Self.checkExponent(exponent)
+    guard rsaModulus.drop(while: { $0 == 0 }).count <= Int(Self.rsaBitsMax) / 8 else { throw .wrongSize }
+    let modulusNumber = try BigNumber(rsaModulus)
+    let exponentNumber = try BigNumber(exponent)
+    let key = try unsafe Self.make("RSA") { builder in
+      unsafe ccrypto_push_rsa(builder, modulusNumber.pointer, exponentNumber.pointer) == 1
+    }
+    withExtendedLifetime((modulusNumber, exponentNumber)) {}
+    try unsafe self.init(owning: key)
+  }
+
+  /// - Parameters:
+  ///   - p256X: 32 bytes, big-endian.
+  ///   - y: the same.
+  public convenience init(p256X x: [UInt8], y: [UInt8]) throws(PublicKeyFault) {
+    guard x.count == Self.coordinateSize, y.count == Self.coordinateSize else { throw .malformed }
+    // SEC 1 §2.3.3: uncompressed.
+    let point = [4] + x + y
+    let key = try unsafe point.withUnsafeBufferPointer { (bytes) throws(PublicKeyFault) in
+      try unsafe Self.make("EC") { builder in
+        unsafe ccrypto_push_p256(builder, bytes.baseAddress, bytes.count) == 1
+      }
+    }
+    try unsafe self.init(owning: key)
+  }
+
+  /// - Parameter subjectPublicKeyInfo: DER (RFC 5280 §4.1.2.7), what a PEM block `PUBLIC KEY` holds; to its
+  ///   last byte.
+  public convenience init(subjectPublicKeyInfo: [UInt8]) throws(PublicKeyFault) {
+    let (key, isWhole) = unsafe subjectPublicKeyInfo.withUnsafeBufferPointer { bytes in
+      var position = bytes.baseAddress
+      let key = unsafe d2i_PUBKEY(nil, &position, bytes.count)
+      return unsafe (key, position == bytes.baseAddress.map { unsafe $0 + bytes.count })
+    }
+    guard let key = unsafe key else {
+      ERR_clear_error()
+      throw .malformed
+    }
+    guard isWhole else {
+      unsafe EVP_PKEY_free(key)
+      throw .malformed
+    }
+    try unsafe self.init(owning: key)
+  }
+
+  /// Takes the key over; frees it when it is refused.
+  private init(owning key: OpaquePointer) throws(PublicKeyFault) {
+    unsafe self.key = key
+    // Beyond here `deinit` frees it, also when the initialiser throws.
+    if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
+      kind = .rsa
+      let bits = unsafe EVP_PKEY_get_bits(key)
+      guard (Self.rsaBitsMin...Self.rsaBitsMax).contains(bits) else {
+        throw .wrongSize
+      }
+      try unsafe Self.checkExponent(Self.exponent(of: key))
+    } else {
+      kind = .p256
+      guard unsafe EVP_PKEY_is_a(key, "EC") == 1, unsafe Self.isOnP256(key) else { throw .unsupported }
+      try unsafe Self.checkPoint(key)
+    }
+  }
+
+  deinit { unsafe EVP_PKEY_free(key) }
+
+  /// Whether `signature` was made over `message` with the private half of this key.
+  /// - Parameter signature: for RSA as long as the modulus; for P-256 the 64 bytes of r and s (RFC 7518
+  ///   §3.4).
+  public func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    let bytes: [UInt8]
+    switch kind {
+    case .rsa: bytes = signature
+    case .p256:
+      guard let encoded = Self.derSignature(signature) else { return false }
+      bytes = encoded
+    }
+    guard let context = unsafe EVP_MD_CTX_new() else { fatalError("libcrypto is out of memory") }
+    // What libcrypto says of a bad signature stays on a list of this thread otherwise.
+    defer { ERR_clear_error() }
+    defer { unsafe EVP_MD_CTX_free(context) }
+    return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+      && EVP_DigestVerify(context, bytes, bytes.count, message, message.count) == 1
+  }
+
+  /// r and s as libcrypto wants them: a SEQUENCE of two INTEGERs (RFC 3279 §2.2.3). At most 70 bytes, so
+  /// each length is one.
+  static func derSignature(_ signature: [UInt8]) -> [UInt8]? {
+    guard signature.count == 2 * coordinateSize else { return nil }
+    var content: [UInt8] = []
+    for half in [signature.prefix(coordinateSize), signature.suffix(coordinateSize)] {
+      var number = Array(half.drop { $0 == 0 })
+      // Positive, and in as few bytes as that takes (X.690 §8.3).
+      if number.first.map({ $0 >= 0x80 }) ?? true { number.insert(0, at: 0) }
+      content += [0x02, UInt8(truncatingIfNeeded: number.count)] + number
+    }
+    return [0x30, UInt8(truncatingIfNeeded: content.count)] + content
+  }
+}
+
+extension PublicKey {
+  /// An exponent of 1 would make every message its own signature.
+  private static func checkExponent(_ bytes: [UInt8]) throws(PublicKeyFault) {
+    let digits = bytes.drop { $0 == 0 }
+    guard let last = digits.last, last & 1 == 1, digits.count > 1 || last >= 3, digits.count <= 8 else {
+      throw .malformed
+    }
+  }
+
+  private static func exponent(of key: OpaquePointer) -> [UInt8] {
+    var number: OpaquePointer?
+    guard unsafe EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &number) == 1 else {
+      ERR_clear_error()
+      return []
+    }
+    defer { unsafe BN_free(number) }
+    var bytes = [UInt8](repeating: 0, count: Int(rsaBitsMax) / 8 + 1)
+    let written = unsafe BN_bn2binpad(number, &bytes, Int32(bytes.count))
+    return written == bytes.count ? bytes : []
+  }
+
+  private static func isOnP256(_ key: OpaquePointer) -> Bool {
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    let isNamed = unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
+    ERR_clear_error()
+    let text = name.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
+    // As OpenSSL calls it, or NIST.
+    return isNamed && (text.elementsEqual("prime256v1".utf8) || text.elementsEqual("P-256".utf8))
+  }
+
+  /// Whether the point is on the curve, which keeps what comes of it from being chosen by others (SP 800-56A
+  /// §5.6.2.3.3).
+  private static func checkPoint(_ key: OpaquePointer) throws(PublicKeyFault) {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { throw .outOfMemory }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    guard unsafe EVP_PKEY_public_check(context) == 1 else {
+      ERR_clear_error()
+      throw .malformed
+    }
+  }
+
+  /// EVP_PKEY_fromdata(3).
+  /// - Parameter fill: puts the parts in; what it hands over must live until this returns.
+  private static func make(
+    _ type: String, _ fill: (OpaquePointer) -> Bool
+  ) throws(PublicKeyFault) -> OpaquePointer {
+    guard let builder = unsafe OSSL_PARAM_BLD_new() else { throw .outOfMemory }
+    defer { unsafe OSSL_PARAM_BLD_free(builder) }
+    guard unsafe fill(builder), let parameters = unsafe OSSL_PARAM_BLD_to_param(builder) else {
+      ERR_clear_error()
+      throw .outOfMemory
+    }
+    defer { unsafe OSSL_PARAM_free(parameters) }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil) else {
+      ERR_clear_error()
+      throw .unsupported
+    }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    var key: OpaquePointer?
+    guard unsafe EVP_PKEY_fromdata_init(context) == 1,
+      unsafe EVP_PKEY_fromdata(context, &key, ccrypto_public_key, parameters) == 1,
+      let key = unsafe key
+    else {
+      ERR_clear_error()
+      throw .malformed
+    }
+    return unsafe key
+  }
+
+  /// Owns a `BIGNUM`, freed with it.
+  @safe private final class BigNumber {
+    let pointer: OpaquePointer
+
+    init(_ bytes: [UInt8]) throws(PublicKeyFault) {
+      guard let pointer = unsafe BN_bin2bn(bytes, Int32(clamping: bytes.count), nil) else {
+        throw .outOfMemory
+      }
+      unsafe self.pointer = pointer
+    }
+
+    deinit { unsafe BN_free(pointer) }
+  }
+}

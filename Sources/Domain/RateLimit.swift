@@ -1,0 +1,98 @@
+// How often something may happen, and who has done it how often. Pure; any thread. Time is a number of
+// milliseconds that never goes back.
+
+/// So many in a time; all of them at once, too, after a pause that long.
+public struct RateLimit: Sendable, Equatable {
+  public enum Period: String, Sendable, CaseIterable {
+    case second = "s"
+    case minute = "m"
+    case hour = "h"
+
+    var seconds: Double {
+      switch self {
+      case .second: 1
+      case .minute: 60
+      case .hour: 3600
+      }
+    }
+  }
+
+  public static let countMax = 1_000_000
+
+  /// From 1 to `countMax`.
+  public let count: Int
+  public let period: Period
+
+  public init(_ count: Int, per period: Period) {
+    self.count = min(max(1, count), Self.countMax)
+    self.period = period
+  }
+
+  /// `120/m`: digits, a slash, and `s`, `m` or `h`; nil for anything else.
+  public init?(parsing text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let period = Period(rawValue: String(parts[1])), let count = Int(parts[0]),
+      parts[0].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      (1...Self.countMax).contains(count)
+    else { return nil }
+    self.init(count, per: period)
+  }
+
+  public var text: String { "\(count)/\(period.rawValue)" }
+
+  func bucket(nowMilliseconds: Int64) -> TokenBucket {
+    TokenBucket(
+      ratePerSecond: Double(count) / period.seconds, burst: Double(count), nowMilliseconds: nowMilliseconds)
+  }
+}
+
+/// A limit for each of many, in a table that does not grow.
+///
+/// Who was forgotten begins anew with a full bucket. So the fullest buckets go first: of those who have done
+/// the least, forgetting is the least harm.
+public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
+  public let limit: RateLimit
+  /// How many are remembered.
+  public let entriesMax: Int
+  private var buckets: [Key: TokenBucket] = [:]
+
+  public init(_ limit: RateLimit, entriesMax: Int) {
+    self.limit = limit
+    self.entriesMax = max(1, entriesMax)
+  }
+
+  /// How many are remembered now.
+  public var count: Int { buckets.count }
+
+  /// Counts one of `key`.
+  /// - Returns: 0 when it is within the limit; else after how many milliseconds the next one is.
+  public mutating func take(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
+    // In place: a bucket that is taken out and put back would be two look-ups more.
+    if let wait = Self.take(&buckets[key], now) { return wait }
+    if buckets.count >= entriesMax { makeRoom(now) }
+    var bucket = limit.bucket(nowMilliseconds: now)
+    _ = bucket.take(nowMilliseconds: now)
+    buckets[key] = bucket
+    return 0
+  }
+
+  private static func take(_ bucket: inout TokenBucket?, _ now: Int64) -> Int64? {
+    guard bucket?.take(nowMilliseconds: now) == false else { return bucket == nil ? nil : 0 }
+    return bucket?.waitMilliseconds(nowMilliseconds: now)
+  }
+
+  /// Drops the full ones, and more of the fullest when that is not a quarter of all: making room then costs
+  /// little for each that comes.
+  private mutating func makeRoom(_ now: Int64) {
+    func fill(_ bucket: TokenBucket) -> Double {
+      var bucket = bucket
+      return bucket.fill(nowMilliseconds: now)
+    }
+    let before = buckets.count
+    buckets = buckets.filter { fill($0.value) < 1 }
+    let more = max(1, entriesMax / 4) - (before - buckets.count)
+    guard more > 0 else { return }
+    let fullest = buckets.map { (key: $0.key, fill: fill($0.value)) }.sorted { $0.fill > $1.fill }
+    for entry in fullest.prefix(more) { buckets[entry.key] = nil }
+  }
+}

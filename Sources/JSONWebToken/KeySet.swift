@@ -1,0 +1,85 @@
+// The keys of an issuer: a JWK Set (RFC 7517 §5), a single JWK (§4), or public keys in PEM. Total: any bytes
+// give a set or a fault, and no fault repeats what they say (R7). Pure; any thread.
+
+/// Why bytes are no set of keys.
+public enum KeySetFault: Sendable, Error, Equatable {
+  /// Neither a JWK Set, nor a JWK, nor PEM.
+  case malformed
+  case tooLong
+  case tooMany
+  /// A PEM block that is not `PUBLIC KEY`.
+  case otherBlock
+
+  /// The end of a sentence that begins with the set.
+  public var words: String {
+    switch self {
+    case .malformed:
+      "is neither a JWK Set ({\"keys\": [ … ]}), nor a JWK, nor PEM, or has a name twice in one object"
+    case .tooLong: "is longer than \(KeySet.bytesMax >> 20) MiB"
+    case .tooMany: "has more than \(KeySet.keysMax) keys"
+    case .otherBlock: "has a PEM block that is no PUBLIC KEY; make one of it with openssl pkey -pubout"
+    }
+  }
+}
+
+/// The keys that an issuer signs with.
+public struct KeySet: Sendable {
+  public static let bytesMax = 1 << 20
+  public static let keysMax = 100
+  /// How many keys one token is tried with, so that it cannot cost more.
+  static let triesMax = 8
+
+  public let keys: [VerificationKey]
+  /// What is wrong with those that are of no use, by their place in the set. A reader goes on without them
+  /// (RFC 7517 §5).
+  public let flaws: [(index: Int, flaw: KeyFlaw)]
+
+  /// A set in any of the forms.
+  public init(reading bytes: [UInt8]) throws(KeySetFault) {
+    guard bytes.count <= Self.bytesMax else { throw .tooLong }
+    let inPEM = try PEM.keys(in: bytes)
+    let results = if let inPEM { inPEM } else { try JWK.keys(in: bytes) }
+    guard results.count <= Self.keysMax else { throw .tooMany }
+    var keys: [VerificationKey] = []
+    var flaws: [(index: Int, flaw: KeyFlaw)] = []
+    for (index, result) in results.enumerated() {
+      switch result {
+      case .success(let key): keys.append(key)
+      case .failure(let flaw): flaws.append((index, flaw))
+      }
+    }
+    self.keys = keys
+    self.flaws = flaws
+  }
+
+  private init(_ keys: [VerificationKey], _ flaws: [(index: Int, flaw: KeyFlaw)]) {
+    self.keys = keys
+    self.flaws = flaws
+  }
+
+  /// Without those that whoever reads them could sign with: what everyone may fetch is no secret.
+  public var withoutSecrets: KeySet { KeySet(keys.filter { !$0.isSecret }, flaws) }
+
+  /// Whether it has a key of the name that a token gives. One without a name may be meant by any.
+  public func hasKey(of token: SignedToken) -> Bool {
+    guard let keyID = token.keyID else { return false }
+    return keys.contains { Self.isSame($0.keyID, keyID) }
+  }
+
+  /// The keys that may have signed a token: those of its name and those without one, of its algorithm.
+  func candidates(_ token: SignedToken, _ algorithm: TokenAlgorithm) -> [VerificationKey] {
+    let fitting = keys.filter { key in
+      guard key.algorithm == algorithm else { return false }
+      guard let keyID = token.keyID, let name = key.keyID else { return true }
+      return Self.isSame(name, keyID)
+    }
+    // A key that has the name comes before those that have none.
+    return Array(
+      (fitting.filter { $0.keyID != nil } + fitting.filter { $0.keyID == nil }).prefix(Self.triesMax))
+  }
+
+  /// Byte for byte.
+  private static func isSame(_ name: String?, _ keyID: String) -> Bool {
+    name.map { $0.utf8.elementsEqual(keyID.utf8) } ?? false
+  }
+}

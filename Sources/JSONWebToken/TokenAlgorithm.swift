@@ -1,0 +1,11 @@
+// The algorithms that a token may be signed with, each bound to one type of key. Pure; any thread.
+
+/// A signature algorithm of RFC 7518 §3.1. `none` is not among them, so nothing can choose it.
+public enum TokenAlgorithm: String, Sendable, Equatable, CaseIterable {
+  /// RSASSA-PKCS1-v1_5 with SHA-256.
+  case rs256 = "RS256"
+  /// ECDSA with P-256 and SHA-256.
+  case es256 = "ES256"
+  /// HMAC with SHA-256.
+  case hs256 = "HS256"
+}

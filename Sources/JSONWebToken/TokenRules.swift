@@ -1,0 +1,87 @@
+// Whether a token says who its bearer is: its algorithm, its signature, and what it claims (RFC 7519 §4.1,
+// §7.2). Total: any token gives a user or a refusal. Pure; any thread.
+
+public import Domain
+internal import JSON
+
+/// What tokens must be to count.
+public struct TokenRules: Sendable, Equatable {
+  /// What `iss` must be, byte for byte.
+  public var issuer: String
+  /// Of what `aud` names, one must be one of these.
+  public var audiences: [String]
+  public var algorithms: [TokenAlgorithm]
+  /// The claim that names the user.
+  public var userClaim: String
+  /// How far the clocks may be apart.
+  public var leewayMilliseconds: Int64
+
+  /// The defaults: all algorithms, `sub`, a minute.
+  public init(
+    issuer: String, audiences: [String], algorithms: [TokenAlgorithm] = TokenAlgorithm.allCases,
+    userClaim: String = "sub", leewayMilliseconds: Int64 = 60_000
+  ) {
+    self.issuer = issuer
+    self.audiences = audiences
+    self.algorithms = algorithms
+    self.userClaim = userClaim
+    self.leewayMilliseconds = leewayMilliseconds
+  }
+
+  /// The user that a token names. Nothing of its claims is read before its signature holds.
+  public func user(of token: SignedToken, keys: KeySet, now: Timestamp) throws(TokenRefusal) -> String {
+    guard let algorithm = token.algorithm, algorithms.contains(algorithm) else { throw .algorithm }
+    let candidates = keys.candidates(token, algorithm)
+    guard candidates.contains(where: { $0.verifies(token) }) else {
+      guard candidates.isEmpty else { throw .signature }
+      // There is a key of that name, which is for another algorithm; or there is none.
+      throw keys.hasKey(of: token) ? .algorithm : .unknownKey
+    }
+    let user = try JSONDocument.read(token.payload) { root throws(TokenRefusal) -> String in
+      guard root.isStrictObject else { throw .malformed }
+      try checkTimes(root, now)
+      guard root.member("iss").flatMap(\.string).map({ isSame($0, issuer) }) == true else { throw .issuer }
+      guard isMeantForUs(root.member("aud")) else { throw .audience }
+      guard let user = OutsideText.identifier(root.member(named: userClaim)?.string) else { throw .user }
+      return user
+    }
+    guard let user else { throw .malformed }
+    return user
+  }
+
+  private func checkTimes(_ claims: JSONNode, _ now: Timestamp) throws(TokenRefusal) {
+    // Room to calculate, whatever the clock says.
+    let now = max(0, min(now.unixMilliseconds, 1 << 52))
+    guard let expiry = try Self.time("exp", of: claims) else { throw .noExpiry }
+    // "on or after which it must not be accepted" (RFC 7519 §4.1.4)
+    guard now - leewayMilliseconds < expiry else { throw .expired }
+    if let start = try Self.time("nbf", of: claims), now + leewayMilliseconds < start { throw .notYetValid }
+    if let issued = try Self.time("iat", of: claims), now + leewayMilliseconds < issued { throw .notYetValid }
+  }
+
+  /// The end of the year 9999, in Unix seconds.
+  private static let secondsMax = 253_402_300_799.0
+
+  /// A NumericDate in milliseconds (RFC 7519 §2: a number, perhaps with a fraction); nil when there is none.
+  private static func time(_ name: StaticString, of claims: JSONNode) throws(TokenRefusal) -> Int64? {
+    guard let member = claims.member(name) else { return nil }
+    guard let seconds = member.double, (0...secondsMax).contains(seconds),
+      let milliseconds = Int64(exactly: (seconds * 1000).rounded(.down))
+    else { throw .malformed }
+    return milliseconds
+  }
+
+  /// A text, or a list of texts (RFC 7519 §4.1.3).
+  private func isMeantForUs(_ audience: JSONNode?) -> Bool {
+    guard let audience else { return false }
+    if let name = audience.string { return audiences.contains { isSame($0, name) } }
+    var isFound = false
+    audience.forEachElement { element in
+      if let name = element.string, audiences.contains(where: { isSame($0, name) }) { isFound = true }
+    }
+    return isFound
+  }
+
+  /// Byte for byte (RFC 7519 §2, StringOrURI).
+  private func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}

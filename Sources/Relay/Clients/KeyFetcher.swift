@@ -1,0 +1,108 @@
+// The key fetcher: fetches the public keys of identity providers, at the start, at intervals, and when a
+// token names a key that is not known. One thread with transfers of its own; requests wait for it without a
+// thread. Whatever becomes of a provider, nothing but the tokens of its app notices (R11).
+
+internal import HTTPClient
+internal import JSONWebToken
+internal import Platform
+
+/// Fetches key sets.
+final class KeyFetcher: Sendable {
+  static let transfersMax = 16
+  static let timeoutMilliseconds = 5000
+  static let connectTimeoutMilliseconds = 3000
+
+  struct State {
+    /// By app.
+    var books: [String: KeySetBook] = [:]
+    /// Grows with each change of the books: answers to older questions count for nothing.
+    var edition: UInt64 = 0
+    var isStopping = false
+  }
+
+  let state = Monitor(State())
+  let surroundings: Surroundings
+  let carrier: any Carrier
+  let metrics: Metrics
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  init(carrier: any Carrier, directory: AppDirectory, metrics: Metrics, surroundings: Surroundings) {
+    self.carrier = carrier
+    self.metrics = metrics
+    self.surroundings = surroundings
+    use(directory)
+  }
+
+  func start() throws(SystemError) {
+    let started = try WorkerThread(name: "key-fetcher") { [self] in
+      var run = KeyFetcherRun(self)
+      run.loop()
+    }
+    thread.withLock { $0 = started }
+  }
+
+  /// New apps and settings. Keys from an address that stays are kept.
+  func use(_ directory: AppDirectory) {
+    let now = surroundings.clock.monotonic
+    let addresses = directory.apps.compactMapValues { $0.tokens?.keySetURL }
+    let dismissed = state.withLock { state in
+      var books: [String: KeySetBook] = [:]
+      var dismissed: [@Sendable () -> Void] = []
+      for (app, url) in addresses where state.books[app]?.url != url {
+        books[app] = KeySetBook(url: url, now: now)
+      }
+      for (app, var book) in state.books {
+        if addresses[app] == book.url { books[app] = book } else { dismissed += book.dismissAll() }
+      }
+      state.books = books
+      return dismissed
+    }
+    for wake in dismissed { wake() }
+    carrier.wake()
+  }
+
+  /// The keys in force for an app; nil when there never were any.
+  func keys(of app: String) -> KeySet? { state.withLock { $0.books[app]?.keys } }
+
+  func prospect(_ keyID: String?, app: String) -> KeySetBook.Prospect {
+    let now = surroundings.clock.monotonic
+    return state.withLock { state in
+      guard !state.isStopping, let book = state.books[app] else { return .later(milliseconds: 1000) }
+      return book.prospect(keyID, now: now)
+    }
+  }
+
+  /// Waits for the fetch that may bring a token's key; causes it if need be.
+  /// - Parameter wake: called once, on the fetcher's thread, when it is over or its time is up; not at all
+  ///   when there is no prospect.
+  /// - Returns: what there is to hope for.
+  func wait(
+    for keyID: String?, app: String, wake: @escaping @Sendable (KeySetBook.Waking) -> Void
+  ) -> KeySetBook.Prospect {
+    let now = surroundings.clock.monotonic
+    let prospect = state.withLock { state -> KeySetBook.Prospect in
+      guard !state.isStopping else { return .later(milliseconds: 5000) }
+      let prospect = state.books[app]?.prospect(keyID, now: now) ?? .later(milliseconds: 1000)
+      if prospect == .fetch { state.books[app]?.wait(for: keyID, now: now, wake) }
+      return prospect
+    }
+    if prospect == .fetch { carrier.wake() }
+    return prospect
+  }
+
+  /// Fetches nothing more, and lets everyone go who waits.
+  func windDown() {
+    let dismissed = state.withLock { state in
+      state.isStopping = true
+      return state.books.keys.flatMap { state.books[$0]?.dismissAll() ?? [] }
+    }
+    for wake in dismissed { wake() }
+    carrier.wake()
+  }
+
+  /// Ends the thread.
+  func stop() {
+    windDown()
+    thread.withLock { $0?.join() }
+  }
+}

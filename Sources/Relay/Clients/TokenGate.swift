@@ -1,0 +1,39 @@
+// Which tokens an app takes, and with which keys they are checked. Never changes; any thread.
+
+internal import JSONWebToken
+
+/// The tokens of one app.
+struct TokenGate: Sendable {
+  private enum Keys: Sendable {
+    case given(KeySet)
+    case fetched(url: String)
+  }
+
+  let rules: TokenRules
+  private let keys: Keys
+
+  /// - Throws: `Fault` when the keys cannot be read.
+  init(_ tokens: AppConfiguration.Tokens, app: String) throws(Fault) {
+    rules = tokens.rules
+    switch tokens.keys {
+    case .fetched(let url): keys = .fetched(url: url)
+    case .given(let secret):
+      let text = try secret.reveal()
+      do throws(KeySetFault) {
+        keys = .given(try KeySet(reading: Array(text.utf8)))
+      } catch {
+        throw Fault(path: "apps.\(app).client.jwt.keys", message: error.words)
+      }
+    }
+  }
+
+  /// Where the keys are fetched; nil when they are at hand.
+  var keySetURL: String? {
+    if case .fetched(let url) = keys { url } else { nil }
+  }
+
+  /// The keys that are at hand.
+  var givenKeys: KeySet? {
+    if case .given(let keys) = keys { keys } else { nil }
+  }
+}

@@ -1,0 +1,103 @@
+// A relay whose app people come back to, and what a test asks of the page that they see. One thread.
+
+import Domain
+import JSON
+import TestSupport
+import Testing
+
+extension Relay {
+  /// A relay with a return page. Its destination refuses what `sub_refused` is about, and has no time for
+  /// `sub_paid`.
+  /// - Parameter retry: when it is tried again.
+  static func withReturnPage(
+    name: String = "Example", retry: String = "10m", _ body: (Relay, Destination) throws -> Void
+  ) throws {
+    let fingerprint = String(repeating: "AB", count: 32)
+    let links: JSONValue = [
+      "origin": "https://pay.example.com",
+      "ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "exampleapp"],
+      "android": [
+        "packages": [["name": "com.example.app", "sha256_cert_fingerprints": [.string(fingerprint)]]]
+      ],
+      "return": [
+        "name": .string(name), "ios_store": "https://apps.apple.com/app/id1",
+        "android_store": "https://play.google.com/store",
+      ],
+    ]
+    try withRelay(
+      app: ["links": links, "delivery": ["retry": ["schedule": [.string(retry)]]]]
+    ) { relay, destination in
+      destination.answerAll { entry in
+        switch entry.objectID {
+        case "sub_refused": .status(422)
+        case "sub_paid": .status(503)
+        default: .taken
+        }
+      }
+      try body(relay, destination)
+    }
+  }
+
+  func returnURL(_ query: String) -> String {
+    "http://127.0.0.1:\(outside.api.port)/v1/shop/return\(query)"
+  }
+
+  /// A checkout of each kind: its name for the pictures, the query that asks for it, and what the page says.
+  func checkoutsInEveryState() throws -> [(name: String, query: String, heading: String)] {
+    func checkout(_ name: String, _ events: (Checkout) -> [JSONValue]) throws -> String {
+      let checkout = Checkout(name)
+      let id = try post(checkout)
+      for event in events(checkout) { try take(event) }
+      return "?context_id=\(id)"
+    }
+    let unpaid: JSONValue = ["payment_status": "unpaid"]
+    let open = try checkout("open") { _ in [] }
+    let delivered = try checkout("delivered") { [$0.completed] }
+    try reaches(.delivered, "sub_delivered")
+    let refused = try checkout("refused") { [$0.completed] }
+    try reaches(.failed, "sub_refused")
+    let paid = try checkout("paid") { [$0.completed] }
+    let failed = try checkout("failed") {
+      [$0.sessionEvent("completed", unpaid), $0.sessionEvent("async_payment_failed", unpaid)]
+    }
+    try reaches(.cancelled, "sub_failed")
+    try take(
+      Checkout("ended").sessionEvent(
+        "expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
+    return [
+      ("open", open, "Waiting for confirmation"),
+      ("no-payment", open + "&result=cancel", "No payment so far"),
+      (
+        "under-way", try checkout("late") { [$0.sessionEvent("completed", unpaid)] },
+        "Your payment is on its way"
+      ),
+      ("paid", paid, "Payment received"), ("delivered", delivered, "Payment completed"),
+      ("undelivered", refused, "Payment received"), ("unpaid", failed, "Payment not completed"),
+      ("expired", "?session_id=cs_test_ended", "Checkout expired"),
+      ("unknown", "", "Your way back to Example"),
+    ]
+  }
+}
+
+extension Browser {
+  /// As somebody who reads these languages, on this device.
+  func speak(_ languages: String, userAgent: String = "Test") throws {
+    try call(
+      "Emulation.setUserAgentOverride",
+      ["userAgent": .string(userAgent), "acceptLanguage": .string(languages)])
+  }
+
+  func heading() throws -> String { try text("document.querySelector('h1').textContent") }
+
+  /// Whether the heading is this one; not while a page is on its way.
+  func shows(_ heading: String) throws -> Bool {
+    // The page that was asked is gone when its successor comes, and a question of it fails.
+    (try? self.heading()) == heading
+  }
+
+  /// How many pages one can go back to.
+  func historyLength() throws -> Int {
+    guard case .array(let entries)? = try call("Page.getNavigationHistory")["entries"] else { return -1 }
+    return entries.count
+  }
+}

@@ -1,0 +1,95 @@
+// Tokens of users, checked by the real receiptd with keys that it fetches or reads.
+
+import Glibc
+import JSON
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog) struct TokenTests {
+  private static func claims(_ user: String) -> JSONValue {
+    [
+      "iss": "https://id.example.com/", "aud": "relay", "sub": .string(user),
+      "exp": .integer(SystemClock().wallMilliseconds / 1000 + 600),
+    ]
+  }
+
+  private static func client(_ keys: JSONValue.Member) -> JSONValue {
+    let rules: [JSONValue.Member] = [
+      .init(name: "issuer", value: "https://id.example.com/"), .init(name: "audience", value: "relay"),
+    ]
+    return ["client": ["keys": [.string(Secrets.clientKey)], "jwt": .object(rules + [keys])]]
+  }
+
+  private static func post(_ relay: Relay, _ token: String, user: String) throws -> Reply {
+    try relay.outside.postContext(user, "YQ==", headers: ["Authorization": "Bearer \(token)"])
+  }
+
+  @Test("With a fetched key set a token lets post for its user alone, and a reload moves on to another set")
+  func fetchedKeys() throws {
+    let (first, second) = (try TokenIssuer(.rsa, keyID: "one"), try TokenIssuer(.p256, keyID: "two"))
+    let sets = ["/one": try TokenIssuer.keySet([first]), "/two": try TokenIssuer.keySet([second])]
+    let provider = try ScriptedServer { connection in
+      while let request = connection.readRequest() {
+        let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        connection.answer(sets[path] == nil ? "404 Not Found" : "200 OK", sets[path] ?? "")
+      }
+    }
+    defer { provider.stop() }
+    func client(_ path: String) -> JSONValue {
+      Self.client(.init(name: "jwks", value: .string("http://127.0.0.1:\(provider.port)\(path)")))
+    }
+    try withRelay(app: client("/one")) { relay, destination in
+      let token = try first.token(Self.claims("ann"))
+      #expect(try Self.post(relay, token, user: "ann").status == 201)
+      #expect(try Self.post(relay, token, user: "bob").status == 403)
+      #expect(try relay.outside.postContext("bob", "YQ==").status == 201)
+      let other = try second.token(Self.claims("ann"))
+      #expect(try Self.post(relay, other, user: "ann").status == 401)
+      relay.configuration = relay.configuration.merging([
+        "apps": ["shop": Relay.app(destination, client("/two"))]
+      ])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try waitUntil("the second set is in force") { try Self.post(relay, other, user: "ann").status == 200 }
+      #expect(try Self.post(relay, token, user: "ann").status == 401)
+      let metrics = try relay.admin.request("GET", "/metrics").text
+      #expect(metrics.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"}"#))
+      #expect(metrics.contains(#"receiptd_client_refusals_total{app="shop",reason="wrong_user"} 1"#))
+      #expect(!relay.log.contains(token) && !relay.log.contains(other))
+    }
+  }
+
+  @Test("With keys of a file nothing is fetched, and the file's content appears nowhere (R7)")
+  func fileKeys() throws {
+    let issuer = try TokenIssuer(.secret)
+    let directory = try TemporaryDirectory()
+    try directory.write(try TokenIssuer.keySet([issuer]) + "\n", to: "keys.json")
+    let keys = JSONValue.Member(name: "keys", value: .string("file:" + directory.file("keys.json")))
+    try withRelay(app: Self.client(keys)) { relay, _ in
+      let token = try issuer.token(Self.claims("ann"))
+      #expect(try Self.post(relay, token, user: "ann").status == 201)
+      let forged = try TokenIssuer(.secret, secret: Array(repeating: 7, count: 32)).token(Self.claims("ann"))
+      #expect(try Self.post(relay, forged, user: "ann").status == 401)
+      #expect(!relay.log.contains(TokenIssuer.base64URL(issuer.secret)))
+    }
+  }
+
+  @Test(
+    "Too many contexts for one user are 429 with when to come again; the address is the one behind the proxy")
+  func limits() throws {
+    let limits: JSONValue = ["limits": ["contexts_per_user": "2/h", "contexts_per_address": "4/h"]]
+    try withRelay(top: limits) { relay, _ in
+      for _ in 1...2 { #expect([200, 201].contains(try relay.outside.postContext("ann", "YQ==").status)) }
+      let reply = try relay.outside.postContext("ann", "YQ==")
+      #expect(reply.status == 429 && reply.header("Retry-After") == "1800")
+      for number in 1...5 {
+        let headers = ["X-Forwarded-For": "192.0.2.9"]
+        let status = try relay.outside.postContext("user-\(number)", "YQ==", headers: headers).status
+        #expect(status == (number <= 4 ? 201 : 429))
+      }
+      #expect(try relay.outside.postContext("user-9", "YQ==").status == 201)
+      #expect(try relay.count("contexts") == 6)
+    }
+  }
+}

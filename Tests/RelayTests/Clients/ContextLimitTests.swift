@@ -1,0 +1,71 @@
+// How many contexts are taken, on a clock that the test moves.
+
+import Domain
+import JSON
+import Store
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("How many contexts are taken") struct ContextLimitTests {
+  private final class Bed {
+    let clock = ManualClock()
+    let bench: Bench
+    let server: Server
+
+    init(perUser: RateLimit?, perAddress: RateLimit?) throws {
+      bench = try Bench([Bench.app(), Bench.app("other")], clock: clock, isStarted: false)
+      try bench.startHousekeeping()
+      server = try bench.serve(limits: .init(contextsPerUser: perUser, contextsPerAddress: perAddress))
+    }
+
+    func stop() {
+      server.stop(graceMilliseconds: 5000)
+      bench.stop()
+    }
+
+    func post(_ user: String, app: String = "shop", from address: String? = nil) throws -> RawClient.Reply {
+      let client = try RawClient(port: server.port)
+      let field = address.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
+      try client.post("/v1/\(app)/contexts", #"{"ply_context":"YQ==","user_id":"\#(user)"}"#, field)
+      return try client.reply()
+    }
+  }
+
+  @Test("More for one user than so many are 429 with when to come again; repeats count, other users do not")
+  func perUser() throws {
+    let bed = try Bed(perUser: RateLimit(3, per: .minute), perAddress: nil)
+    defer { bed.stop() }
+    #expect(try (1...3).map { _ in try bed.post("u-1").status } == [201, 200, 200])
+    let reply = try bed.post("u-1")
+    #expect(reply.status == 429 && reply.header("Retry-After") == "20")
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:too-many-contexts")
+    #expect(try bed.post("u-2").status == 201)
+    #expect(try bed.post("u-1", app: "other").status == 201)
+    bed.clock.advance(19_500)
+    #expect(try bed.post("u-1").header("Retry-After") == "1")
+    bed.clock.advance(500)
+    #expect(try bed.post("u-1").status == 200)
+    #expect(bed.bench.metricsText.contains(#"receiptd_contexts_total{app="shop",result="limited"} 2"#))
+  }
+
+  @Test("More from one address are refused, whoever they are for; this machine's own are not counted")
+  func perAddress() throws {
+    let bed = try Bed(perUser: nil, perAddress: RateLimit(2, per: .hour))
+    defer { bed.stop() }
+    for number in 1...2 {
+      #expect(try bed.post("u-\(number)", from: "192.0.2.1").status == 201)
+      #expect(try bed.post("u-\(number)", app: "other", from: "2001:db8::\(number)").status == 201)
+    }
+    // What stands left of the last address may be made up.
+    let reply = try bed.post("u-3", from: "198.51.100.7, 192.0.2.1")
+    #expect(reply.status == 429 && reply.header("Retry-After") == "1800")
+    #expect(try bed.post("u-3", app: "other", from: "192.0.2.1").status == 429)
+    #expect(try bed.post("u-3", from: "2001:db8::ffff").status == 429)
+    #expect(try bed.post("u-3", from: "2001:db8:0:1::1").status == 201)
+    for number in 10...20 { #expect(try bed.post("u-\(number)").status == 201) }
+    let users = try bed.bench.reader.contexts(ContextFilter(), now: bed.bench.now, limit: 100).map(\.userID)
+    #expect(users.filter { $0 == "u-3" }.count == 1)
+  }
+}

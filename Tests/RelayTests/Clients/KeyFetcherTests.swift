@@ -1,0 +1,187 @@
+// Key sets that are fetched, from a provider that does what the test wants.
+
+import JSON
+import Platform
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("Fetched keys", .serialized) struct KeyFetcherTests {
+  /// An identity provider with a key set, and a relay that fetches it.
+  private final class Bed {
+    private struct Provider {
+      var status = "200 OK"
+      var keys = ""
+      var fetches = 0
+      var isHeld = false
+    }
+
+    private let provider = Monitor(Provider())
+    private let upstream: ScriptedServer
+    let bench: Bench
+    let fetcher: KeyFetcher
+    let server: Server
+
+    init(keys: String, status: String = "200 OK") throws {
+      provider.withLock { ($0.keys, $0.status) = (keys, status) }
+      let provider = provider
+      upstream = try ScriptedServer { connection in
+        while connection.readRequest() != nil {
+          let answer = provider.update { provider in
+            provider.fetches += 1
+            return (provider.status, provider.keys)
+          }
+          let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+          _ = provider.wait(until: deadline) { $0.isHeld ? nil : true }
+          connection.answer(answer.0, answer.1)
+        }
+      }
+      let url = "http://127.0.0.1:\(upstream.port)/jwks"
+      bench = try Bench([Bench.app(client: TokenAccessTests.client(.fetched(url: url)))])
+      fetcher = try bench.fetchKeys()
+      server = try bench.serve(keyFetcher: fetcher)
+    }
+
+    func stop() {
+      hold(false)
+      fetcher.windDown()
+      server.stop(graceMilliseconds: 5000)
+      fetcher.stop()
+      bench.stop()
+      upstream.stop()
+    }
+
+    var fetches: Int { provider.withLock { $0.fetches } }
+
+    func serve(_ keys: String, status: String = "200 OK") {
+      provider.update { ($0.keys, $0.status) = (keys, status) }
+    }
+
+    func hold(_ isHeld: Bool) { provider.update { $0.isHeld = isHeld } }
+
+    func waitForFetches(_ count: Int) throws {
+      let done: Bool? = provider.wait(until: soon()) { $0.fetches >= count ? true : nil }
+      try #require(done != nil)
+    }
+
+    func send(_ token: String) throws -> RawClient {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/shop/contexts", #"{"ply_context":"YQ=="}"#, "Authorization: Bearer \(token)\r\n")
+      return client
+    }
+
+    func post(_ token: String) throws -> RawClient.Reply { try send(token).reply() }
+  }
+
+  private static let first = Result { try TokenIssuer(.p256, keyID: "first") }
+  private static let second = Result { try TokenIssuer(.rsa, keyID: "second") }
+
+  private func reason(_ reply: RawClient.Reply) throws -> JSONValue? {
+    try JSONValue(parsing: reply.body)["reason"]
+  }
+
+  @Test(
+    "The first request waits for the first keys; rotated keys are picked up, and withdrawn ones are dropped")
+  func rotation() throws {
+    let (first, second) = (try Self.first.get(), try Self.second.get())
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    #expect(try bed.post(try first.token(claims)).status == 200)
+    #expect(bed.fetches == 1)
+    bed.serve(try TokenIssuer.keySet([second]))
+    #expect(try bed.post(try second.token(claims)).status == 200)
+    #expect(bed.fetches == 2)
+    let withdrawn = try bed.post(try first.token(claims))
+    #expect(withdrawn.status == 401)
+    #expect(try reason(withdrawn) == "unknown_key")
+    #expect(bed.fetches == 2)
+    #expect(bed.bench.metricsText.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"} 2"#))
+  }
+
+  @Test("A flood of unknown keys makes one fetch, for which all wait without a thread")
+  func flood() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    bed.hold(true)
+    let tokens = try (0..<20).map { try first.token(claims, header: #"{"alg":"ES256","kid":"k\#($0)"}"#) }
+    let clients = try tokens.map { try bed.send($0) }
+    try bed.waitForFetches(2)
+    // Others are served meanwhile, although more wait than there are threads.
+    #expect(try bed.post(try first.token(claims)).status == 200)
+    #expect(clients.allSatisfy { !$0.hasNews })
+    bed.hold(false)
+    for client in clients {
+      let reply = try client.reply()
+      #expect(reply.status == 401)
+      #expect(try reason(reply) == "unknown_key")
+    }
+    for number in 100..<200 {
+      let token = try first.token(claims, header: #"{"alg":"ES256","kid":"\#(number)"}"#)
+      #expect(try bed.post(token).status == 401)
+    }
+    #expect(bed.fetches == 2)
+  }
+
+  @Test("Without keys it is 503 with when to come again, never 401; once there are keys they count")
+  func unavailable() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: "no keys", status: "500 Internal Server Error")
+    defer { bed.stop() }
+    try bed.bench.waitForLog("could not fetch an app's key set")
+    let token = try first.token(TokenAccessTests.claims("u-1"))
+    let reply = try bed.post(token)
+    #expect(reply.status == 503 && reply.header("Retry-After") != nil)
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
+    // What no key could change is known without any.
+    #expect(try bed.post(try first.token([:], header: #"{"alg":"none"}"#)).status == 401)
+    bed.serve(try TokenIssuer.keySet([first]))
+    try bed.bench.waitForLog("fetched an app's key set")
+    #expect(try bed.post(token).status == 201)
+  }
+
+  @Test("When the provider fails, the keys that were fetched before stay in force")
+  func failing() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    for (status, keys) in [("200 OK", "<html>"), ("302 Found", ""), ("404 Not Found", "{}")] {
+      bed.serve(keys, status: status)
+      let unknown = try bed.post(try Self.second.get().token(claims))
+      #expect(unknown.status == 503)
+      #expect(try bed.post(try first.token(claims)).status == 200)
+    }
+    #expect(!bed.bench.logText.contains("html"))
+  }
+
+  @Test("A secret in a fetched set is no key: everyone could have fetched it")
+  func noSecrets() throws {
+    let (first, secret) = (try Self.first.get(), try TokenIssuer(.secret, keyID: "s"))
+    let bed = try Bed(keys: try TokenIssuer.keySet([first, secret]))
+    defer { bed.stop() }
+    #expect(try bed.post(try first.token(TokenAccessTests.claims("u-1"))).status == 201)
+    #expect(try bed.post(try secret.token(TokenAccessTests.claims("u-1"))).status == 401)
+  }
+
+  @Test("A stop waits for no provider: who waits is told to come again")
+  func stop() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    bed.hold(true)
+    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
+    try bed.waitForFetches(2)
+    bed.fetcher.windDown()
+    #expect(try client.reply().status == 503)
+    bed.stop()
+  }
+}

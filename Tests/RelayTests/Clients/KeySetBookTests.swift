@@ -1,0 +1,115 @@
+// When key sets are fetched, on a clock that the test reads out.
+
+import JSONWebToken
+import Platform
+import Testing
+
+@testable import Relay
+
+@Suite("When keys are fetched") struct KeySetBookTests {
+  private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+  private static let keys = Result { try KeySet(reading: Array(#"{"keys":[]}"#.utf8)) }
+
+  private func at(_ seconds: Int64) -> MonotonicInstant {
+    Self.start.advanced(byMilliseconds: seconds * 1000)
+  }
+
+  /// A book whose first fetch came at once.
+  private func book() throws -> KeySetBook {
+    var book = KeySetBook(url: "https://id.example.com/jwks", now: at(0))
+    #expect(book.prospect("k", now: at(0)) == .fetch)
+    #expect(book.begin(now: at(0)) && !book.begin(now: at(0)))
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(0))
+    return book
+  }
+
+  @Test("At intervals: those of the answer within bounds, else a quarter of an hour")
+  func intervals() throws {
+    for (age, seconds) in [(nil, 900), (0, 300), (60_000, 300), (3_600_000, 3600), (Int64.max, 86_400)]
+      as [(Int64?, Int64)]
+    {
+      var book = try book()
+      #expect(!book.begin(now: at(899)) && book.begin(now: at(900)))
+      _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: age, now: at(900))
+      #expect(!book.begin(now: at(900 + seconds - 1)) && book.begin(now: at(900 + seconds)))
+    }
+  }
+
+  @Test("An unknown key causes one fetch a minute, and whatever keys are named, one in ten seconds")
+  func unknownKeys() throws {
+    var book = try book()
+    #expect(book.prospect("new", now: at(1)) == .fetch)
+    book.wait(for: "new", now: at(1)) { _ in }
+    // Others wait for the same fetch.
+    #expect(book.prospect("other", now: at(1)) == .fetch)
+    let begins = book.begin(now: at(1))
+    #expect(begins)
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(2))
+    #expect(book.prospect("new", now: at(2)) == .none && book.prospect("other", now: at(2)) == .none)
+    #expect(book.prospect("other", now: at(10)) == .none && book.prospect("other", now: at(11)) == .fetch)
+    #expect(book.prospect("new", now: at(60)) == .none && book.prospect("new", now: at(61)) == .fetch)
+    var fetches = 0
+    for second in 61..<121 {
+      for number in 0..<50 where book.prospect("k\(second).\(number)", now: at(Int64(second))) == .fetch {
+        book.wait(for: "k\(second).\(number)", now: at(Int64(second))) { _ in }
+      }
+      guard book.begin(now: at(Int64(second))) else { continue }
+      fetches += 1
+      _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(Int64(second)))
+    }
+    #expect(fetches == 6)
+  }
+
+  @Test(
+    "After a failure it is tried again, later and later, and the keys stay in force meanwhile"
+  )
+  func failures() throws {
+    var book = try book()
+    book.wait(for: "new", now: at(100)) { _ in }
+    let begins = book.begin(now: at(100))
+    #expect(begins)
+    _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(100))
+    #expect(book.keys != nil)
+    #expect(book.prospect("new", now: at(100)) == .later(milliseconds: 1000))
+    var now: Int64 = 100
+    for pause in [1, 5, 15, 60, 300, 300] as [Int64] {
+      #expect(!book.begin(now: at(now + pause - 1)) && book.begin(now: at(now + pause)))
+      now += pause
+      _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(now))
+    }
+    let beginsAgain = book.begin(now: at(now + 300))
+    #expect(beginsAgain)
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(now + 300))
+    #expect(book.failures == 0 && !book.begin(now: at(now + 301)))
+  }
+
+  @Test(
+    "Who waits is woken once, by an answer, by the end of their time, or by the stop; and only so many wait")
+  func waiting() throws {
+    let woken = Monitor<[KeySetBook.Waking]>([])
+    var book = try book()
+    let wake: @Sendable (KeySetBook.Waking) -> Void = { waking in woken.update { $0.append(waking) } }
+    book.wait(for: "a", now: at(20), wake)
+    #expect(book.begin(now: at(20)) && book.expire(now: at(25)).isEmpty)
+    for wake in book.expire(now: at(26)) { wake() }
+    book.wait(for: "b", now: at(26), wake)
+    for wake in book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(27)) { wake() }
+    book.wait(for: "c", now: at(40), wake)
+    for wake in book.dismissAll() { wake() }
+    #expect(book.dismissAll().isEmpty && book.expire(now: at(900)).isEmpty)
+    #expect(woken.withLock { $0 } == [.failed(retryAfterMilliseconds: 1000), .fetched, .stopping])
+    for number in 0..<KeySetBook.waitersMax { book.wait(for: "\(number)", now: at(60)) { _ in } }
+    #expect(book.prospect("one more", now: at(60)) == .later(milliseconds: 1000))
+  }
+
+  @Test("What an answer says of its age is read, and anything else is nothing")
+  func ages() {
+    #expect(CacheAge.milliseconds("public, max-age=600, must-revalidate") == 600_000)
+    #expect(CacheAge.milliseconds("MAX-AGE=\"7\"") == 7000)
+    #expect(CacheAge.milliseconds("no-store, max-age=600") == 0)
+    #expect(CacheAge.milliseconds("max-age=99999999999999999999") == .max)
+    for text in [nil, "", "max-age", "max-age=", "max-age=-1", "s-maxage=5", "max-age=1.5"] as [String?] {
+      #expect(CacheAge.milliseconds(text) == nil, "\(text ?? "none")")
+    }
+  }
+}

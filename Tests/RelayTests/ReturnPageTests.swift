@@ -1,0 +1,194 @@
+// The page on the way back into the app (SC24, PL24): what it says in each state, to whom, and where its
+// button leads.
+
+import AppLinks
+import Domain
+import Platform
+import Store
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("The return page") struct ReturnPageTests {
+  typealias Bed = ReturnPageBed
+
+  @Test("In every state it says what the relay knows, in every language, in less than 10 kB (SC24, PL24)")
+  func states() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let checkouts = try bed.everyState()
+    #expect(checkouts.count == ReturnOutcome.allCases.count - 1, "all but a store that cannot be read")
+    for (outcome, query) in checkouts {
+      for language in PageLanguage.allCases {
+        let page = try bed.page(query, language: language.tag)
+        let message = outcome.message(language.words)
+        let heading = message.heading.text(app: "Example")
+        #expect(page.reply.status == 200 && page.markup.utf8.count < 10_000, "\(outcome) \(language)")
+        #expect(page.markup.contains("<html lang=\"\(language.tag)\">"))
+        #expect(page.heading == heading && page.title == "\(heading) · Example", "\(outcome) \(language)")
+        #expect(page.text.contains(message.text.text(app: "Example")), "\(outcome) \(language)")
+        #expect(page.text.contains(language.words.updatesItself) == outcome.isUnderWay)
+        #expect((page.refreshSeconds != nil) == outcome.isUnderWay, "\(outcome)")
+        #expect(page.reply.header("Content-Language") == language.tag)
+      }
+    }
+  }
+
+  @Test("What the query claims changes nothing that is known (PL24)")
+  func claims() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    for (outcome, query) in try bed.everyState() where outcome != .waiting && outcome != .noPaymentYet {
+      let said = try bed.page(query).text
+      for claim in ["success", "cancel", "paid", "<b>"] {
+        #expect(try bed.page(query + "&result=\(claim)").text == said, "\(outcome)")
+      }
+    }
+    let id = try bed.bench.post(100)
+    let open = "?context_id=\(id)"
+    let words = PageLanguage.en.words
+    #expect(try bed.page(open + "&result=cancel").heading == words.noPaymentYet.heading.text(app: "Example"))
+    for query in ["", "&result=success", "&result=nonsense", "&result=%FF"] {
+      #expect(try bed.page(open + query).heading == words.waiting.heading.text(app: "Example"))
+    }
+    for query in [open, open + "&result=success", open + "&result=cancel"] {
+      let text = try bed.page(query).text
+      #expect(!text.contains("received and") && !text.contains("Thank"), "nothing that is not known")
+    }
+  }
+
+  @Test("It is for people whatever the query is, and nothing of the query comes into it")
+  func hostileQueries() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let hostile = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
+    let queries = [
+      "", "?", "?context_id=", "?context_id=ctx_1", "?context_id=\(hostile)", "?context_id=%FF", "?%",
+      "?session_id=\(hostile)", "?session_id=cs_", "?session_id=cs_a%22b", "?session_id=cs_a%0d%0aX:y",
+      "?session_id={CHECKOUT_SESSION_ID}", "?session_id=cs_" + String(repeating: "a", count: 300),
+      "?context_id=ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ%3B", "?result=\(hostile)&\(hostile)=\(hostile)",
+      "?context_id[]=ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ",
+    ]
+    let plain = try bed.page("")
+    for query in queries {
+      let page = try bed.page(query)
+      #expect(page.reply.status == 200 && page.markup == plain.markup, "\(query)")
+    }
+    #expect(plain.heading == "Your way back to Example" && plain.refreshSeconds == nil)
+    #expect(plain.links[0] == "https://pay.example.com/v1/shop/return")
+  }
+
+  @Test("It never shows who somebody is, and no id but in the addresses that lead back")
+  func secrets() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    for (outcome, query) in try bed.everyState() {
+      let page = try bed.page(query)
+      for secret in ["user-", "ctx_", "cs_", "sub_", "rcp_", "price_", "blob", "http_422", "operator"] {
+        #expect(!page.text.contains(secret), "\(outcome): \(secret)")
+      }
+    }
+  }
+
+  @Test("A checkout that only its session names is found, by its own app alone")
+  func sessions() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let words = PageLanguage.en.words
+    func heading(_ query: String, app: String = "shop") throws -> String {
+      try bed.page(query, app: app).heading
+    }
+    // Before the first event: as good as open, and looked at again.
+    let before = try bed.page("?session_id=cs_test_1&result=success")
+    #expect(before.heading == words.waiting.heading.text(app: "Example") && before.refreshSeconds == 10)
+    try bed.buy(1, .checkoutPaid)
+    let after = try bed.page("?session_id=cs_test_1")
+    #expect(after.heading == words.paid.heading.text(app: "Example"))
+    #expect(after.links[0] == "https://pay.example.com/v1/shop/return?context_id=\(id)")
+    // The context that is known goes before the session, and one that is not does not hide it.
+    #expect(try heading("?context_id=\(id)&session_id=cs_none") == after.heading)
+    let other = "ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ"
+    #expect(try heading("?session_id=cs_test_1&context_id=\(other)") == after.heading)
+    // Another app's are as unknown as ones that never were.
+    for query in ["?context_id=\(id)", "?context_id=\(other)"] {
+      #expect(try bed.page(query, app: "other").heading == words.unknown.heading.text(app: "other"))
+    }
+    #expect(
+      try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
+  }
+
+  @Test("A page slows down with the age of what it waits for")
+  func pace() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    var paces: [Int?] = []
+    for milliseconds: Int64 in [0, 120_000, 480_000, 3_000_000] {
+      bed.clock.advance(milliseconds)
+      paces.append(try bed.page("?context_id=\(id)").refreshSeconds)
+    }
+    #expect(paces == [3, 5, 15, 60])
+    // A repeat is a new checkout.
+    try bed.bench.post(1)
+    #expect(try bed.page("?context_id=\(id)").refreshSeconds == 3)
+    #expect(ReturnPage.refreshSeconds(ageMilliseconds: -5) == 3)
+  }
+
+  @Test("The same request gives the same answer, HEAD gives its head, and nothing is written (SC16, SC17)")
+  func idempotent() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    let before = try bed.bench.reader.contexts(ContextFilter(), now: bed.bench.now, limit: 10)
+    let first = try bed.page("?context_id=\(id)")
+    let second = try bed.page("?context_id=\(id)")
+    #expect(first.markup == second.markup && first.stableHead == second.stableHead)
+    let head = try bed.page("?context_id=\(id)", method: "HEAD")
+    #expect(head.markup.isEmpty && head.stableHead == first.stableHead)
+    #expect(try bed.bench.reader.contexts(ContextFilter(), now: bed.bench.now, limit: 10) == before)
+    let posted = try bed.page("?context_id=\(id)", method: "POST")
+    #expect(posted.reply.status == 405 && posted.reply.header("Allow") == "GET, HEAD")
+  }
+
+  @Test("The browser is told to load nothing, keep nothing and pass nothing on (SC18)")
+  func headers() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let reply = try bed.page("").reply
+    #expect(reply.header("Content-Type") == "text/html; charset=utf-8")
+    #expect(reply.header("Cache-Control") == "no-store" && reply.header("Set-Cookie") == nil)
+    #expect(reply.header("X-Content-Type-Options") == "nosniff")
+    #expect(reply.header("Referrer-Policy") == "no-referrer")
+    #expect(reply.header("Vary") == "Accept-Language, User-Agent")
+    let policy = try #require(reply.header("Content-Security-Policy"))
+    for directive in ["default-src 'none'", "style-src 'sha256-", "frame-ancestors 'none'"] {
+      #expect(policy.contains(directive))
+    }
+    #expect(!policy.contains("unsafe-inline") && !policy.contains("script-src"))
+    #expect(try bed.page("").markup.contains("<meta name=\"robots\" content=\"noindex, nofollow\">"))
+  }
+
+  @Test("An app without links has no such page")
+  func withoutLinks() throws {
+    let bench = try Bench([Bench.app()], isStarted: false)
+    let server = try bench.serve()
+    defer { server.stop(graceMilliseconds: 0) }
+    let client = try RawClient(port: server.port)
+    try client.get("/v1/shop/return")
+    let reply = try client.reply()
+    #expect(reply.status == 404 && reply.header("Content-Type") == "application/problem+json")
+  }
+
+  @Test("Where the store cannot be read, the page says so, and looks again")
+  func unavailable() throws {
+    let links = try Bed.links()
+    let page = ReturnPage.page(
+      .unavailable, links, app: "shop", name: nil, device: .iOS, language: .de, refreshSeconds: 10)
+    let response = page.response(status: 503)
+    let markup = String(decoding: response.body, as: UTF8.self)
+    #expect(response.status == 503 && markup.contains("content=\"10\"") && page.button != nil)
+    #expect(page.heading == "Einen Moment, bitte")
+  }
+}

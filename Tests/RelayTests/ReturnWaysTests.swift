@@ -1,0 +1,125 @@
+// Where the return page leads on each kind of device, and that names of apps are only names.
+
+import AppLinks
+import HTML
+import Testing
+
+@testable import HTTPServer
+@testable import Relay
+
+@Suite("The ways back into the app") struct ReturnWaysTests {
+  private static let origin = "https://pay.example.com"
+  private static let target = "/v1/shop/return?context_id=ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ"
+
+  private static func page(
+    _ links: AppConfiguration.Links, _ device: ReturnDevice, language: PageLanguage = .en
+  ) -> PublicPage {
+    ReturnPage.page(
+      .delivered, links, app: "shop", name: .context("ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ"), device: device,
+      language: language, refreshSeconds: 3)
+  }
+
+  @Test("One button leads back: by the universal link, or on Android to the package (PL24)")
+  func buttons() throws {
+    let links = try ReturnPageBed.links()
+    let universal = Self.origin + Self.target
+    let store = "https%3A%2F%2Fplay.google.com%2Fstore%2Fapps%2Fdetails%3Fid%3Dcom.example.app"
+    let intent =
+      "intent://pay.example.com\(Self.target)#Intent;scheme=https;package=com.example.app;"
+      + "S.browser_fallback_url=\(store);end"
+    #expect(Self.page(links, .iOS).button?.link.text == universal)
+    #expect(Self.page(links, .other).button?.link.text == universal)
+    #expect(Self.page(links, .android).button?.link.text == intent)
+
+    var bare = links
+    bare.returnPage = nil
+    let fallback = try #require(Self.page(bare, .android).button?.link.text)
+    #expect(fallback.contains("S.browser_fallback_url=https%3A%2F%2Fpay.example.com%2Fv1%2Fshop%2Freturn%3F"))
+    #expect(Self.page(bare, .iOS).button?.text == "Back to shop")
+  }
+
+  @Test("The scheme is the second way, the store the third, and neither where it is of no use")
+  func others() throws {
+    let links = try ReturnPageBed.links()
+    let scheme = "exampleapp://pay.example.com" + Self.target
+    let (apple, google) = (
+      "https://apps.apple.com/app/id1", "https://play.google.com/store/apps/details?id=com.example.app"
+    )
+    #expect(Self.page(links, .iOS).others.map(\.link.text) == [scheme, apple])
+    #expect(Self.page(links, .android).others.map(\.link.text) == [google])
+    #expect(Self.page(links, .other).others.map(\.link.text) == [scheme, apple, google])
+    var bare = links
+    bare.returnPage = .init(name: "Example")
+    bare.ios?.scheme = nil
+    for device in ReturnDevice.allCases { #expect(Self.page(bare, device).others.isEmpty) }
+  }
+
+  @Test("Where there is no app to lead to, the page says that it can be closed")
+  func withoutApp() throws {
+    let close = PageLanguage.en.words.canCloseAndGoBack.text(app: "Example")
+    var none = try ReturnPageBed.links()
+    (none.ios, none.android) = (nil, nil)
+    var (apple, google) = (try ReturnPageBed.links(), try ReturnPageBed.links())
+    (apple.android, google.ios) = (nil, nil)
+    for device in ReturnDevice.allCases {
+      let page = Self.page(none, device)
+      #expect(page.button == nil && page.sentences.last == close)
+      #expect(page.others.allSatisfy { $0.link.text.hasPrefix("https://") })
+    }
+    // Not a button that leads from this page to this page.
+    #expect(Self.page(apple, .android).button == nil && Self.page(google, .iOS).button == nil)
+    #expect(Self.page(apple, .other).button != nil && Self.page(google, .other).button != nil)
+    #expect(Self.page(apple, .iOS).sentences.contains(close) == false)
+  }
+
+  @Test(
+    "The device is what the browser says it is",
+    arguments: [
+      ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1", .iOS),
+      ("Mozilla/5.0 (iPad; CPU OS 12_2 like Mac OS X) Safari/604.1", .iOS),
+      ("Mozilla/5.0 (Linux; Android 15; Pixel 9) Chrome/130.0 Mobile Safari/537.36", .android),
+      ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15", .other),
+      ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", .other), ("\"><script>", .other), ("", .other),
+      (nil, .other),
+    ] as [(String?, ReturnDevice)])
+  func devices(userAgent: String?, device: ReturnDevice) {
+    #expect(ReturnDevice(userAgent: userAgent) == device)
+  }
+
+  @Test(
+    "A name is shown as it is, whatever it is, in every language",
+    arguments: [
+      "<script>document.title='x'</script>", "\"><img src=x onerror=alert(1)>", "Q&A;package=evil.app",
+      "\u{202E}gnp.exe", "</title><meta http-equiv=refresh content=0>", "Name\r\nX: y",
+      String(repeating: "W", count: 100),
+    ])
+  func hostileNames(name: String) throws {
+    var links = try ReturnPageBed.links()
+    links.returnPage?.name = name
+    for language in PageLanguage.allCases {
+      for device in ReturnDevice.allCases {
+        let response = Self.page(links, device, language: language).response()
+        let markup = String(decoding: response.body, as: UTF8.self)
+        #expect(markup.utf8.count < 10_000)
+        for sign in ["<script", "<img", "</title><", "\u{202E}", "\r"] { #expect(!markup.contains(sign)) }
+        #expect(markup.components(of: "<meta http-equiv").count == 1, "there is nothing to wait for")
+        #expect(markup.components(of: "<h1>").count == 2)
+        #expect(response.headers.allSatisfy { Response.fault(name: $0.name, value: $0.value) == nil })
+        #expect(!response.headers.contains { $0.value.contains("evil") || $0.value.contains("X: y") })
+        let intent = Self.page(links, device, language: language).button?.link.text ?? ""
+        #expect(!intent.contains("evil"), "the name is in no address")
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate func components(of separator: String) -> [Substring] {
+    var (parts, rest) = ([Substring](), self[...])
+    while let range = rest.firstRange(of: separator) {
+      parts.append(rest[..<range.lowerBound])
+      rest = rest[range.upperBound...]
+    }
+    return parts + [rest]
+  }
+}

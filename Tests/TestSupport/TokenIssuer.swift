@@ -1,0 +1,142 @@
+// Who gives out tokens in tests: keys and signatures by the `openssl` program, so that nothing of ours
+// vouches for itself. Keys are in a directory of their own, which goes with the issuer. One thread.
+
+import Cryptography
+import FoundationEssentials
+import Glibc
+public import JSON
+
+/// One signing key, and tokens signed with it.
+public final class TokenIssuer: @unchecked Sendable {
+  public enum KeyType: String, Sendable, CaseIterable {
+    case rsa = "RS256"
+    case p256 = "ES256"
+    case secret = "HS256"
+  }
+
+  /// What could not be done.
+  struct Failure: Error { let output: String }
+
+  public let type: KeyType
+  public let keyID: String?
+  /// Of the type `secret`.
+  public let secret: [UInt8]
+  private let directory: String
+  private var keyFile: String { directory + "/key.pem" }
+
+  /// - Parameter rsaBits: few, for a key that is to be refused.
+  public init(
+    _ type: KeyType, keyID: String? = "k1", rsaBits: Int = 2048, curve: String = "prime256v1",
+    secret: [UInt8] = Array("a secret of more than 32 bytes, for tests".utf8)
+  ) throws {
+    self.type = type
+    self.keyID = keyID
+    self.secret = secret
+    directory = try Self.run("mktemp -d")
+    switch type {
+    case .rsa: try Self.run("openssl genrsa -traditional -out \(directory)/key.pem \(rsaBits) 2>/dev/null")
+    case .p256: try Self.run("openssl ecparam -name \(curve) -genkey -noout -out \(directory)/key.pem")
+    case .secret: break
+    }
+  }
+
+  deinit { _ = try? Self.run("rm -r \(directory)") /* what is left is in the temporary directory */ }
+
+  @discardableResult private static func run(_ command: String) throws -> String {
+    let run = try ShellRun(["sh", "-c", command])
+    guard run.code == 0 else { throw Failure(output: run.output) }
+    return String(run.output.prefix { $0 != "\n" })
+  }
+
+  /// The public key as PEM.
+  public func pem() throws -> String {
+    try ShellRun(["openssl", "pkey", "-in", keyFile, "-pubout"]).output
+  }
+
+  /// The key as a JWK.
+  public func jwk(_ more: [JSONValue.Member] = []) throws -> JSONValue {
+    var members: [JSONValue.Member]
+    switch type {
+    case .secret:
+      members = [
+        .init(name: "kty", value: "oct"), .init(name: "k", value: .string(Self.base64URL(secret))),
+      ]
+    case .rsa:
+      let digits = try Self.run("openssl rsa -in \(keyFile) -noout -modulus").dropFirst("Modulus=".count)
+      let modulus = Hex.decodeLowercase(digits.lowercased()) ?? []
+      members = [
+        .init(name: "kty", value: "RSA"), .init(name: "n", value: .string(Self.base64URL(modulus))),
+        .init(name: "e", value: "AQAB"),
+      ]
+    case .p256:
+      let der = try Self.run("openssl pkey -in \(keyFile) -pubout -outform DER | base64 -w0")
+      let point = [UInt8](Data(base64Encoded: der) ?? Data()).suffix(64)
+      members = [
+        .init(name: "kty", value: "EC"), .init(name: "crv", value: "P-256"),
+        .init(name: "x", value: .string(Self.base64URL(Array(point.prefix(32))))),
+        .init(name: "y", value: .string(Self.base64URL(Array(point.suffix(32))))),
+      ]
+    }
+    if let keyID { members.append(.init(name: "kid", value: .string(keyID))) }
+    return .object(members + more)
+  }
+
+  /// The text of a JWK Set with the keys of these issuers.
+  public static func keySet(_ issuers: [TokenIssuer]) throws -> String {
+    let set: JSONValue = ["keys": .array(try issuers.map { try $0.jwk() })]
+    return set.text
+  }
+
+  /// A token with these claims.
+  /// - Parameter header: in place of the usual one.
+  public func token(_ claims: JSONValue, header: String? = nil) throws -> String {
+    try token(claims: claims.text, header: header)
+  }
+
+  /// The same, with the text of the claims.
+  public func token(claims: String, header: String? = nil) throws -> String {
+    var usual: [JSONValue.Member] = [
+      .init(name: "alg", value: .string(type.rawValue)), .init(name: "typ", value: "JWT"),
+    ]
+    if let keyID { usual.append(.init(name: "kid", value: .string(keyID))) }
+    let head = header ?? JSONValue.object(usual).text
+    let message = Self.base64URL(Array(head.utf8)) + "." + Self.base64URL(Array(claims.utf8))
+    return message + "." + Self.base64URL(try signature(of: Array(message.utf8)))
+  }
+
+  /// What the key says to a message, in the form of its algorithm (RFC 7518 §3).
+  public func signature(of message: [UInt8]) throws -> [UInt8] {
+    if type == .secret { return try HMACSHA256(key: secret).authenticationCode(for: message) }
+    let text = String(decoding: message, as: UTF8.self)
+    let base64 = try Self.run(
+      "printf %s '\(text)' | openssl dgst -sha256 -sign \(keyFile) -binary | base64 -w0")
+    let bytes = [UInt8](Data(base64Encoded: base64) ?? Data())
+    return type == .rsa ? bytes : Self.rawSignature(bytes)
+  }
+
+  /// r and s of a DER signature, in 32 bytes each.
+  private static func rawSignature(_ der: [UInt8]) -> [UInt8] {
+    var rest = der.dropFirst(2)
+    var raw: [UInt8] = []
+    for _ in 0..<2 {
+      let length = Int(rest.dropFirst().first ?? 0)
+      let number = rest.dropFirst(2).prefix(length).drop { $0 == 0 }
+      raw += [UInt8](repeating: 0, count: max(0, 32 - number.count)) + number
+      rest = rest.dropFirst(2 + length)
+    }
+    return raw
+  }
+
+  /// Without padding (RFC 7515 §2).
+  public static func base64URL(_ bytes: [UInt8]) -> String {
+    String(
+      Data(bytes).base64EncodedString().compactMap { character in
+        switch character {
+        case "+": "-"
+        case "/": "_"
+        case "=": nil
+        default: character
+        }
+      })
+  }
+}
