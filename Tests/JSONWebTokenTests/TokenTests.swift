@@ -130,6 +130,16 @@ enum Issuers {
         for keys in keys { #expect(outcome(try forger.token(claims, header: header), keys) == "signature") }
       }
     }
+    // A token that brings its own key, or says where to get it (RFC 8725 §3.10).
+    let stranger = try TokenIssuer(.p256, keyID: "x")
+    for member in [
+      #""jwk":\#(try stranger.jwk().text)"#, #""jku":"http://127.0.0.1/""#, #""x5u":"file:///""#,
+    ] {
+      let own = try stranger.token(claims, header: #"{"alg":"ES256","kid":"x",\#(member)}"#)
+      #expect(outcome(own, try allKeys()) == "unknown_key")
+      let known = try stranger.token(claims, header: #"{"alg":"ES256","kid":"e",\#(member)}"#)
+      #expect(outcome(known, try allKeys()) == "signature")
+    }
     // One key's name on another's signature.
     let swapped = try Issuers.rsa.get().token(claims, header: #"{"alg":"RS256","kid":"e"}"#)
     #expect(outcome(swapped, try allKeys()) == "algorithm")

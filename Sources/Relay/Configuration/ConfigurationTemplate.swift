@@ -85,7 +85,7 @@ public enum ConfigurationTemplate {
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
       apps: {
         ios: {
-          // The keys that the app shows when it posts a context, or client: "open" to let anyone post.
+          // Who may post contexts: whoever shows one of the keys, or a token; or client: "open" for anyone.
           client: {
             keys: ["env:IOS_CLIENT_KEY"],
             // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.

@@ -58,6 +58,14 @@ struct SecretReader {
       }
     }
 
+    /// What is to be put where it is read from.
+    var advice: String {
+      switch self {
+      case .secret: "put the secret alone into it, on one line"
+      case .document: "put the keys into it"
+      }
+    }
+
     /// What is wrong with a value.
     func flaw(in value: String) -> String? {
       switch self {
@@ -101,7 +109,7 @@ struct SecretReader {
     }
     if let flaw = form.flaw(in: value) {
       return unavailable(
-        path, source, "\(flaw) (in the environment variable \(name)); set it to the secret alone")
+        path, source, "\(flaw) (in the environment variable \(name)); \(form.advice)")
     }
     return Secret(value, source: source)
   }
@@ -128,10 +136,10 @@ struct SecretReader {
       if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     }
     guard let value = String(validating: bytes, as: UTF8.self) else {
-      return unavailable(path, source, "is not UTF-8 text (in \(file)); put the secret alone into it")
+      return unavailable(path, source, "is not UTF-8 text (in \(file)); \(form.advice)")
     }
     if let flaw = form.flaw(in: value) {
-      return unavailable(path, source, "\(flaw) (in \(file)); put the secret alone into it, on one line")
+      return unavailable(path, source, "\(flaw) (in \(file)); \(form.advice)")
     }
     return Secret(value, source: source)
   }
