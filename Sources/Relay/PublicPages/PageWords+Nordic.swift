@@ -24,7 +24,7 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalningen har kommit in",
-      text: "Tack! Din betalning har kommit in och meddelas nu till \(.app)."),
+      text: "Tack! Din betalning har kommit in, och \(.app) får besked nu."),
     delivered: Message(
       heading: "Betalningen är klar",
       text: "Tack! Din betalning har kommit in, och \(.app) har fått besked."),
@@ -84,7 +84,7 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er mottatt",
-      text: "Takk! Betalingen din er mottatt og meldes nå til \(.app)."),
+      text: "Takk! Betalingen din er mottatt, og \(.app) får beskjed nå."),
     delivered: Message(
       heading: "Betalingen er fullført",
       text: "Takk! Betalingen din er mottatt, og \(.app) har fått beskjed."),
@@ -145,7 +145,7 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er modtaget",
-      text: "Tak! Din betaling er modtaget og meddeles nu til \(.app)."),
+      text: "Tak! Din betaling er modtaget, og \(.app) får besked nu."),
     delivered: Message(
       heading: "Betalingen er gennemført",
       text: "Tak! Din betaling er modtaget, og \(.app) har fået besked."),
@@ -202,14 +202,14 @@ extension PageWords {
     underWay: Message(
       heading: "Maksusi on matkalla",
       text: """
-        Osto on valmis. Rahan saapuminen voi kestää hetken, joillakin pankeilla muutaman päivän. Sinun ei \
+        Osto on tehty. Rahan saapuminen voi kestää hetken, joillakin pankeilla muutaman päivän. Sinun ei \
         tarvitse maksaa uudelleen.
         """),
     paid: Message(
       heading: "Maksu on saatu",
       text: "Kiitos! Maksusi on saatu, ja siitä ilmoitetaan parhaillaan sovellukselle \(.app)."),
     delivered: Message(
-      heading: "Maksu on valmis",
+      heading: "Maksu on suoritettu",
       text: "Kiitos! Maksusi on saatu, ja siitä on ilmoitettu sovellukselle \(.app)."),
     undelivered: Message(
       heading: "Maksu on saatu",

@@ -1,5 +1,5 @@
-// The public pages' words in French (vous), Spanish (tú), Italian (tu) and Portuguese (in the words that
-// Portugal and Brazil share). Pure; any thread.
+// The public pages' words in French (vous), Spanish (tú), Italian (tu) and Portuguese (of Portugal, as
+// near as may be to what Brazil reads). Pure; any thread.
 
 extension PageWords {
   static let french = PageWords(
@@ -113,7 +113,7 @@ extension PageWords {
         """),
     unknown: Message(
       heading: "Volver a \(.app)",
-      text: "Esta página no sabe qué ha sido de tu pago. Lo verás en \(.app)."),
+      text: "Esta página no conoce el resultado de tu pago. Lo verás en \(.app)."),
     unavailable: Message(
       heading: "Un momento, por favor",
       text: """
@@ -175,7 +175,7 @@ extension PageWords {
         """),
     unknown: Message(
       heading: "Torna a \(.app)",
-      text: "Questa pagina non sa che cosa sia stato del tuo pagamento. Lo vedrai in \(.app)."),
+      text: "Questa pagina non conosce l’esito del tuo pagamento. Lo vedrai in \(.app)."),
     unavailable: Message(
       heading: "Un momento, per favore",
       text: """
@@ -196,7 +196,7 @@ extension PageWords {
     canCloseAndGoBack: "Pode fechar esta página e voltar para \(.app).",
     canClose: "Pode fechar esta página.",
     waiting: Message(
-      heading: "A aguardar confirmação",
+      heading: "À espera de confirmação",
       text: "O seu pagamento ainda não foi confirmado. Normalmente, isto demora só um momento."),
     noPaymentYet: Message(
       heading: "Nenhum pagamento até agora",
@@ -217,7 +217,7 @@ extension PageWords {
       heading: "Pagamento recebido",
       text: """
         O seu pagamento foi recebido; não é preciso pagar novamente. Ainda não foi possível comunicá-lo a \
-        \(.app). Se, mais tarde, a sua compra ainda não aparecer, contacte a assistência da aplicação.
+        \(.app). Se, mais tarde, a sua compra ainda não aparecer, procure a assistência da aplicação.
         """),
     unpaid: Message(
       heading: "Pagamento não concluído",
@@ -225,7 +225,7 @@ extension PageWords {
     cancelled: Message(
       heading: "Compra cancelada",
       text: """
-        Esta compra foi cancelada. Se já pagou, contacte a assistência de \(.app) antes de pagar \
+        Esta compra foi cancelada. Se já pagou, procure a assistência de \(.app) antes de pagar \
         novamente.
         """),
     expired: Message(

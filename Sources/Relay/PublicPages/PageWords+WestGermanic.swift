@@ -103,9 +103,9 @@ extension PageWords {
         von \(.app), bevor Sie noch einmal bezahlen.
         """),
     expired: Message(
-      heading: "Kauf abgelaufen",
+      heading: "Kaufvorgang abgelaufen",
       text: """
-        Für diesen Kauf ist keine Zahlung rechtzeitig eingegangen. Sie können in \(.app) neu beginnen. \
+        Für diesen Kauf ist nicht rechtzeitig eine Zahlung eingegangen. Sie können in \(.app) neu beginnen. \
         Falls Sie schon bezahlt haben, sehen Sie bitte zuerst dort nach.
         """),
     unknown: Message(
