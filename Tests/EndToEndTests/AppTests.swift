@@ -171,6 +171,37 @@ private struct WatchedTransport: Transport {
     }
   }
 
+  @Test("With a token of its user the app posts for that user alone")
+  func usesTokens() async throws {
+    let issuer = try TokenIssuer(.secret)
+    let directory = try TemporaryDirectory()
+    try directory.write(try TokenIssuer.keySet([issuer]), to: "keys.json")
+    let rules: JSONValue = [
+      "issuer": "https://id.example.com/", "audience": "relay",
+      "keys": .string("file:" + directory.file("keys.json")),
+    ]
+    try await Self.withRelay(top: ["apps": ["shop": ["client": ["jwt": rules]]]]) { relay, _ in
+      let token = try issuer.token([
+        "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
+        "exp": .integer(Stripe.unixSeconds + 600),
+      ])
+      let client = RelayClient(
+        relay: try #require(URL(string: "http://127.0.0.1:\(relay.outside.api.port)")), app: "shop",
+        credential: .token { token })
+      let context = Self.context(Checkout("ann"))
+      let posted = try await client.post(context, userID: "ann")
+      #expect(posted.userID == "ann" && !posted.isRepeat)
+      let refused = await #expect(throws: RelayError.self) {
+        try await client.post(context, userID: "bob")
+      }
+      guard case .http(let failure) = refused else { throw NeverHappened(what: "a refusal") }
+      #expect(failure.status == 403 && failure.problem?.type == "urn:receiptd:problem:wrong-user")
+      #expect(!"\(failure)".contains(token))
+      #expect(try await client.status(of: posted.contextID).state == .open)
+      #expect(try relay.count("contexts") == 1)
+    }
+  }
+
   @Test("A context outlives a dead network: the relay starts while the app is still trying")
   func survivesADeadNetwork() async throws {
     let port = try ReservedPort()
