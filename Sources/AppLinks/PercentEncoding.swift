@@ -1,12 +1,21 @@
 // Percent-encoding (RFC 3986 §2.1). Pure; any thread.
 
-enum PercentEncoding {
+/// What stands in an address in place of bytes that cannot.
+public enum PercentEncoding {
   /// Everything but the characters that never need it (§2.3).
-  static func encoded(_ text: String) -> String {
+  public static func encoded(_ text: String) -> String { escaped(text, isKept: isUnreserved) }
+
+  /// Whether a byte stands for itself wherever it stands (§2.3).
+  public static func isUnreserved(_ byte: UInt8) -> Bool {
+    ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte)
+  }
+
+  /// Each byte that is not kept as `%` and two capital digits.
+  static func escaped(_ text: String, isKept: (UInt8) -> Bool) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
     for byte in text.utf8 {
-      if ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
+      if isKept(byte) {
         out.append(byte)
       } else {
         out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

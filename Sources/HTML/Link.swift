@@ -34,7 +34,7 @@ public struct Link: Sendable, Hashable {
   public init?(https text: String) {
     let scheme = "https://"
     guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,
-      Self.isUnreserved(first), text.utf8.count <= 2000,
+      PercentEncoding.isUnreserved(first), text.utf8.count <= 2000,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}@'".utf8.contains($0) })
     else { return nil }
     self.text = text
@@ -44,44 +44,18 @@ public struct Link: Sendable, Hashable {
   /// - Parameter target: begins with `/`; it is kept byte for byte, and nil comes of one that has a byte that
   ///   no target has (RFC 9112 §3.2).
   public init?(_ origin: WebOrigin, target: String) {
-    guard Self.isTarget(target) else { return nil }
+    guard RequestTarget.isPlain(target) else { return nil }
     text = origin.text + target
   }
 
   /// The same place, under an app's own scheme.
   public init?(_ scheme: CustomScheme, _ origin: WebOrigin, target: String) {
-    guard Self.isTarget(target) else { return nil }
+    guard RequestTarget.isPlain(target) else { return nil }
     text = "\(scheme.text)://\(origin.authority)\(target)"
   }
 
   /// An app on Android, and where to go where it is missing.
   public init(_ intent: IntentURL) { text = intent.text }
 
-  private static func isTarget(_ text: String) -> Bool {
-    text.utf8.first == UInt8(ascii: "/")
-      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>#".utf8.contains($0) }
-  }
-
-  /// Everything but the characters that never need it (RFC 3986 §2.3).
-  private static func encoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var out: [UInt8] = []
-    for byte in text.utf8 {
-      if isUnreserved(byte) {
-        out.append(byte)
-      } else {
-        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: out, as: UTF8.self)
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "-._~".utf8.contains(byte)
-    }
-  }
+  private static func encoded(_ text: String) -> String { PercentEncoding.encoded(text) }
 }

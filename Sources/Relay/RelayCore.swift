@@ -125,17 +125,21 @@ final class RelayCore: Sendable {
   /// - Throws: `Fault`.
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
+    let before = apps.current
     apps.replace(with: directory)
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
+    // Before the dispatcher knows the new configuration: a probe that succeeds closes the breaker, and with a
+    // closed one nothing is expedited.
+    for app in directory.apps.values {
+      let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openForMilliseconds }
+      // If it cannot be stored, the receipts come back by themselves after that pause.
+      let expedite = Expedite(app: app.slug, pauseMilliseconds: pauses.max() ?? 0)
+      _ = committer.submit(expedite, from: .inside) { _ in }
+    }
     dispatcher.use(directory)
     enquirer?.use(directory)
     keyFetcher?.use(directory)
-    for app in directory.apps.values {
-      let pause = app.delivery.breaker.openForMilliseconds
-      // If it cannot be stored, the receipts come back by themselves after that pause.
-      _ = committer.submit(Expedite(app: app.slug, pauseMilliseconds: pause), from: .inside) { _ in }
-    }
     housekeeper.lookEverywhere()
   }
 

@@ -107,7 +107,7 @@ import Testing
         let url = try? IOSPaymentURL(target, origin: origin, schemes: nil)
       {
         let location = url.location(trampoline: Self.trampoline)
-        #expect(location.utf8.allSatisfy(CallbackTarget.isAllowed), "\(query)")
+        #expect(RequestTarget.isPlain("/\(location)"), "\(query)")
         if location.hasSuffix("://pay.example.com\(target.text)") {
           led.apps += 1
           let scheme = location.prefix { $0 != ":" }
@@ -132,7 +132,7 @@ import Testing
       if let link = try? back(query) {
         led.back += 1
         #expect(link.target.hasPrefix("\(Self.root)ios-") || link.target.hasPrefix("\(Self.root)and"))
-        #expect(link.target.utf8.allSatisfy(CallbackTarget.isAllowed), "\(query)")
+        #expect(RequestTarget.isPlain(link.target), "\(query)")
       }
     }
     #expect(led.apps > 0 && led.pages > 0 && led.intents > 0 && led.back > 0, "\(led)")

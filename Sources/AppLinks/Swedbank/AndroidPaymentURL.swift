@@ -28,7 +28,7 @@ public struct AndroidPaymentURL: Sendable, Hashable {
     guard packages?.contains(package) ?? true else { throw .unlisted(name) }
     guard
       let intent = IntentURL(
-        origin: origin.text, target: target.text, package: package, action: Self.action,
+        origin: origin, target: target.text, package: package, action: Self.action,
         endsWithSemicolon: true)
     else { throw .impureTarget }
     self.intent = intent

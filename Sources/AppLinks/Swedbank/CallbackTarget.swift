@@ -28,9 +28,7 @@ public struct CallbackTarget: Sendable, Hashable {
   /// - Parameter byteCountMax: the longest target that is taken.
   public init(_ text: String, byteCountMax: Int = byteCountMax) throws(CallbackFault) {
     guard text.utf8.count <= byteCountMax else { throw .longTarget }
-    guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy(Self.isAllowed) else {
-      throw .impureTarget
-    }
+    guard RequestTarget.isPlain(text) else { throw .impureTarget }
     self.text = text
     let mark = text.firstIndex(of: "?")
     path = text[..<(mark ?? text.endIndex)]
@@ -40,12 +38,6 @@ public struct CallbackTarget: Sendable, Hashable {
       return Item(
         text: item, name: PercentEncoding.form(parts[0]).bytes, value: parts.count > 1 ? parts[1] : "")
     }
-  }
-
-  /// The bytes of which a target may be made. Browsers send `{ } | ^ ' ;`, the backtick and the backslash in
-  /// a query as they are (WHATWG URL, query percent-encode set).
-  static func isAllowed(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte < 0x7F && !"\"<>#".utf8.contains(byte)
   }
 
   // MARK: Parameters

@@ -4,17 +4,7 @@ extension PercentEncoding {
   /// What `encodeURIComponent` of ECMAScript makes of a text (ECMA-262 §19.2.6.4): a blank becomes `%20`, and
   /// `!`, `'`, `(`, `)` and `*` stay.
   static func component(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var out: [UInt8] = []
-    out.reserveCapacity(text.utf8.count * 2)
-    for byte in text.utf8 {
-      if ASCII.isLetterOrDigit(byte) || "-_.!~*'()".utf8.contains(byte) {
-        out.append(byte)
-      } else {
-        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: out, as: UTF8.self)
+    escaped(text) { isUnreserved($0) || "!*'()".utf8.contains($0) }
   }
 
   /// The bytes of a name or a value in a form (WHATWG URL §5.1): `+` is a blank.

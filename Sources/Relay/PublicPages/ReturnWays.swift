@@ -55,7 +55,7 @@ struct ReturnWays {
     case .android:
       guard let package = links.android?.packages.first?.name else { return nil }
       let intent = IntentURL(
-        origin: links.origin.text, target: target, package: package,
+        origin: links.origin, target: target, package: package,
         fallback: links.returnPage?.androidStore ?? universal?.text)
       return intent.map(Link.init)
     }

@@ -53,8 +53,10 @@ extension FuzzTarget {
       try hold(fingerprint.text.utf8.count == 95, "a fingerprint of another length")
     }
     let package = try PackageName("com.example.app")
+    let origin = try WebOrigin("https://pay.example.com")
     if let intent = IntentURL(
-      origin: "https://pay.example.com", target: text, package: package, action: text, fallback: text)
+      origin: origin, target: text, package: package, action: text,
+      fallback: text)
     {
       let parts = intent.text.split(separator: "#", omittingEmptySubsequences: false)
       try hold(parts.count == 2 && parts[0] == "intent://pay.example.com\(text)", "the target was changed")
