@@ -110,7 +110,8 @@ import Testing
     arguments: [
       "pay.example.com", "https://a.test/x", "https://u@a.test", "http://a.test", "https://", "https:///",
       "https://a.test?x", "https://a.test:0", "https://a.test:99999", "https://-a.test", "https://a b.test",
-      "https://évil.test", "https://a.test//", "javascript://a.test", "https://[::g]",
+      "https://évil.test", "https://a.test//", "javascript://a.test", "https://[::g]", "https://a.test.",
+      "https://a..test",
     ])
   func origin(text: String) {
     #expect(throws: NameFault.self) { try WebOrigin(text) }

@@ -4,6 +4,7 @@
 import AppLinks
 import Domain
 import Platform
+import SQLite
 import Store
 import Testing
 
@@ -183,12 +184,15 @@ import Testing
 
   @Test("Where the store cannot be read, the page says so, and looks again")
   func unavailable() throws {
-    let links = try Bed.links()
-    let page = ReturnPage.page(
-      .unavailable, links, app: "shop", name: nil, device: .iOS, language: .de, refreshSeconds: 10)
-    let response = page.response(status: 503)
-    let markup = String(decoding: response.body, as: UTF8.self)
-    #expect(response.status == 503 && markup.contains("content=\"10\"") && page.button != nil)
-    #expect(page.heading == "Einen Moment, bitte")
+    let bed = try Bed()
+    defer { bed.stop() }
+    let query = "?context_id=\(try bed.bench.post(1))"
+    #expect(try bed.page(query).reply.status == 200)
+    let connection = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeoutMilliseconds: 5000)
+    try connection.execute("ALTER TABLE contexts RENAME TO away")
+    let page = try bed.page(query, language: "de")
+    #expect(page.reply.status == 503 && page.reply.header("Retry-After") != nil)
+    #expect(page.heading == "Einen Moment, bitte" && page.refreshSeconds != nil)
+    #expect(page.reply.header("Content-Type") == "text/html; charset=utf-8")
   }
 }

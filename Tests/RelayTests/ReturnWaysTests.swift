@@ -33,6 +33,7 @@ import Testing
 
     var bare = links
     bare.returnPage = nil
+    bare.ios?.paths = [try LinkPath("/*")]
     let fallback = try #require(Self.page(bare, .android).button?.link.text)
     #expect(fallback.contains("S.browser_fallback_url=https%3A%2F%2Fpay.example.com%2Fv1%2Fshop%2Freturn%3F"))
     #expect(Self.page(bare, .iOS).button?.text == "Back to shop")
@@ -70,6 +71,22 @@ import Testing
     #expect(Self.page(apple, .android).button == nil && Self.page(google, .iOS).button == nil)
     #expect(Self.page(apple, .other).button != nil && Self.page(google, .other).button != nil)
     #expect(Self.page(apple, .iOS).sentences.contains(close) == false)
+  }
+
+  @Test("Where this address does not open the app, the scheme does, and no button leads to its own page")
+  func addressThatOpensNothing() throws {
+    var links = try ReturnPageBed.links()
+    (links.returnPage, links.swedbank, links.android) = (nil, nil, nil)
+    links.ios?.paths = [try LinkPath("/buy/*")]
+    let page = Self.page(links, .iOS)
+    #expect(page.button?.link.text == "exampleapp://pay.example.com" + Self.target)
+    #expect(page.others.isEmpty)
+    let other = Self.page(links, .other)
+    #expect(other.button == nil && other.others.map(\.link.text.first) == ["e"])
+    links.ios?.paths = [try LinkPath("NOT /v1/shop/return"), try LinkPath("/*")]
+    #expect(Self.page(links, .iOS).button?.link.text.hasPrefix("exampleapp://") == true)
+    links.ios?.paths = [try LinkPath("/*")]
+    #expect(Self.page(links, .iOS).button?.link.text == Self.origin + Self.target)
   }
 
   @Test(

@@ -84,6 +84,11 @@ public struct LinkedApp: Sendable, Equatable {
     path.isExcluded ? ownPaths.first { path.covers($0.example) } : nil
   }
 
+  /// Whether a path opens the app.
+  public func opens(_ path: String) -> Bool {
+    rules.first { $0.path.covers(path) }.map { !$0.path.isExcluded } ?? false
+  }
+
   /// The rules: exclusions first, then what the product needs, then what the operator lets in.
   var rules: [LinkRule] {
     let exclusions = paths.filter(\.isExcluded)

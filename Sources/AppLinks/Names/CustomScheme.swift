@@ -39,14 +39,19 @@ public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
     "javascript", "jscript", "livescript", "ecmascript", "mocha", "vbscript", "vbs", "data", "blob", "about",
     "view-source", "filesystem", "file", "jar", "mhtml", "wyciwyg", "srcdoc",
     // The network.
-    "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "feed", "urn",
+    "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "feed", "urn", "ssh", "telnet", "smb", "ldap",
+    "gopher",
+    "news", "nntp", "magnet",
     // What a browser keeps for itself and its extensions.
     "chrome", "chrome-extension", "chrome-search", "moz-extension", "safari-extension",
     "safari-web-extension", "ms-browser-extension", "resource", "edge", "opera", "devtools",
+    "googlechrome", "googlechromes", "firefox", "microsoft-edge", "x-safari-http", "x-safari-https",
+    "search-ms",
     // What Android resolves on its own.
     "intent", "android-app", "android.resource", "content", "market",
     // Telephone, messages and mail.
-    "tel", "telprompt", "callto", "facetime", "facetime-audio", "sip", "sips", "sms", "smsto", "mms", "mmsto",
+    "tel", "telprompt", "callto", "facetime", "facetime-audio", "facetime-prompt", "facetime-audio-prompt",
+    "sip", "sips", "sms", "smsto", "mms", "mmsto",
     "mailto",
   ]
 

@@ -22,7 +22,9 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     var authority = text[separator.upperBound...].lowercased()
     if authority.last == "/" { authority.removeLast() }
     guard scheme == "https" || scheme == "http" else { throw Self.shape }
-    guard let host = Self.host(of: authority) else { throw Self.shape }
+    guard let host = Self.host(of: authority),
+      host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
+    else { throw Self.shape }
     guard scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(host) else {
       throw NameFault("must begin with https://: devices and browsers trust nothing else")
     }

@@ -53,17 +53,26 @@ extension AppConfiguration {
   }
 
   /// What the iOS apps of this app open; nil when it has none.
-  var linkedApp: LinkedApp? {
-    links?.ios.map { ios in
+  var linkedApp: LinkedApp? { links?.linkedApp(slug: slug) }
+}
+
+extension AppConfiguration.Links {
+  /// The same, of an app that is named so in the paths.
+  func linkedApp(slug: String) -> LinkedApp? {
+    ios.map { ios in
       LinkedApp(
-        ids: ios.appIDs, paths: ios.paths, ownPaths: ownPaths, sharesWebCredentials: ios.webcredentials)
+        ids: ios.appIDs, paths: ios.paths, ownPaths: ownPaths(slug: slug),
+        sharesWebCredentials: ios.webcredentials)
     }
   }
 
+  /// Whether the address of the return page opens the app on Apple's systems, and not the page.
+  func opensReturnPage(slug: String) -> Bool { linkedApp(slug: slug)?.opens("/v1/\(slug)/return") ?? false }
+
   /// The paths on the way back that must open the app, whatever else is configured.
-  private var ownPaths: [LinkedApp.OwnPath] {
+  private func ownPaths(slug: String) -> [LinkedApp.OwnPath] {
     var paths: [LinkedApp.OwnPath] = []
-    if links?.swedbank != nil {
+    if swedbank != nil {
       let callbacks = "/v1/\(slug)/swedbank/sdk-callback/"
       paths.append(
         LinkedApp.OwnPath(
@@ -71,7 +80,7 @@ extension AppConfiguration {
           example: "/v1/\(slug)/swedbank/\(SwedbankHelper.iosUniversalLink.rawValue)",
           isOptional: false, comment: "Pattern for all iOS Universal Links"))
     }
-    if links?.returnPage != nil {
+    if returnPage != nil {
       let page = "/v1/\(slug)/return"
       paths.append(LinkedApp.OwnPath(pattern: page, example: page, isOptional: true))
     }

@@ -19,13 +19,14 @@ struct ReturnWays {
   ) {
     let target = Self.target(app: app, name: name)
     let stores = links.returnPage
-    if let link = Self.link(links, target: target, device: device) {
+    let custom =
+      device == .android ? nil : links.ios?.scheme.flatMap { Link($0, links.origin, target: target) }
+    let first = Self.link(links, app: app, target: target, device: device)
+    if let link = first ?? (device == .iOS ? custom : nil) {
       button = .init(text: words.backTo.text(app: appName), link: link)
     }
-    if device != .android, let scheme = links.ios?.scheme,
-      let link = Link(scheme, links.origin, target: target)
-    {
-      others.append(.init(text: words.otherWay.text(app: appName), link: link))
+    if let custom, button?.link != custom {
+      others.append(.init(text: words.otherWay.text(app: appName), link: custom))
     }
     if device != .android, let link = stores?.iosStore.flatMap({ Link(https: $0) }) {
       others.append(.init(text: words.iosStore.text(app: appName), link: link))
@@ -44,14 +45,15 @@ struct ReturnWays {
     }
   }
 
-  /// The button's: nil where the app is not made for the device, which would lead back to this page.
+  /// By the address of this page or the name of the app; nil where that would lead back to this page, because
+  /// the app is not made for the device, or does not open that address.
   private static func link(
-    _ links: AppConfiguration.Links, target: String, device: ReturnDevice
+    _ links: AppConfiguration.Links, app: String, target: String, device: ReturnDevice
   ) -> Link? {
     let universal = Link(links.origin, target: target)
     switch device {
-    case .iOS: return links.ios == nil ? nil : universal
-    case .other: return links.ios == nil && links.android == nil ? nil : universal
+    case .iOS: return links.opensReturnPage(slug: app) ? universal : nil
+    case .other: return links.opensReturnPage(slug: app) || links.android != nil ? universal : nil
     case .android:
       guard let package = links.android?.packages.first?.name else { return nil }
       let intent = IntentURL(

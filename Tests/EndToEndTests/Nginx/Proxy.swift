@@ -34,6 +34,7 @@ final class Proxy {
       ("/etc/letsencrypt/live/pay.example.com/fullchain.pem", certificate.certificate),
       ("/etc/letsencrypt/live/pay.example.com/privkey.pem", certificate.key),
       ("/var/log/nginx/receipt-relay.log", directory.file("access.log")),
+      ("/var/log/nginx/receipt-relay.error.log", directory.file("error.log")),
     ]
     var site = TextFile.read(Program.repository + "/deploy/nginx/receipt-relay.conf")
     for (written, meant) in replacements {

@@ -10,7 +10,7 @@ import Testing
     try withRelay(app: Swedbank.links(changes)) { relay, _ in try body(relay) }
   }
 
-  @Test("The Android page leads to the app with the request's target as it came (SC01, SC02, SC23)")
+  @Test("The Android page leads to the app with the request's target as it came (SC01, SC02)")
   func android() throws {
     try withHelpers { relay in
       for query in [
