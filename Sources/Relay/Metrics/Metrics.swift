@@ -62,8 +62,7 @@ final class Metrics: Sendable {
   func write(to text: inout MetricsText) {
     for family in [
       contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries, lookUps, requests,
-      alerts,
-      logLinesLeftOut,
+      alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }
