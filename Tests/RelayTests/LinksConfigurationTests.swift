@@ -47,6 +47,14 @@ import Testing
     #expect(try Samples.app(Samples.text(app: "links: \(text),")).links == links)
   }
 
+  @Test("A trampoline on the host that links open is allowed, with a warning: it opens nothing there")
+  func trampolineOfTheSameHost() throws {
+    let links =
+      "links: { origin: 'https://a.test', swedbank: { trampoline: 'https://a.test/v1/shop/trampoline' } },"
+    let warnings = try Samples.read(Samples.text(app: links)).warnings
+    #expect(warnings.map(\.path) == ["apps.shop.links.swedbank.trampoline"])
+  }
+
   @Test("Without links there are none; with an origin alone there is nothing to lead to")
   func defaults() throws {
     #expect(try Samples.app(Samples.text()).links == nil)
@@ -92,6 +100,7 @@ import Testing
     Case("swedbank.redirect", "must be 301 or 302", "swedbank: { redirect: 307 }"),
     Case("swedbank.schemes[0]", "belongs to the device", "swedbank: { schemes: ['https'] }"),
     Case("swedbank.trampoline", "has a query", "swedbank: { trampoline: 'https://b.test/?x' }"),
+    Case("checkout[\"\"]", "needs the price as its key", "checkout: { '': 'https://a.test/' }"),
     Case("returns", "did you mean \"return\"?", "returns: {}"),
   ]
 

@@ -64,6 +64,7 @@ import Testing
       "/v1/ios/checkout/", "/v1/ios/users/u1/return", "/v1/ios/return/x", "/v1/ios/swedbank",
       "/v1/ios/swedbank/", "/v1/ios/swedbank/complete/", "/v1/ios/swedbank/Complete",
       "/v1/ios/swedbank/sdk-callback", "/v1/ios/swedbank/sdk-callback%2Fandroid-intent",
+      "/v1/ios/swedbank/%73dk-callback/android-intent",
       "/v1/ios/swedbank/sdk-callback/reload", "/assetlinks.json", "/.well-known", "/.well-known/",
       "/.well-known/assetlinks.json/", "/.well-known/security.txt",
       "/v1/ios/users/u1//contexts", "/v1/ios/users/u1/contexts/", "/v1/ios/webhooks/stripe/",

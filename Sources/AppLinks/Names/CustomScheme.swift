@@ -24,7 +24,7 @@ public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
           + "at most \(Self.countMax) characters, without ://)")
     }
     let lower = text.lowercased()
-    guard !Self.refused.contains(lower), !lower.hasPrefix(Self.refusedPrefix) else {
+    guard !Self.refused.contains(lower), !Self.refusedPrefixes.contains(where: lower.hasPrefix) else {
       throw NameFault("is a scheme that belongs to the device or the browser; use one of the app's own")
     }
     self.text = text
@@ -48,13 +48,18 @@ public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
     "googlechrome", "googlechromes", "firefox", "microsoft-edge", "x-safari-http", "x-safari-https",
     "search-ms",
     // What Android resolves on its own.
-    "intent", "android-app", "android.resource", "content", "market",
+    "intent", "android-app", "android.resource", "content", "market", "geo",
+    // What Apple's systems resolve on their own.
+    "prefs", "app-prefs", "app-settings", "shortcuts", "workflow", "maps", "webcal", "calshow", "message",
+    "imessage", "itunes", "x-apple-data-detectors",
+    // What Windows resolves on its own.
+    "res", "mk",
     // Telephone, messages and mail.
     "tel", "telprompt", "callto", "facetime", "facetime-audio", "facetime-prompt", "facetime-audio-prompt",
     "sip", "sips", "sms", "smsto", "mms", "mmsto",
     "mailto",
   ]
 
-  /// Apple's shops: itms, itms-apps, itms-services and their like.
-  private static let refusedPrefix = "itms"
+  /// Apple's shops (itms, itms-apps, itms-services and their like), and Microsoft's programs.
+  private static let refusedPrefixes = ["itms", "ms-"]
 }

@@ -23,6 +23,8 @@ struct ConfigurationManual {
   private(set) var entries: [Entry] = []
   private var path: [String] = []
   private var comment: [String] = []
+  /// How many of the groups that are open stand in comments: those that a file may do without.
+  private var optionalDepth = 0
 
   init(_ template: String) {
     for line in template.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -31,11 +33,12 @@ struct ConfigurationManual {
   }
 
   private mutating func read(_ line: Substring) {
+    if optionalDepth > 0, line.hasPrefix("//") { return readOptional(line.dropFirst(2).drop { $0 == " " }) }
     // What stands above the first brace is about the file.
     if line.isEmpty || line == "{" {
       comment = []
     } else if line.hasPrefix("// "), let (key, value) = Self.member(line.dropFirst(3)), Self.isValue(value) {
-      add(key, value, .optional)
+      addOptional(key, value)
     } else if line.hasPrefix("// ") {
       comment.append(String(line.dropFirst(3)))
     } else if line.hasPrefix("//"), let (key, value) = Self.member(line.dropFirst(2)) {
@@ -45,13 +48,34 @@ struct ConfigurationManual {
     } else if let (key, value) = Self.member(line) {
       if value == "{" {
         // The name of an app is the reader's own choice.
-        path.append(path == ["apps"] ? "NAME" : key)
-        entries.append(
-          Entry(path: path.joined(separator: "."), comment: text(), value: nil, kind: .group))
+        open(path == ["apps"] ? "NAME" : key)
       } else {
         add(key, value, .required)
       }
     }
+  }
+
+  /// A line of a group that stands in comments, without the slashes and the blanks before it.
+  private mutating func readOptional(_ line: Substring) {
+    if line.hasPrefix("// ") {
+      comment.append(String(line.dropFirst(3)))
+    } else if line.hasPrefix("}") {
+      _ = path.popLast()
+      optionalDepth -= 1
+    } else if let (key, value) = Self.member(line) {
+      addOptional(key, value)
+    }
+  }
+
+  private mutating func addOptional(_ key: String, _ value: String) {
+    guard value == "{" else { return add(key, value, .optional) }
+    optionalDepth += 1
+    open(key)
+  }
+
+  private mutating func open(_ group: String) {
+    path.append(group)
+    entries.append(Entry(path: path.joined(separator: "."), comment: text(), value: nil, kind: .group))
   }
 
   private mutating func add(_ key: String, _ value: String, _ kind: Kind) {

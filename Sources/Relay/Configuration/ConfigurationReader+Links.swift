@@ -21,6 +21,12 @@ extension ConfigurationReader {
     }
     let swedbank = reader.value("swedbank").map { self.swedbank(subreader(reader, "swedbank", $0)) }
     guard let origin else { return nil }
+    if let swedbank, swedbank.trampoline.lowercased().hasPrefix("\(origin.text)/") {
+      collector.warning(
+        "\(reader.path(of: "swedbank")).trampoline",
+        "is on the host of links.origin, from which iOS does not open the app; use another name of this relay"
+      )
+    }
     return AppConfiguration.Links(
       origin: origin, ios: ios, android: android, checkout: checkout, returnPage: returnPage,
       swedbank: swedbank)
@@ -127,6 +133,7 @@ extension ConfigurationReader {
       guard let url = reader.text(reader.value(price), path: path, mustBe: "an address, https://…") else {
         continue
       }
+      if price.isEmpty { collector.fault(path, "needs the price as its key, such as \"price_…\"") }
       if let fault = CheckoutPage.fault(in: url) { collector.fault(path, fault) }
       pages[price] = CheckoutPage(url: url)
     }

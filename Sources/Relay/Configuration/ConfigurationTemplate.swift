@@ -165,21 +165,40 @@ public enum ConfigurationTemplate {
           // links: {
           //   // The relay's public address. Every absolute address is made of it.
           //   origin: "https://pay.example.com",
-          //   // Who may open links of this address (apple-app-site-association). paths: what opens the app,
-          //   // and "NOT …" what does not; scheme: the second way back, which the app has registered.
-          //   ios: { app_ids: ["ABCDE12345.com.example.app"], scheme: "exampleapp",
-          //          paths: ["NOT /admin/*", "/*"], webcredentials: false },
-          //   // The same for Android (assetlinks.json).
-          //   android: { packages: [{ name: "com.example.app", sha256_cert_fingerprints: ["AA:BB:…"] }] },
+          //   // Who may open links of this address: apple-app-site-association.
+          //   ios: {
+          //     app_ids: ["ABCDE12345.com.example.app"],
+          //     // The second way back, which the app has registered.
+          //     scheme: "exampleapp",
+          //     // What opens the app, and "NOT …" what does not.
+          //     paths: ["NOT /admin/*", "/*"],
+          //     // Whether the app may use the passwords that are kept for this address; false without it.
+          //     webcredentials: true,
+          //   },
+          //   // The same for Android: assetlinks.json.
+          //   android: {
+          //     packages: [{ name: "com.example.app", sha256_cert_fingerprints: ["AA:BB:…"] }],
+          //   },
           //   // The page where each price is paid; POST /v1/ios/checkout leads there.
           //   checkout: { "price_…": "https://buy.stripe.com/…" },
           //   // What the page says that people come back to: GET /v1/ios/return?context_id=…
-          //   return: { name: "Example", ios_store: "https://apps.apple.com/…",
-          //             android_store: "https://play.google.com/…" },
-          //   // Swedbank Pay's payment URL helpers. Without a list they lead to every scheme that an app may
-          //   // own, and to every package.
-          //   swedbank: { schemes: ["exampleapp"], packages: ["com.example.app"], redirect: 301,
-          //               trampoline: "https://ecom.payex.com/externalresourcehost/trampoline" },
+          //   return: {
+          //     // As people know the app; its name here without it.
+          //     name: "Example",
+          //     ios_store: "https://apps.apple.com/…",
+          //     android_store: "https://play.google.com/…",
+          //   },
+          //   // Swedbank Pay's payment URL helpers.
+          //   swedbank: {
+          //     // Where they may lead; without it to every scheme that an app may own.
+          //     schemes: ["exampleapp"],
+          //     // Without it to every package.
+          //     packages: ["com.example.app"],
+          //     // On another host than origin; Swedbank Pay's own without it.
+          //     trampoline: "https://back.pay.example.com/v1/ios/trampoline",
+          //     // 301 or 302; 301 without it.
+          //     redirect: 301,
+          //   },
           // },
         },
       },

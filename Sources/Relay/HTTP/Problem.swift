@@ -24,7 +24,10 @@ struct Problem: Error, Equatable {
     ]
     if let reason { document = document.adding("reason", .string(reason)) }
     var response = Response(status: status, type: "application/problem+json", body: document.serialized())
-    response.headers.append(("Cache-Control", "no-store"))
+    response.headers += [
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+      ("Referrer-Policy", "no-referrer"),
+    ]
     for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
     return response
   }

@@ -107,7 +107,9 @@ extension PublicRoute {
     case (1, "return"): return app(reading, .returnPage)
     case (1, "trampoline"): return app(reading, .trampoline)
     case (_, "swedbank"):
-      guard let helper = SwedbankHelper(segments[3...]) else { return .failure(.notFound) }
+      // As it is written: its target is carried on byte for byte, and compared so on the other side.
+      guard let helper = SwedbankHelper(segments[3...]), head.path.hasSuffix("/swedbank/\(helper.rawValue)")
+      else { return .failure(.notFound) }
       return app(reading, .swedbank(helper))
     default: return .failure(.notFound)
     }

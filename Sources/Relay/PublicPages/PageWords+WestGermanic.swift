@@ -26,7 +26,7 @@ extension PageWords {
       text: "Thank you! Your payment has been received and is now being passed on to \(.app)."),
     delivered: Message(
       heading: "Payment completed",
-      text: "Thank you! Your payment has been received, and \(.app) has been told."),
+      text: "Thank you! Your payment has been received and passed on to \(.app)."),
     undelivered: Message(
       heading: "Payment received",
       text: """
