@@ -28,6 +28,19 @@ private struct WatchedTransport: Transport {
   }
 }
 
+/// Gives tokens in order, and the last one again and again.
+private actor Tokens {
+  private var tokens: [String]
+  private(set) var given = 0
+
+  init(_ tokens: String...) { self.tokens = tokens }
+
+  func next() -> String {
+    given += 1
+    return tokens.count > 1 ? tokens.removeFirst() : tokens[0]
+  }
+}
+
 @Suite(.withDaemonLog) struct AppTests {
   private static func client(
     _ port: UInt16, key: String = Secrets.clientKey, transport: any Transport = URLSessionTransport()
@@ -185,11 +198,18 @@ private struct WatchedTransport: Transport {
         "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
         "exp": .integer(Stripe.unixSeconds + 600),
       ])
+      // The first one expired on its way, and is renewed.
+      let expired = try issuer.token([
+        "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
+        "exp": .integer(Stripe.unixSeconds - 600),
+      ])
+      let tokens = Tokens(expired, token)
       let client = RelayClient(
         relay: try #require(URL(string: "http://127.0.0.1:\(relay.outside.api.port)")), app: "shop",
-        credential: .token { token })
+        credential: .token { await tokens.next() }, retries: .none)
       let context = Self.context(Checkout("ann"))
       let posted = try await client.post(context, userID: "ann")
+      #expect(await tokens.given == 2)
       #expect(posted.userID == "ann" && !posted.isRepeat)
       let refused = await #expect(throws: RelayError.self) {
         try await client.post(context, userID: "bob")

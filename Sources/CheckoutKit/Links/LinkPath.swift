@@ -68,19 +68,21 @@ public struct LinkPath: Sendable, Hashable {
 
   private static func isText(_ text: String) -> Bool { text.isEmpty || LinkText.isIdentifier(text) }
 
-  /// Prints the link under a custom scheme.
-  /// - Returns: nil when reading it would not give this path again: no segments, a first one that is no host
-  ///   in lower case, or something that ``LinkRouter`` refuses.
+  /// Prints the link under a custom scheme. Whether an app reads it as this path is up to its schemes and
+  /// hosts, which ``LinkRouter/url(for:scheme:)`` looks at.
+  /// - Returns: nil when nobody could read it as this path: a scheme of the web, no segments, a first one
+  ///   that is no host in lower case, or something that every ``LinkRouter`` refuses.
   public func url(scheme: String) -> URL? {
-    guard let host = segments.first, LinkText.isScheme(scheme), isPrintable,
+    guard let host = segments.first, LinkText.isScheme(scheme), !LinkReader.isWeb(scheme), isPrintable,
       LinkText.escaped(host) == host, LinkText.lowercased(host) == host
     else { return nil }
     return URL(string: "\(scheme)://\(host)\(text(of: segments.dropFirst()))")
   }
 
-  /// Prints the universal link.
+  /// Prints the universal link. Whether an app reads it is up to its hosts, which
+  /// ``LinkRouter/url(for:host:)`` looks at.
   /// - Parameter host: as in the app's Associated Domains.
-  /// - Returns: nil when reading it would not give this path again.
+  /// - Returns: nil when nobody could read it as this path.
   public func url(host: String) -> URL? {
     guard isPrintable, !host.isEmpty, host.utf8.allSatisfy({ !"/?#@%".utf8.contains($0) && $0 > 0x20 })
     else { return nil }

@@ -11,9 +11,12 @@ struct LinkReader: Sendable {
 
   init(schemes: Set<String>, hosts: Set<String>) {
     // A web scheme would let every page of the web name places in the app.
-    self.schemes = LinkText.lowercased(schemes).subtracting(["http", "https"])
+    self.schemes = LinkText.lowercased(schemes).filter { !Self.isWeb($0) }
     self.hosts = LinkText.lowercased(hosts)
   }
+
+  /// Whether a scheme, in any case, is the browser's.
+  static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(LinkText.lowercased(scheme)) }
 
   /// - Returns: nil for what is not the app's.
   func path(of url: URL) -> LinkPath? {

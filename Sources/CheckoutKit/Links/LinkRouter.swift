@@ -61,11 +61,19 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
   /// The place that a URL leads to; nil when it is none of the app's. Changes nothing.
   public func route(for url: URL) -> Route? { reader.path(of: url).flatMap { Route(path: $0) } }
 
-  /// A link under a custom scheme; nil when it could not be read back.
-  public func url(for route: Route, scheme: String) -> URL? { route.path.url(scheme: scheme) }
+  /// A link under a custom scheme; nil when this router would not read it as the same place: the scheme is
+  /// none of its own, or the first segment is one of its hosts, which counts as no segment.
+  public func url(for route: Route, scheme: String) -> URL? {
+    route.path.url(scheme: scheme).flatMap { leads($0, to: route) ? $0 : nil }
+  }
 
-  /// A universal link; nil when it could not be read back.
-  public func url(for route: Route, host: String) -> URL? { route.path.url(host: host) }
+  /// A universal link; nil when this router would not read it as the same place: the host is none of its own.
+  public func url(for route: Route, host: String) -> URL? {
+    route.path.url(host: host).flatMap { leads($0, to: route) ? $0 : nil }
+  }
+
+  /// Places need not be comparable, so what they print is compared.
+  private func leads(_ url: URL, to route: Route) -> Bool { self.route(for: url)?.path == route.path }
 
   // MARK: What comes
 

@@ -27,11 +27,12 @@ public struct CheckoutStatus: Sendable, Hashable {
     public static let paid = State(rawValue: "paid")
     /// What was bought is unlocked.
     public static let delivered = State(rawValue: "delivered")
-    /// It was paid, but could not be unlocked: someone has to look.
+    /// Nothing could be unlocked, and the relay does not say here why: it was paid and someone has to look,
+    /// or the money that was on its way never came.
     public static let failed = State(rawValue: "failed")
-    /// The payment did not come about.
+    /// The payment failed, or the purchase was called off at the relay, which may be after it was paid.
     public static let cancelled = State(rawValue: "cancelled")
-    /// Nobody paid in time.
+    /// No payment was heard of in time.
     public static let expired = State(rawValue: "expired")
 
     /// Whether nothing will follow by itself.

@@ -14,7 +14,9 @@ extension RelayClient {
   private static let paceSeconds: TimeInterval = 1
 
   /// Asks once, without waiting at the relay.
-  /// - Parameter contextID: as the relay gave it; the id is the secret, so no key is sent.
+  /// - Parameter contextID: as the relay gave it. The id is the secret, so neither key nor token is sent here
+  ///   and where a checkout is followed: an expired token, or a person who signed out meanwhile, cannot hide
+  ///   a purchase.
   public func status(of contextID: String) async throws(RelayError) -> CheckoutStatus {
     try await ask(contextID, wait: 0, retries)
   }

@@ -29,7 +29,8 @@ public struct RelayClient: Sendable {
     /// which app posts, not who.
     case clientKey(String)
     /// A token of the signed-in user, sent as `Authorization: Bearer`. The closure is asked before every try,
-    /// so it may renew the token.
+    /// so it may renew the token. A token may expire on its way: the first 401 of a request is met with one
+    /// more try, whatever the policy says.
     case token(@Sendable () async throws -> String)
   }
 
@@ -167,7 +168,7 @@ public struct RelayClient: Sendable {
 
   private static let loopback: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-  /// Sends a request, again and again as the policy says.
+  /// Sends a request, again and again as the policy says, and once more when its token was refused.
   func send(_ request: URLRequest, isKeyed: Bool = true) async throws(RelayError) -> Answer {
     try await send(request, isKeyed: isKeyed, retries)
   }
@@ -176,22 +177,29 @@ public struct RelayClient: Sendable {
     _ request: URLRequest, isKeyed: Bool, _ retries: RetryPolicy
   ) async throws(RelayError) -> Answer {
     let start = clock.seconds
-    var attempt = 0
+    var attempt = 1
+    var mayRenew = isKeyed && hasToken
     while true {
-      attempt += 1
       let failure: RelayError
       do {
         return try await sendOnce(isKeyed ? withCredential(request) : request)
       } catch {
         failure = error
       }
+      if failure.status == 401, mayRenew {
+        mayRenew = false
+        continue
+      }
       guard failure.isTransient,
         let pause = retries.pause(
           after: attempt, elapsed: clock.seconds - start, retryAfter: failure.retryAfter)
       else { throw failure }
       try await rest(pause)
+      attempt += 1
     }
   }
+
+  private var hasToken: Bool { if case .token = credential { true } else { false } }
 
   /// Waits.
   func rest(_ seconds: TimeInterval) async throws(RelayError) {

@@ -16,8 +16,10 @@ public final class URLSessionTransport: Transport {
 
   /// A transport with a session of its own.
   /// - Parameter configuration: for proxies, or a background's needs. Cookies, caches and credentials of it
-  ///   are not used.
+  ///   are not used. It is copied: yours stays as it is.
   public init(configuration: URLSessionConfiguration = .ephemeral) {
+    // A copy is of the same class; the default is for the compiler.
+    let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false

@@ -111,6 +111,45 @@ import Testing
     }
   }
 
+  @Test("DL20: a link that this router would not read as the same place is not printed")
+  func printsOnlyItsOwn() throws {
+    let router = Self.router()
+    for scheme in ["other", "https", "http"] { #expect(router.url(for: .activity, scheme: scheme) == nil) }
+    for host in ["evil.test", "localhost", "localhost:8444", "me@\(Self.host)", "\(Self.host):8443"] {
+      #expect(router.url(for: .activity, host: host) == nil, "\(host)")
+    }
+    // In another case they are its own.
+    #expect(router.url(for: .activity, scheme: "DeepLinkTutorial") != nil)
+    for host in ["WWW.Example.com", "other.example.com", "localhost:8443", "\(Self.host):443"] {
+      #expect(router.url(for: .activity, host: host) != nil, "\(host)")
+    }
+  }
+
+  /// Any path is a place.
+  private struct AnyRoute: LinkRoute {
+    let path: LinkPath
+    init(path: LinkPath) { self.path = path }
+  }
+
+  @Test("DL20: a first segment that is a host of the app is read back by host, and has no link by scheme")
+  func printsNoHostAsSegment() throws {
+    let router = LinkRouter<AnyRoute>(schemes: ["shop"], hosts: ["Pay.Example.com", "orders"])
+    for first in ["pay.example.com", "orders"] {
+      let route = AnyRoute(path: LinkPath(first, "1", query: ["a": "b"]))
+      #expect(router.url(for: route, scheme: "shop") == nil)
+      let link = try #require(router.url(for: route, host: "pay.example.com"))
+      #expect(router.route(for: link)?.path == route.path)
+    }
+    let other = AnyRoute(path: LinkPath("order", "1", query: ["a": "b"]))
+    let link = try #require(router.url(for: other, scheme: "shop"))
+    #expect(router.route(for: link)?.path == other.path)
+    // The root has no place under a scheme.
+    let root = AnyRoute(path: LinkPath())
+    #expect(router.url(for: root, scheme: "shop") == nil)
+    let home = try #require(router.url(for: root, host: "orders"))
+    #expect(router.route(for: home)?.path == root.path)
+  }
+
   @Test("DL20: queries survive the round trip, the first of each name")
   func printsQueries() throws {
     let path = LinkPath("search", query: ["q": "a&b=c d", "empty": "", "é": "/?#%"])

@@ -134,6 +134,25 @@ import Testing
     #expect(ExternalLink(try url(text)) == kind)
   }
 
+  /// What the relay refuses as an app's own scheme (CustomScheme), but for what other apps answer: the
+  /// network's, the telephone's, messages' and the shops'.
+  static let foreign = [
+    "javascript", "jscript", "livescript", "ecmascript", "mocha", "vbscript", "vbs", "data", "blob", "about",
+    "view-source", "filesystem", "file", "jar", "mhtml", "wyciwyg", "srcdoc", "chrome", "chrome-extension",
+    "chrome-search", "moz-extension", "safari-extension", "safari-web-extension", "ms-browser-extension",
+    "resource", "edge", "opera", "devtools", "intent", "android-app", "android.resource", "content", "market",
+    "itms-services",
+  ]
+
+  @Test("SH16: what runs code, is the browser's own or another system's is refused, in any case")
+  func refusesForeignSchemes() throws {
+    for scheme in Self.foreign + Self.foreign.map({ $0.uppercased() }) {
+      #expect(ExternalLink(try url("\(scheme):x")) == .refused, "\(scheme)")
+      #expect(ExternalLink(try url("\(scheme)://x/y")) == .refused, "\(scheme)")
+      #expect(ExternalLink(try url("x-\(scheme)://x")) == .deepLink, "\(scheme)")
+    }
+  }
+
   @Test(
     "SH18: the order stands on the page after the purchase",
     arguments: [

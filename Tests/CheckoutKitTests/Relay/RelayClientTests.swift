@@ -174,38 +174,6 @@ import Testing
     await #expect(throws: RelayError.cancelled) { try await pausing.value }
   }
 
-  @Test("A token is asked for before every try; one that cannot be had stops them")
-  func usesTokens() async throws {
-    let count = Guarded(0)
-    let transport = ScriptedTransport(.answer(503), .answer(201, Example.posted()))
-    let token: @Sendable () async throws -> String = {
-      let number = count.withLock { count in
-        count += 1
-        return count
-      }
-      return "t.\(number)"
-    }
-    try await Example.client(transport, credential: .token(token)).post()
-    let sent = transport.sent
-    #expect(sent.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer t.1", "Bearer t.2"])
-    #expect(sent.allSatisfy { $0.value(forHTTPHeaderField: "X-API-KEY") == nil })
-
-    struct SignedOut: Error {}
-    let signedOut = try Example.client(ScriptedTransport(), credential: .token { throw SignedOut() })
-    let error = await #expect(throws: RelayError.self) { try await signedOut.post("u") }
-    guard case .noToken = error else { return unexpected(error) }
-    let offline = try Example.client(
-      ScriptedTransport(.answer(201, Example.posted())),
-      credential: .token {
-        guard count.withLock({ $0 > 2 }) else {
-          count.withLock { $0 += 1 }
-          throw URLError(.notConnectedToInternet)
-        }
-        return "t"
-      })
-    #expect(try await offline.post().contextID == Example.id)
-  }
-
   @Test("What cannot be sent safely is not sent")
   func refuses() async throws {
     let transport = ScriptedTransport()

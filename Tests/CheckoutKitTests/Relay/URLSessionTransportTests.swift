@@ -97,6 +97,20 @@ private final class StandIn: RequestHandler {
     }
   }
 
+  @Test("The caller's configuration stays as it is")
+  func leavesTheConfiguration() {
+    let configuration = URLSessionConfiguration.default
+    let cookies = HTTPCookieStorage.shared
+    configuration.httpCookieStorage = cookies
+    configuration.httpShouldSetCookies = true
+    configuration.urlCache = .shared
+    configuration.urlCredentialStorage = .shared
+    _ = URLSessionTransport(configuration: configuration)
+    #expect(configuration.httpCookieStorage === cookies && configuration.httpShouldSetCookies)
+    #expect(configuration.urlCache === URLCache.shared)
+    #expect(configuration.urlCredentialStorage === URLCredentialStorage.shared)
+  }
+
   @Test("PL05: a refused connection is an error of the network")
   func isRefused() async throws {
     let port = try ReservedPort()

@@ -7,12 +7,12 @@ import Testing
 @Suite @MainActor struct SampleTests {
   private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
 
-  private static func shop(_ steps: ScriptedTransport.Step...) throws -> (
-    model: ShopModel, opened: Guarded<[URL]>
-  ) {
+  private static func shop(
+    _ steps: ScriptedTransport.Step..., clock: InstantClock = InstantClock()
+  ) throws -> (model: ShopModel, opened: Guarded<[URL]>) {
     let model = ShopModel(
-      relay: try Example.client(ScriptedTransport(steps), retries: .none), userID: "jdo-1",
-      attributes: { ["ply_last_placement_displayed": "onboarding"] })
+      relay: try Example.client(ScriptedTransport(steps), retries: .none, clock: clock), userID: "jdo-1",
+      attributes: { ["ply_last_placement_displayed": "onboarding"] }, clock: clock)
     let opened = Guarded<[URL]>([])
     model.openInBrowser = { url in opened.withLock { $0.append(url) } }
     return (model, opened)
@@ -47,14 +47,17 @@ import Testing
 
   @Test("A link of another checkout shows nothing, one that names none is of the checkout that was begun")
   func knowsItsOwn() async throws {
+    let clock = InstantClock()
     let (shop, _) = try Self.shop(
-      .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
+      .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")),
+      clock: clock)
     shop.setActive(true)
     let other = try url("https://pay.example.com/v1/ios/return?context_id=ctx_01HXZ4T9V8KQ2M3N4P5R6S7T00")
     shop.open(other)
     #expect(shop.state == ShopModel.State())
     shop.buy(planID: Example.price)
     await shop.work?.value
+    clock.pass(2)
     shop.open(other)
     #expect(shop.state.checkout == .inBrowser)
     // An address that names no context is of the checkout that was begun.
@@ -79,7 +82,7 @@ import Testing
 
   @Test("What goes wrong is shown, and other links lead to their places")
   func leadsElsewhere() async throws {
-    let (shop, opened) = try Self.shop(.answer(422, "no page"))
+    let (shop, _) = try Self.shop(.answer(422, "no page"))
     shop.buy(planID: "price_unknown")
     await shop.work?.value
     #expect(shop.state.checkout == .notBought("The relay answered 422."))
@@ -92,8 +95,26 @@ import Testing
     #expect(!shop.performShortcut("other"))
     shop.open(try url("exampleapp://orders/a%2Fb"))
     #expect(shop.state.place == .order("a/b"))
-    shop.continueActivity(UniversalLink.activityType, try url("https://pay.example.com/terms"))
-    #expect(opened.withLock(\.self) == [try url("https://pay.example.com/terms")])
+  }
+
+  @Test("A page that comes by both ways is opened once, and again when it is tapped again")
+  func opensPagesOnce() throws {
+    let clock = InstantClock()
+    let (shop, opened) = try Self.shop(clock: clock)
+    shop.setActive(true)
+    let terms = try url("https://pay.example.com/terms")
+    shop.continueActivity("com.example.editing", terms)
+    shop.continueActivity(UniversalLink.activityType, nil)
+    #expect(opened.withLock(\.self) == [])
+    shop.open(terms)
+    shop.continueActivity(UniversalLink.activityType, terms)
+    #expect(opened.withLock(\.self) == [terms])
+    clock.pass(2)
+    shop.continueActivity(UniversalLink.activityType, terms)
+    shop.open(terms)
+    #expect(opened.withLock(\.self) == [terms, terms])
+    shop.open(try url("https://pay.example.com/imprint"))
+    #expect(opened.withLock(\.count) == 3)
   }
 
   @Test("Cash App's redirect reaches whoever waits for it")

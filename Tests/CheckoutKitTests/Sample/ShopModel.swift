@@ -25,22 +25,35 @@ import Foundation
   private(set) var state = State() { didSet { onChange(state) } }
   var onChange: (State) -> Void = { _ in }
   var openInBrowser: (URL) -> Void = { _ in }
+  /// Keeps the checkout that the person went to for the next launch, or nil when it has ended.
+  var keepContextID: (String?) -> Void = { _ in }
 
   private let relay: RelayClient
   private let userID: String
   private let attributes: () -> [String: Any]
+  private let clock: any CheckoutClock
   private let router = LinkRouter<ShopRoute>(schemes: [scheme], hosts: hosts)
   private var isActive = false
-  /// The checkout that the person went to. Keep it in `UserDefaults`, so that it outlives the app.
+  /// The checkout that the person went to.
   private var contextID: String?
+  /// What the app was opened with last, and when.
+  private var lastOpened: (url: URL, seconds: TimeInterval)?
   private var cashApp: RedirectHandOff?
   private(set) var work: Task<Void, Never>?
 
-  /// - Parameter attributes: `Purchasely.getBuiltInAttributes()`.
-  init(relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any]) {
+  /// - Parameters:
+  ///   - attributes: `Purchasely.getBuiltInAttributes()`.
+  ///   - contextID: what `keepContextID` kept: the system may end the app while the browser is open.
+  init(
+    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextID: String? = nil,
+    clock: any CheckoutClock = SystemClock()
+  ) {
     self.relay = relay
     self.userID = userID
     self.attributes = attributes
+    self.contextID = contextID
+    self.clock = clock
+    if contextID != nil { state.checkout = .inBrowser }
   }
 
   // MARK: Out
@@ -51,8 +64,9 @@ import Foundation
     let context = WebCheckoutContext(stripePriceID: planID, attributes: attributes())
     start { [self] in
       let posted = try await relay.checkout(context, userID: userID)
-      guard let page = posted.checkoutURL else { return }
+      guard let page = posted.checkoutURL, !Task.isCancelled else { return }
       contextID = posted.contextID
+      keepContextID(posted.contextID)
       state.checkout = .inBrowser
       openInBrowser(page)
     }
@@ -68,22 +82,22 @@ import Foundation
 
   // MARK: Back
 
-  /// `onOpenURL`, which also gets universal links.
+  /// `onOpenURL`, which gets most universal links, too.
   func open(_ url: URL) {
+    // A link that comes by both ways is one link.
+    let now = clock.seconds
+    if let lastOpened, lastOpened.url == url, now - lastOpened.seconds < 2 { return }
+    lastOpened = (url, now)
     if cashApp?.open(url) == true { return }
     if let link = WebCheckoutLink(url, schemes: [Self.scheme]) { return buy(planID: link.planID) }
     if case .openInBrowser(let page) = router.receive(url) { openInBrowser(page) }
     handlePending()
   }
 
-  /// `onContinueUserActivity`
+  /// `onContinueUserActivity`, which gets the other universal links, such as those of QR codes.
   func continueActivity(_ activityType: String, _ webpageURL: URL?) {
-    if !router.handle(activityType: activityType, webpageURL: webpageURL), let webpageURL,
-      case .openInBrowser(let page) = router.receive(webpageURL)
-    {
-      openInBrowser(page)
-    }
-    handlePending()
+    guard activityType == UniversalLink.activityType, let webpageURL else { return }
+    open(webpageURL)
   }
 
   /// A quick action of the Home Screen.
@@ -102,8 +116,14 @@ import Foundation
   func setActive(_ isActive: Bool) {
     self.isActive = isActive
     handlePending()
-    // Whoever comes back by hand, and not by the link, is told as well.
-    if isActive, state.checkout == .inBrowser, let contextID { follow(contextID) }
+    if isActive {
+      // Whoever comes back by hand, and not by the link, is told as well.
+      if state.checkout == .inBrowser, let contextID { follow(contextID) }
+    } else if state.checkout == .checking {
+      // An app in the background is stopped, and its time goes on: it asks anew when it is back.
+      work?.cancel()
+      state.checkout = .inBrowser
+    }
   }
 
   private func handlePending() {
@@ -119,12 +139,23 @@ import Foundation
     }
   }
 
+  /// Asks what became of the checkout, until it has ended or the time is up.
   private func follow(_ contextID: String) {
-    guard state.checkout == .inBrowser else { return }
+    guard state.checkout != .checking, state.checkout != .bought else { return }
     state.checkout = .checking
     start { [self] in
-      for try await status in relay.updates(of: contextID) where status.state.isFinal {
-        state.checkout = status.state == .delivered ? .bought : .notBought(status.state.rawValue)
+      do {
+        for try await status in relay.updates(of: contextID)
+        where status.state.isFinal && !Task.isCancelled {
+          keepContextID(nil)
+          state.checkout = status.state == .delivered ? .bought : .notBought(status.state.rawValue)
+        }
+      } catch let error as RelayError where !Task.isCancelled && (error == .timedOut || error.isTransient) {
+        // To have heard nothing is no news: the person may still pay, or have paid.
+        state.checkout = .inBrowser
+      } catch RelayError.http(let failure) where !Task.isCancelled && failure.status == 404 {
+        keepContextID(nil)
+        state.checkout = .notBought("The relay does not know it.")
       }
     }
   }
@@ -137,7 +168,7 @@ import Foundation
       } catch RelayError.cancelled {
         return
       } catch {
-        state.checkout = .notBought(error.localizedDescription)
+        if !Task.isCancelled { state.checkout = .notBought(error.localizedDescription) }
       }
     }
   }

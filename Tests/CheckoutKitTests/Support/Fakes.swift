@@ -123,6 +123,9 @@ final class ScriptedTransport: Transport {
 
   var sent: [URLRequest] { state.withLock(\.sent) }
 
+  /// Goes on with the script.
+  func add(_ steps: Step...) { state.withLock { $0.steps += steps } }
+
   func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
     onRequest(request)
     let step = state.withLock { state in

@@ -1,0 +1,158 @@
+// A checkout takes as long as the person does: looks into the app, dead networks and an app that was ended
+// lose none that is paid later.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite @MainActor struct PatienceTests {
+  private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
+  private static var back: String { "https://pay.example.com/v1/ios/return?context_id=\(Example.id)" }
+
+  /// A shop whose time passes while the relay holds a request, and what it keeps.
+  @MainActor private struct Scene {
+    let clock = InstantClock()
+    let transport: ScriptedTransport
+    let shop: ShopModel
+    let kept: Guarded<[String?]>
+
+    init(
+      _ steps: [ScriptedTransport.Step], contextID: String? = nil,
+      onRequest: @escaping @Sendable (URLRequest) -> Void = { _ in }
+    ) throws {
+      let clock = clock
+      transport = ScriptedTransport(steps) { request in
+        if let query = request.url?.query, let seconds = TimeInterval(query.dropFirst(5)) {
+          clock.pass(seconds)
+        }
+        onRequest(request)
+      }
+      shop = ShopModel(
+        relay: try Example.client(transport, clock: clock), userID: "jdo-1", attributes: { [:] },
+        contextID: contextID, clock: clock)
+      let kept = Guarded<[String?]>([])
+      shop.keepContextID = { id in kept.withLock { $0.append(id) } }
+      self.kept = kept
+    }
+
+    /// Goes to the checkout page.
+    func buy() async {
+      shop.setActive(true)
+      shop.buy(planID: Example.price)
+      await shop.work?.value
+      #expect(shop.state.checkout == .inBrowser)
+      #expect(kept.withLock(\.self) == [Example.id])
+      shop.setActive(false)
+    }
+
+    /// Ends as bought, and nothing is left to follow.
+    func isBought() async {
+      #expect(shop.state.checkout == .checking)
+      await shop.work?.value
+      #expect(shop.state.checkout == .bought)
+      #expect(kept.withLock(\.last) == .some(nil))
+    }
+  }
+
+  private static let posted = ScriptedTransport.Step.answer(201, Example.posted(checkout: page))
+  private static let open = ScriptedTransport.Step.answer(200, Example.status("open"))
+  private static let delivered = ScriptedTransport.Step.answer(200, Example.status("delivered"))
+
+  @Test(
+    "Who looks into the app and pays much later is told of it, by the link and by hand",
+    arguments: [true, false])
+  func takesItsTime(_ comesByLink: Bool) async throws {
+    // Ten minutes of silence.
+    let scene = try Scene([Self.posted] + Array(repeating: Self.open, count: 41))
+    await scene.buy()
+    let start = scene.clock.seconds
+    scene.shop.setActive(true)
+    #expect(scene.shop.state.checkout == .checking)
+    await scene.shop.work?.value
+    #expect(scene.clock.seconds - start == 600 && scene.transport.sent.count == 42)
+    #expect(scene.shop.state.checkout == .inBrowser)
+    #expect(scene.kept.withLock(\.self) == [Example.id])
+
+    scene.transport.add(Self.delivered)
+    if comesByLink {
+      scene.shop.open(try url(Self.back))
+    } else {
+      scene.shop.setActive(false)
+      scene.shop.setActive(true)
+    }
+    await scene.isBought()
+  }
+
+  @Test("A network that is dead for longer than the app asks is no end of the checkout")
+  func outlivesTheNetwork() async throws {
+    let scene = try Scene([Self.posted])
+    await scene.buy()
+    scene.shop.setActive(true)
+    await scene.shop.work?.value
+    #expect(scene.shop.state.checkout == .inBrowser)
+    scene.transport.add(Self.delivered)
+    scene.shop.open(try url(Self.back))
+    await scene.isBought()
+  }
+
+  @Test("In the background nothing is asked; back in front, by a link or by hand, it is asked anew")
+  func restsInTheBackground() async throws {
+    let began = AsyncStream.makeStream(of: Void.self)
+    let scene = try Scene([Self.posted, Self.open, .silence]) { request in
+      if request.url?.query != nil { began.continuation.yield() }
+    }
+    await scene.buy()
+    scene.shop.setActive(true)
+    for await _ in began.stream { break }
+    scene.shop.setActive(false)
+    #expect(scene.shop.state.checkout == .inBrowser)
+    await scene.shop.work?.value
+    #expect(scene.shop.state.checkout == .inBrowser)
+    // A day later.
+    scene.clock.pass(86_400)
+    scene.transport.add(Self.open, Self.delivered)
+    scene.shop.open(try url(Self.back))
+    scene.shop.setActive(true)
+    await scene.isBought()
+    // The link and the scene were one reason to ask.
+    #expect(scene.transport.sent.count == 5)
+  }
+
+  @Test(
+    "A checkout outlives the app: the next launch follows it, by the link and by hand",
+    arguments: [true, false])
+  func outlivesTheApp(_ comesByLink: Bool) async throws {
+    let scene = try Scene([Self.open, Self.delivered], contextID: Example.id)
+    #expect(scene.shop.state.checkout == .inBrowser)
+    if comesByLink { scene.shop.open(try url(Self.back)) }
+    scene.shop.setActive(true)
+    await scene.isBought()
+  }
+
+  @Test("A checkout that ended, or that the relay does not know, is not followed at the next launch")
+  func forgets() async throws {
+    for (step, end) in [
+      (.answer(200, Example.status("expired")), .notBought("expired")),
+      (.answer(404), .notBought("The relay does not know it.")),
+    ] as [(ScriptedTransport.Step, ShopModel.Checkout)] {
+      let scene = try Scene([step], contextID: Example.id)
+      scene.shop.setActive(true)
+      await scene.shop.work?.value
+      #expect(scene.shop.state.checkout == end)
+      #expect(scene.kept.withLock(\.self) == [nil])
+    }
+    // An answer of something else, such as the page of a hotel's network, says nothing of the checkout.
+    let scene = try Scene([.answer(200, "<html>")], contextID: Example.id)
+    scene.shop.setActive(true)
+    await scene.shop.work?.value
+    guard case .notBought = scene.shop.state.checkout else { return unexpected(nil) }
+    #expect(scene.kept.withLock(\.self) == [])
+    scene.transport.add(Self.delivered)
+    scene.shop.open(try url(Self.back))
+    await scene.isBought()
+  }
+}
