@@ -1,6 +1,7 @@
 // Key sets that are fetched, from a provider that does what the test wants.
 
 import Glibc
+import HTTPClient
 import JSON
 import Platform
 import TestSupport
@@ -24,6 +25,7 @@ import Testing
     private let upstream: ScriptedServer
     let bench: Bench
     let fetcher: KeyFetcher
+    let apps: AppRegistry
     let server: Server
 
     init(keys: String, status: String = "200 OK") throws {
@@ -44,7 +46,8 @@ import Testing
       let url = "http://127.0.0.1:\(upstream.port)/jwks"
       bench = try Bench([Bench.app(client: TokenAccessTests.client(.fetched(url: url)))])
       fetcher = try bench.fetchKeys()
-      server = try bench.serve(keyFetcher: fetcher)
+      apps = AppRegistry(bench.directory)
+      server = try bench.serve(keyFetcher: fetcher, apps: apps)
     }
 
     func stop() {
@@ -205,6 +208,54 @@ import Testing
     let reply = try client.reply()
     #expect(reply.status == 503 && reply.header("Retry-After") == "1")
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
+  }
+
+  @Test("A token is judged by the rules that hold when its key was fetched: without its app it is 404")
+  func appGone() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    bed.hold(true)
+    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
+    try bed.waitForFetches(2)
+    bed.apps.replace(with: try AppDirectory(Configuration(databasePath: "-", apps: [Bench.app("other")])))
+    bed.hold(false)
+    let reply = try client.reply()
+    #expect(reply.status == 404)
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:unknown-app")
+  }
+
+  /// Sends nothing, and notes for how long it is left alone.
+  private final class DeadCarrier: Carrier {
+    private let state = Monitor<(sleeps: [Int], wakes: Int)>(([], 0))
+
+    func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) { throw .connectFailed }
+
+    func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
+      state.update { $0.sleeps.append(timeoutMilliseconds) }
+      let isWoken: Bool? = state.wait(until: soon()) { $0.wakes > 0 ? true : nil }
+      if isWoken != nil { state.update { $0.wakes -= 1 } }
+      return []
+    }
+
+    func cancelAll() -> [TransferCompletion] { [] }
+    func wake() { state.update { $0.wakes += 1 } }
+
+    var firstSleep: Int? { state.wait(until: soon()) { $0.sleeps.first } }
+  }
+
+  @Test("A fetch that could not even begin is tried again as soon as one that failed")
+  func cannotBegin() throws {
+    let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
+    let bench = try Bench([app], isStarted: false)
+    defer { bench.stop() }
+    let carrier = DeadCarrier()
+    let fetcher = try bench.fetchKeys(by: carrier)
+    defer { fetcher.stop() }
+    #expect(try #require(carrier.firstSleep) <= 1001)
+    #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 
   @Test("A stop waits for no provider: who waits is told to come again")
