@@ -104,8 +104,9 @@ enum SandboxNoun {
         ["sandbox", "load"], summary: "Send made-up checkouts to the configured receiptd at a steady rate",
         discussion: """
           Each is a context, posted with the app's first client key, and its event, signed with its first \
-          webhook secret, so both must be readable here. Every user is new. Have it deliver to sandbox \
-          destination, never to the real one: these purchases did not happen.
+          webhook secret, so both must be readable here; an app that takes tokens only refuses them. Every \
+          user is new. Have it deliver to sandbox destination, never to the real one: these purchases did \
+          not happen.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),

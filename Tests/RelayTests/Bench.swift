@@ -92,8 +92,8 @@ final class Bench {
   }
 
   /// A key fetcher for these apps; `stop` must be called.
-  func fetchKeys() throws -> KeyFetcher {
-    let carrier = try TransferPool(connectionsMax: KeyFetcher.transfersMax)
+  func fetchKeys(by carrier: (any Carrier)? = nil) throws -> KeyFetcher {
+    let carrier = try carrier ?? TransferPool(connectionsMax: KeyFetcher.transfersMax)
     let fetcher = KeyFetcher(
       carrier: carrier, directory: directory, metrics: metrics,
       surroundings: Surroundings(
@@ -131,12 +131,12 @@ final class Bench {
 
   /// The public listener on a port of its own.
   func serve(
-    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil
+    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
   ) throws(ServerError) -> Server {
     var services = ListenerServices(metrics: metrics, log: log, clock: clock)
     services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
     let listener = PublicListener(
-      services: services, limits: limits, apps: AppRegistry(directory), committer: committer,
+      services: services, limits: limits, apps: apps ?? AppRegistry(directory), committer: committer,
       checkouts: board, keyFetcher: keyFetcher)
     var settings = ServerConfiguration(address: "127.0.0.1")
     settings.connectionsPerAddress = 2000

@@ -128,7 +128,10 @@ struct ConfigurationManual {
       let words = entry.comment.isEmpty ? "" : "\(entry.comment) "
       switch entry.kind {
       case .group: page.subsection(entry.path)
-      case .required: page.term(entry.path, "\(words)Required; for instance \(entry.value ?? "").")
+      case .required:
+        // The comment says when, where it is not always.
+        let word = words.contains("Required") ? "For instance" : "Required; for instance"
+        page.term(entry.path, "\(words)\(word) \(entry.value ?? "").")
       case .optional: page.term(entry.path, "\(words)Unset by default; for instance \(entry.value ?? "").")
       case .withDefault: page.term(entry.path, "\(words)Default: \(entry.value ?? "").")
       }

@@ -20,6 +20,7 @@ enum Caller: Sendable {
 /// Lets clients in.
 struct ClientGate: Sendable {
   let services: ListenerServices
+  let apps: AppRegistry
   /// Nil where nothing is fetched.
   let fetcher: KeyFetcher?
 
@@ -98,36 +99,49 @@ struct ClientGate: Sendable {
     case .app: proceed(nil)
     case .user(let user): proceed(user)
     case .bearer(let token):
-      guard let fetcher, let tokens = app.tokens else {
-        // A reload took the tokens away while the body came in.
-        return exchange.answer(.unauthorized(app))
-      }
-      let prospect = fetcher.wait(for: token.keyID, app: app.slug) { waking in
-        resume(token, tokens, app, exchange, after: waking, proceed)
+      let slug = app.slug
+      let prospect = fetcher?.wait(for: token.keyID, app: slug) { waking in
+        resume(token, slug, exchange, after: waking, proceed)
       }
       switch prospect {
       case .fetch: break
-      case .none: resume(token, tokens, app, exchange, after: .fetched, proceed)
+      case nil, .some(.none): resume(token, slug, exchange, after: .fetched, proceed)
       case .later(let milliseconds):
-        resume(token, tokens, app, exchange, after: .failed(retryAfterMilliseconds: milliseconds), proceed)
+        resume(token, slug, exchange, after: .failed(retryAfterMilliseconds: milliseconds), proceed)
       }
     }
   }
 
+  /// - Parameter slug: of the app, by whose rules of now it goes: a reload may have come meanwhile.
   private func resume(
-    _ token: SignedToken, _ tokens: TokenGate, _ app: App, _ exchange: Exchange,
-    after waking: KeySetBook.Waking, _ proceed: (String?) -> Void
+    _ token: SignedToken, _ slug: String, _ exchange: Exchange, after waking: KeySetBook.Waking,
+    _ proceed: (String?) -> Void
   ) {
-    switch (check(token, tokens, app), waking) {
-    case (.success(let user), _): proceed(user)
-    case (.failure(let refusal), .failed(let milliseconds)) where refusal.mayBeNewKey:
-      exchange.answer(problem(of: unavailable(app, milliseconds)))
-    case (.failure(let refusal), .fetched) where fetcher?.keys(of: app.slug) != nil:
+    guard let app = apps.current[slug] else { return exchange.answer(.unknownApp) }
+    // Without tokens other rules hold now; whoever comes again is let in by them, or is not.
+    guard let tokens = app.tokens else { return exchange.answer(problem(of: unavailable(app, 1000))) }
+    switch check(token, tokens, app) {
+    case .success(let user): proceed(user)
+    case .failure(let refusal) where !refusal.mayBeNewKey:
       exchange.answer(problem(of: refused(app, refusal.reason)))
-    case (.failure(let refusal), .failed):
-      exchange.answer(problem(of: refused(app, refusal.reason)))
-    case (.failure, .fetched): exchange.answer(problem(of: unavailable(app, 1000)))
-    case (.failure, .stopping): exchange.answer(.stopping)
+    case .failure(let refusal): exchange.answer(verdict(on: token, refusal, app, after: waking))
+    }
+  }
+
+  /// What is said of a token whose key is not known, now that a fetch is over.
+  private func verdict(
+    on token: SignedToken, _ refusal: Refusal, _ app: App, after waking: KeySetBook.Waking
+  ) -> Problem {
+    switch waking {
+    case .stopping: return .stopping
+    case .failed(let milliseconds): return problem(of: unavailable(app, milliseconds))
+    case .fetched:
+      // It is final only if that fetch, or one before, looked for its key.
+      switch fetcher?.prospect(token.keyID, app: app.slug) {
+      case .some(.none): return problem(of: refused(app, refusal.reason))
+      case .later(let milliseconds): return problem(of: unavailable(app, milliseconds))
+      case .fetch, nil: return problem(of: unavailable(app, 1000))
+      }
     }
   }
 
@@ -150,6 +164,13 @@ struct ClientGate: Sendable {
   private func unavailable(_ app: App, _ milliseconds: Int64) -> Result<Caller, Problem> {
     count(app, "keys_unavailable")
     return .failure(.keysUnavailable(milliseconds))
+  }
+
+  /// Counts a context that was one too many.
+  /// - Parameter of: what had too many: a user or an address.
+  func limited(_ app: App, of kind: StaticString) {
+    services.metrics.contexts.increment(app.slug, "limited")
+    services.requestLog.limitedContext(of: "\(kind)", app: app.slug)
   }
 
   /// - Parameter reason: one of a fixed set.

@@ -15,8 +15,6 @@ final class KeyFetcher: Sendable {
   struct State {
     /// By app.
     var books: [String: KeySetBook] = [:]
-    /// Grows with each change of the books: answers to older questions count for nothing.
-    var edition: UInt64 = 0
     var isStopping = false
   }
 
@@ -52,7 +50,11 @@ final class KeyFetcher: Sendable {
         books[app] = KeySetBook(url: url, now: now)
       }
       for (app, var book) in state.books {
-        if addresses[app] == book.url { books[app] = book } else { dismissed += book.dismissAll() }
+        if addresses[app] == book.url {
+          books[app] = book
+        } else {
+          dismissed += book.dismissAll(.failed(retryAfterMilliseconds: 1000))
+        }
       }
       state.books = books
       return dismissed
@@ -61,8 +63,11 @@ final class KeyFetcher: Sendable {
     carrier.wake()
   }
 
-  /// The keys in force for an app; nil when there never were any.
-  func keys(of app: String) -> KeySet? { state.withLock { $0.books[app]?.keys } }
+  /// The keys in force for an app; nil when there are none, or none that are young enough.
+  func keys(of app: String) -> KeySet? {
+    let now = surroundings.clock.monotonic
+    return state.withLock { $0.books[app]?.keys(now: now) }
+  }
 
   func prospect(_ keyID: String?, app: String) -> KeySetBook.Prospect {
     let now = surroundings.clock.monotonic
@@ -73,8 +78,8 @@ final class KeyFetcher: Sendable {
   }
 
   /// Waits for the fetch that may bring a token's key; causes it if need be.
-  /// - Parameter wake: called once, on the fetcher's thread, when it is over or its time is up; not at all
-  ///   when there is no prospect.
+  /// - Parameter wake: called once, without a lock, when it is over or its time is up: on the fetcher's
+  ///   thread, or on the one that reloads or stops. Not at all when there is no prospect of a fetch.
   /// - Returns: what there is to hope for.
   func wait(
     for keyID: String?, app: String, wake: @escaping @Sendable (KeySetBook.Waking) -> Void
@@ -94,7 +99,7 @@ final class KeyFetcher: Sendable {
   func windDown() {
     let dismissed = state.withLock { state in
       state.isStopping = true
-      return state.books.keys.flatMap { state.books[$0]?.dismissAll() ?? [] }
+      return state.books.keys.flatMap { state.books[$0]?.dismissAll(.stopping) ?? [] }
     }
     for wake in dismissed { wake() }
     carrier.wake()

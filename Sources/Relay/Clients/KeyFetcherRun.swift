@@ -37,23 +37,30 @@ struct KeyFetcherRun {
     var due: [(app: String, url: String)] = []
     var expired: [@Sendable () -> Void] = []
     let room = KeyFetcher.transfersMax - questions.count
-    let next = fetcher.state.withLock { state -> MonotonicInstant? in
-      if state.isStopping { return nil }
-      var next = now.advanced(byMilliseconds: Self.sleepMillisecondsMax)
+    let isOver = fetcher.state.withLock { state in
+      if state.isStopping { return true }
       for app in state.books.keys {
         guard var book = state.books[app] else { continue }
         expired += book.expire(now: now)
         if due.count < room, book.begin(now: now) { due.append((app, book.url)) }
-        // With no room left, an answer is what there is to wait for.
-        if book.nextAt > now { next = min(next, book.nextAt) }
         state.books[app] = book
       }
-      return next
+      return false
     }
     for wake in expired { wake() }
-    guard let next else { return nil }
+    guard !isOver else { return nil }
     for question in due { ask(question) }
-    return max(0, next.milliseconds(since: clock.monotonic) + 1)
+    return sleep(since: now)
+  }
+
+  /// To be asked last: a question that could not even be sent is due again soon.
+  private func sleep(since turn: MonotonicInstant) -> Int64 {
+    let next = fetcher.state.withLock { state in
+      // With no room left, an answer is what there is to wait for.
+      state.books.values.map(\.nextAt).filter { $0 > turn }.min()
+    }
+    let sleep = next.map { $0.milliseconds(since: clock.monotonic) + 1 } ?? Self.sleepMillisecondsMax
+    return min(max(0, sleep), Self.sleepMillisecondsMax)
   }
 
   private mutating func ask(_ question: (app: String, url: String)) {
@@ -103,20 +110,21 @@ struct KeyFetcherRun {
     let now = clock.monotonic
     let keys = try? answer.get()  // a refusal is told below
     let outcome = fetcher.state.withLock {
-      state -> (failures: Int, hadKeys: Bool, woken: [@Sendable () -> Void])? in
+      state -> (isNews: Bool, woken: [@Sendable () -> Void])? in
       // The app may have gone, or have another issuer now.
       guard var book = state.books[question.app], book.url == question.url else { return nil }
-      let before = (book.failures, book.keys != nil)
+      let isRecovery = book.failures > 0 || book.keys(now: now) == nil
       let woken = book.finish(keys, maxAgeMilliseconds: maxAge, now: now)
+      let isNews = keys == nil ? book.warns(now: now) : isRecovery
       state.books[question.app] = book
-      return (before.0, before.1, woken)
+      return (isNews, woken)
     }
     guard let outcome else { return }
-    tell(question.app, answer, failures: outcome.failures, hadKeys: outcome.hadKeys)
+    tell(question.app, answer, isNews: outcome.isNews)
     for wake in outcome.woken { wake() }
   }
 
-  private func tell(_ app: String, _ answer: Result<KeySet, Refusal>, failures: Int, hadKeys: Bool) {
+  private func tell(_ app: String, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
     switch answer {
     case .success(let keys):
       fetcher.metrics.keySetFetches.increment(app, "fetched")
@@ -124,15 +132,15 @@ struct KeyFetcherRun {
         log.warning(
           "an app's key set has no key that tokens could be checked with; every token is refused",
           ["app": app, "unusable": String(keys.flaws.count)])
-      } else if !hadKeys || failures > 0 {
+      } else if isNews {
         log.info("fetched an app's key set", ["app": app, "keys": String(keys.keys.count)])
       }
     case .failure(let refusal):
       fetcher.metrics.keySetFetches.increment(app, refusal.isAnswer ? "unusable" : "failed")
-      guard failures == 0 else { return }
+      guard isNews else { return }
       log.warning(
         "could not fetch an app's key set; tokens are checked with the keys that were fetched before, if "
-          + "any. Look at client.jwt.jwks and at the identity provider",
+          + "any, for at most 7 days. Look at client.jwt.jwks and at the identity provider",
         ["app": app, "reason": refusal.reason])
     }
   }

@@ -15,6 +15,10 @@ struct KeySetBook {
   static let askMilliseconds: Int64 = 10_000
   /// Before the same unknown key may cause another.
   static let unknownMilliseconds: Int64 = 60_000
+  /// How long keys count after they were fetched, if they cannot be fetched again.
+  static let keepMilliseconds: Int64 = 7 * 24 * 60 * 60_000
+  /// Between two warnings while fetches fail.
+  static let warningMilliseconds: Int64 = 60 * 60_000
   /// How long a request waits for a fetch.
   static let waitMilliseconds: Int64 = 6000
   static let waitersMax = 100
@@ -38,20 +42,23 @@ struct KeySetBook {
   enum Prospect: Equatable {
     /// A fetch that is under way, or that it may cause.
     case fetch
-    /// The keys were looked at lately.
+    /// A fetch that began after its key was asked for ended lately, without it.
     case none
     /// Nobody can say now.
     case later(milliseconds: Int64)
   }
 
   let url: String
-  /// Nil until they were fetched once.
-  private(set) var keys: KeySet?
+  /// Those that were fetched last; nil until they were fetched once.
+  private var keys: KeySet?
+  private var fetchedAt: MonotonicInstant?
+  private var warnedAt: MonotonicInstant?
   private(set) var isFetching = false
   private var isWanted = false
   private var dueAt: MonotonicInstant
   private var askedAt: MonotonicInstant?
   private(set) var failures = 0
+  /// The unknown keys that a fetch has looked for, or is about to, by when they were asked for.
   private var lookedFor: [String: MonotonicInstant] = [:]
   private var waiters: [Waiter] = []
 
@@ -60,34 +67,44 @@ struct KeySetBook {
     dueAt = now
   }
 
+  /// The keys in force; nil when there never were any, or when they are too old to be believed.
+  func keys(now: MonotonicInstant) -> KeySet? {
+    guard let fetchedAt, now < fetchedAt.advanced(byMilliseconds: Self.keepMilliseconds) else { return nil }
+    return keys
+  }
+
   /// - Parameter keyID: what the token calls its key; nil when it does not say.
   func prospect(_ keyID: String?, now: MonotonicInstant) -> Prospect {
     if waiters.count >= Self.waitersMax { return .later(milliseconds: 1000) }
     if isFetching || isWanted || (keys == nil && dueAt <= now) { return .fetch }
     if let at = lookedFor[keyID ?? ""], now < at.advanced(byMilliseconds: Self.unknownMilliseconds) {
-      return isBlind ? .later(milliseconds: max(1000, dueAt.milliseconds(since: now))) : .none
+      return isBlind(now) ? .later(milliseconds: max(1000, dueAt.milliseconds(since: now))) : .none
     }
     if let askedAt {
       let wait = askedAt.advanced(byMilliseconds: Self.askMilliseconds).milliseconds(since: now)
-      if wait > 0 { return isBlind ? .later(milliseconds: wait) : .none }
+      // Nobody has looked for this one: it may be new, and is not refused before it was looked for.
+      if wait > 0 { return .later(milliseconds: wait) }
     }
     return .fetch
   }
 
   /// Whether the keys that there are may not be those of now.
-  private var isBlind: Bool { keys == nil || failures > 0 }
+  private func isBlind(_ now: MonotonicInstant) -> Bool { failures > 0 || keys(now: now) == nil }
 
   /// Has one more wait. To be called only with the prospect of a fetch.
   mutating func wait(for keyID: String?, now: MonotonicInstant, _ wake: @escaping @Sendable (Waking) -> Void)
   {
     waiters.append(Waiter(until: now.advanced(byMilliseconds: Self.waitMilliseconds), wake: wake))
+    // A fetch under way may have begun before the key was published: what it brings says nothing of it.
+    guard !isFetching else { return }
     if lookedFor.count >= Self.unknownMax {
       lookedFor = lookedFor.filter { now < $0.value.advanced(byMilliseconds: Self.unknownMilliseconds) }
     }
     if lookedFor.count < Self.unknownMax { lookedFor[keyID ?? ""] = now }
-    guard !isFetching, !isWanted else { return }
+    guard !isWanted else { return }
     isWanted = true
-    askedAt = now
+    // What is due anyway is no token's doing.
+    if now < dueAt { askedAt = now }
   }
 
   /// Whether a fetch is to begin now; then it counts as begun.
@@ -107,6 +124,7 @@ struct KeySetBook {
     let waking: Waking
     if let keys {
       self.keys = keys
+      fetchedAt = now
       failures = 0
       let range = Self.refreshMillisecondsRange
       let age = maxAgeMilliseconds ?? Self.refreshMilliseconds
@@ -126,7 +144,17 @@ struct KeySetBook {
     release(.failed(retryAfterMilliseconds: 1000)) { $0.until <= now }
   }
 
-  mutating func dismissAll() -> [@Sendable () -> Void] { release(.stopping) { _ in true } }
+  /// Everyone.
+  mutating func dismissAll(_ waking: Waking) -> [@Sendable () -> Void] { release(waking) { _ in true } }
+
+  /// Whether a failure that was taken in is to be told of: the first of a row, and then one in a while.
+  mutating func warns(now: MonotonicInstant) -> Bool {
+    if failures > 1, let warnedAt, now < warnedAt.advanced(byMilliseconds: Self.warningMilliseconds) {
+      return false
+    }
+    warnedAt = now
+    return true
+  }
 
   private mutating func release(
     _ waking: Waking, _ condition: (Waiter) -> Bool

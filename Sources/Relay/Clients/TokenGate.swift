@@ -14,9 +14,12 @@ struct TokenGate: Sendable {
 
   /// - Throws: `Fault` when the keys cannot be read.
   init(_ tokens: AppConfiguration.Tokens, app: String) throws(Fault) {
-    rules = tokens.rules
+    var rules = tokens.rules
     switch tokens.keys {
-    case .fetched(let url): keys = .fetched(url: url)
+    case .fetched(let url):
+      keys = .fetched(url: url)
+      // What everyone may fetch is no secret: no fetch could bring a key for it.
+      rules.algorithms.removeAll { $0 == .hs256 }
     case .given(let secret):
       let text = try secret.reveal()
       do throws(KeySetFault) {
@@ -25,6 +28,7 @@ struct TokenGate: Sendable {
         throw Fault(path: "apps.\(app).client.jwt.keys", message: error.words)
       }
     }
+    self.rules = rules
   }
 
   /// Where the keys are fetched; nil when they are at hand.

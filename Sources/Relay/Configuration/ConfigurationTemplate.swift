@@ -59,6 +59,7 @@ public enum ConfigurationTemplate {
         // Contexts for one user and from one address (of IPv6: one /64): so many in a second, a minute or an
         // hour, such as "10/s", "120/m" or "5000/h"; or "off".
         //contexts_per_user: "120/m",
+        // If all clients share one address, that of a proxy, listen.proxies must name it.
         //contexts_per_address: "1200/m",
       },
 
@@ -87,6 +88,7 @@ public enum ConfigurationTemplate {
         ios: {
           // Who may post contexts: whoever shows one of the keys, or a token; or client: "open" for anyone.
           client: {
+            // Required unless jwt stands here.
             keys: ["env:IOS_CLIENT_KEY"],
             // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.
             // issuer and audience: its iss and aud. jwks: the https address of the issuer's keys; or keys,

@@ -28,7 +28,7 @@ struct PublicListener: RequestHandler {
     self.committer = committer
     self.checkouts = checkouts
     let intake = Intake(services: services, committer: committer)
-    gate = ClientGate(services: services, fetcher: keyFetcher)
+    gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
     contextLimits = ContextLimits(limits, clock: services.clock)
     contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
@@ -80,7 +80,7 @@ struct PublicListener: RequestHandler {
     case .postContext:
       let wait = contextLimits.take(head, proxies: services.proxies)
       guard wait == 0 else {
-        services.metrics.contexts.increment(app.slug, "limited")
+        gate.limited(app, of: "address")
         throw .tooManyContexts(wait)
       }
       caller = try gate.poster(head, app).get()

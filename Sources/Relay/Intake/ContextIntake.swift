@@ -1,5 +1,5 @@
 // Posted contexts: those that an app announces, and those that open a checkout page at once. Runs on
-// libmicrohttpd's threads, which it must not block.
+// libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block none.
 
 internal import Cryptography
 internal import Domain
@@ -48,7 +48,7 @@ struct ContextIntake: Sendable {
     }
     let wait = limits.take(user: post.userID, app: app.slug)
     guard wait == 0 else {
-      services.metrics.contexts.increment(app.slug, "limited")
+      gate.limited(app, of: "user")
       return exchange.answer(.tooManyContexts(wait))
     }
     let form = ContextAnswer.Form(purpose, request.head)

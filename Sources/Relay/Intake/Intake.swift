@@ -1,5 +1,6 @@
 // How a request's content gets to the disk: through the committer, and the answer follows the sync (R1). Runs
-// on libmicrohttpd's threads, which it must not block.
+// on libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block
+// none.
 
 internal import HTTPServer
 internal import Platform

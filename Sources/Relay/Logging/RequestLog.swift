@@ -61,6 +61,16 @@ final class RequestLog: Sendable {
       ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
   }
 
+  /// - Parameter kind: what had too many: a user or an address; which one is not told.
+  func limitedContext(of kind: String, app: String) {
+    guard log.level >= .info, let count = limiter.admit("\(app) limit \(kind)", now: clock.monotonic)
+    else { return }
+    log.info(
+      "refused a context: too many came for one user or from one address; if all clients share one address, "
+        + "set listen.proxies",
+      ["app": app, "limit": kind, "left_out": count > 0 ? String(count) : nil])
+  }
+
   func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
     log.error(
       "could not store a request; whoever sent it is asked to come back. Look at the disk",

@@ -1,5 +1,7 @@
 // Key sets that are fetched, from a provider that does what the test wants.
 
+import Glibc
+import HTTPClient
 import JSON
 import Platform
 import TestSupport
@@ -15,6 +17,7 @@ import Testing
       var status = "200 OK"
       var keys = ""
       var fetches = 0
+      var followed = 0
       var isHeld = false
     }
 
@@ -22,14 +25,16 @@ import Testing
     private let upstream: ScriptedServer
     let bench: Bench
     let fetcher: KeyFetcher
+    let apps: AppRegistry
     let server: Server
 
     init(keys: String, status: String = "200 OK") throws {
       provider.withLock { ($0.keys, $0.status) = (keys, status) }
       let provider = provider
       upstream = try ScriptedServer { connection in
-        while connection.readRequest() != nil {
+        while let request = connection.readRequest() {
           let answer = provider.update { provider in
+            if request.hasPrefix("GET /moved ") { provider.followed += 1 }
             provider.fetches += 1
             return (provider.status, provider.keys)
           }
@@ -41,7 +46,8 @@ import Testing
       let url = "http://127.0.0.1:\(upstream.port)/jwks"
       bench = try Bench([Bench.app(client: TokenAccessTests.client(.fetched(url: url)))])
       fetcher = try bench.fetchKeys()
-      server = try bench.serve(keyFetcher: fetcher)
+      apps = AppRegistry(bench.directory)
+      server = try bench.serve(keyFetcher: fetcher, apps: apps)
     }
 
     func stop() {
@@ -54,6 +60,9 @@ import Testing
     }
 
     var fetches: Int { provider.withLock { $0.fetches } }
+
+    /// Fetches from where a redirect leads.
+    var followed: Int { provider.withLock { $0.followed } }
 
     func serve(_ keys: String, status: String = "200 OK") {
       provider.update { ($0.keys, $0.status) = (keys, status) }
@@ -96,8 +105,9 @@ import Testing
     #expect(try bed.post(try second.token(claims)).status == 200)
     #expect(bed.fetches == 2)
     let withdrawn = try bed.post(try first.token(claims))
-    #expect(withdrawn.status == 401)
-    #expect(try reason(withdrawn) == "unknown_key")
+    // It is gone; whether for good will be looked at when ten seconds are over.
+    #expect(withdrawn.status == 503)
+    #expect((1...10).contains(withdrawn.header("Retry-After").flatMap { Int($0) } ?? 0))
     #expect(bed.fetches == 2)
     #expect(bed.bench.metricsText.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"} 2"#))
   }
@@ -117,14 +127,15 @@ import Testing
     #expect(try bed.post(try first.token(claims)).status == 200)
     #expect(clients.allSatisfy { !$0.hasNews })
     bed.hold(false)
-    for client in clients {
-      let reply = try client.reply()
-      #expect(reply.status == 401)
-      #expect(try reason(reply) == "unknown_key")
-    }
+    let replies = try clients.map { try $0.reply() }
+    // Refused is who caused the fetch, and who asked before it began; the others come again.
+    let refused = replies.filter { $0.status == 401 }
+    #expect(!refused.isEmpty && refused.count + replies.filter { $0.status == 503 }.count == replies.count)
+    for reply in refused { #expect(try reason(reply) == "unknown_key") }
     for number in 100..<200 {
       let token = try first.token(claims, header: #"{"alg":"ES256","kid":"\#(number)"}"#)
-      #expect(try bed.post(token).status == 401)
+      let reply = try bed.post(token)
+      #expect(reply.status == 503 && reply.header("Retry-After") != nil)
     }
     #expect(bed.fetches == 2)
   }
@@ -146,19 +157,24 @@ import Testing
     #expect(try bed.post(token).status == 201)
   }
 
-  @Test("When the provider fails, the keys that were fetched before stay in force")
-  func failing() throws {
+  static let failures: [(String, String)] = [
+    ("200 OK", "<html>"), ("302 Found\r\nLocation: /moved", ""), ("404 Not Found", "{}"),
+  ]
+
+  @Test("When the provider fails, the keys that were fetched before stay in force", arguments: failures)
+  func failing(status: String, keys: String) throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     defer { bed.stop() }
     let claims = TokenAccessTests.claims("u-1")
     #expect(try bed.post(try first.token(claims)).status == 201)
-    for (status, keys) in [("200 OK", "<html>"), ("302 Found", ""), ("404 Not Found", "{}")] {
-      bed.serve(keys, status: status)
-      let unknown = try bed.post(try Self.second.get().token(claims))
-      #expect(unknown.status == 503)
-      #expect(try bed.post(try first.token(claims)).status == 200)
-    }
+    #expect(bed.fetches == 1)
+    bed.serve(keys, status: status)
+    let unknown = try bed.post(try Self.second.get().token(claims))
+    #expect(unknown.status == 503 && bed.fetches >= 2)
+    #expect(try bed.post(try first.token(claims)).status == 200)
+    try bed.bench.waitForLog("could not fetch an app's key set")
+    #expect(bed.followed == 0)
     #expect(!bed.bench.logText.contains("html"))
   }
 
@@ -168,7 +184,78 @@ import Testing
     let bed = try Bed(keys: try TokenIssuer.keySet([first, secret]))
     defer { bed.stop() }
     #expect(try bed.post(try first.token(TokenAccessTests.claims("u-1"))).status == 201)
-    #expect(try bed.post(try secret.token(TokenAccessTests.claims("u-1"))).status == 401)
+    let reply = try bed.post(try secret.token(TokenAccessTests.claims("u-1")))
+    #expect(reply.status == 401)
+    // No fetch could bring a key for it, so it causes none.
+    #expect(try reason(reply) == "algorithm")
+    #expect(bed.fetches == 1)
+  }
+
+  @Test("A reload that moves on to another key set has who waits come again, and does not speak of a stop")
+  func reload() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    bed.hold(true)
+    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
+    try bed.waitForFetches(2)
+    let (closed, port) = try openSocket()
+    defer { Glibc.close(closed) }
+    let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1:\(port)/")))
+    bed.fetcher.use(try AppDirectory(Configuration(databasePath: "-", apps: [app])))
+    let reply = try client.reply()
+    #expect(reply.status == 503 && reply.header("Retry-After") == "1")
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
+  }
+
+  @Test("A token is judged by the rules that hold when its key was fetched: without its app it is 404")
+  func appGone() throws {
+    let first = try Self.first.get()
+    let bed = try Bed(keys: try TokenIssuer.keySet([first]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try first.token(claims)).status == 201)
+    bed.hold(true)
+    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
+    try bed.waitForFetches(2)
+    bed.apps.replace(with: try AppDirectory(Configuration(databasePath: "-", apps: [Bench.app("other")])))
+    bed.hold(false)
+    let reply = try client.reply()
+    #expect(reply.status == 404)
+    #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:unknown-app")
+  }
+
+  /// Sends nothing, and notes for how long it is left alone.
+  private final class DeadCarrier: Carrier {
+    private let state = Monitor<(sleeps: [Int], wakes: Int)>(([], 0))
+
+    func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) { throw .connectFailed }
+
+    func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
+      state.update { $0.sleeps.append(timeoutMilliseconds) }
+      let isWoken: Bool? = state.wait(until: soon()) { $0.wakes > 0 ? true : nil }
+      if isWoken != nil { state.update { $0.wakes -= 1 } }
+      return []
+    }
+
+    func cancelAll() -> [TransferCompletion] { [] }
+    func wake() { state.update { $0.wakes += 1 } }
+
+    var firstSleep: Int? { state.wait(until: soon()) { $0.sleeps.first } }
+  }
+
+  @Test("A fetch that could not even begin is tried again as soon as one that failed")
+  func cannotBegin() throws {
+    let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
+    let bench = try Bench([app], isStarted: false)
+    defer { bench.stop() }
+    let carrier = DeadCarrier()
+    let fetcher = try bench.fetchKeys(by: carrier)
+    defer { fetcher.stop() }
+    #expect(try #require(carrier.firstSleep) <= 1001)
+    #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 
   @Test("A stop waits for no provider: who waits is told to come again")

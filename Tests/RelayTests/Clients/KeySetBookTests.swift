@@ -40,13 +40,17 @@ import Testing
     var book = try book()
     #expect(book.prospect("new", now: at(1)) == .fetch)
     book.wait(for: "new", now: at(1)) { _ in }
-    // Others wait for the same fetch.
-    #expect(book.prospect("other", now: at(1)) == .fetch)
+    // Others wait for the same fetch, which begins after they asked.
+    #expect(book.prospect("early", now: at(1)) == .fetch)
+    book.wait(for: "early", now: at(1)) { _ in }
     let begins = book.begin(now: at(1))
     #expect(begins)
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(2))
-    #expect(book.prospect("new", now: at(2)) == .none && book.prospect("other", now: at(2)) == .none)
-    #expect(book.prospect("other", now: at(10)) == .none && book.prospect("other", now: at(11)) == .fetch)
+    #expect(book.prospect("new", now: at(2)) == .none && book.prospect("early", now: at(2)) == .none)
+    // Nobody has looked for this one, so nobody can say that there is none.
+    #expect(book.prospect("other", now: at(2)) == .later(milliseconds: 9000))
+    #expect(book.prospect("other", now: at(10)) == .later(milliseconds: 1000))
+    #expect(book.prospect("other", now: at(11)) == .fetch)
     #expect(book.prospect("new", now: at(60)) == .none && book.prospect("new", now: at(61)) == .fetch)
     var fetches = 0
     for second in 61..<121 {
@@ -60,6 +64,51 @@ import Testing
     #expect(fetches == 6)
   }
 
+  @Test("What a fetch under way brings says nothing of a key that may have been published since it began")
+  func joining() throws {
+    var book = try book()
+    book.wait(for: "new", now: at(1)) { _ in }
+    let begins = book.begin(now: at(1))
+    #expect(begins && book.prospect("late", now: at(2)) == .fetch)
+    book.wait(for: "late", now: at(2)) { _ in }
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(3))
+    #expect(book.prospect("late", now: at(3)) == .later(milliseconds: 8000))
+    #expect(book.prospect("late", now: at(11)) == .fetch)
+    book.wait(for: "late", now: at(11)) { _ in }
+    let beginsAgain = book.begin(now: at(11))
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(12))
+    #expect(beginsAgain && book.prospect("late", now: at(12)) == .none)
+    #expect(book.prospect("late", now: at(70)) == .none && book.prospect("late", now: at(71)) == .fetch)
+  }
+
+  @Test("Keys that could not be fetched again for a week count no more, and that is no answer to a token")
+  func ageing() throws {
+    var book = try book()
+    let week: Int64 = 7 * 24 * 3600
+    #expect(book.keys(now: at(week - 1)) != nil && book.keys(now: at(week)) == nil)
+    book.wait(for: "new", now: at(week)) { _ in }
+    let begins = book.begin(now: at(week))
+    _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(week))
+    #expect(begins && book.prospect("new", now: at(week)) == .later(milliseconds: 1000))
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(week + 1))
+    #expect(book.keys(now: at(week + 1)) != nil)
+  }
+
+  @Test("While fetches fail it is warned of at once, and then once an hour")
+  func warnings() throws {
+    var book = try book()
+    var warned: [Int64] = []
+    for second in [100, 101, 3699, 3700, 3701, 7299, 7300] as [Int64] {
+      _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(second))
+      if book.warns(now: at(second)) { warned.append(second) }
+    }
+    #expect(warned == [100, 3700, 7300])
+    _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(7301))
+    _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(7302))
+    let warnsAgain = book.warns(now: at(7302))
+    #expect(warnsAgain)
+  }
+
   @Test(
     "After a failure it is tried again, later and later, and the keys stay in force meanwhile"
   )
@@ -69,7 +118,7 @@ import Testing
     let begins = book.begin(now: at(100))
     #expect(begins)
     _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(100))
-    #expect(book.keys != nil)
+    #expect(book.keys(now: at(100)) != nil)
     #expect(book.prospect("new", now: at(100)) == .later(milliseconds: 1000))
     var now: Int64 = 100
     for pause in [1, 5, 15, 60, 300, 300] as [Int64] {
@@ -95,8 +144,8 @@ import Testing
     book.wait(for: "b", now: at(26), wake)
     for wake in book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(27)) { wake() }
     book.wait(for: "c", now: at(40), wake)
-    for wake in book.dismissAll() { wake() }
-    #expect(book.dismissAll().isEmpty && book.expire(now: at(900)).isEmpty)
+    for wake in book.dismissAll(.stopping) { wake() }
+    #expect(book.dismissAll(.stopping).isEmpty && book.expire(now: at(900)).isEmpty)
     #expect(woken.withLock { $0 } == [.failed(retryAfterMilliseconds: 1000), .fetched, .stopping])
     for number in 0..<KeySetBook.waitersMax { book.wait(for: "\(number)", now: at(60)) { _ in } }
     #expect(book.prospect("one more", now: at(60)) == .later(milliseconds: 1000))
