@@ -98,6 +98,11 @@ struct KeyFetcherRun {
     do throws(KeySetFault) {
       // Whoever can fetch a secret could sign with it.
       let keys = try KeySet(reading: result.body).withoutSecrets
+      // A provider that has no key at all has had an accident: nobody's tokens would be good any more.
+      guard !keys.keys.isEmpty else {
+        let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
+        return settle(question, .failure(refusal), maxAge: nil)
+      }
       settle(question, .success(keys), maxAge: CacheAge.milliseconds(result.header("Cache-Control")))
     } catch {
       settle(question, .failure(Refusal(reason: "\(error)", isAnswer: true)), maxAge: nil)

@@ -91,11 +91,19 @@ public enum ConfigurationTemplate {
             // Required unless jwt stands here.
             keys: ["env:IOS_CLIENT_KEY"],
             // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.
-            // issuer and audience: its iss and aud. jwks: the https address of the issuer's keys; or keys,
-            // "file:/path", of a JWK Set or of a public key in PEM. More: docs/client-access.md
-            // jwt: { issuer: "https://id.example.com/", audience: "my-app", user_claim: "sub",
-            //   jwks: "https://id.example.com/jwks.json", leeway: "60s",
-            //   algorithms: ["RS256", "ES256", "HS256"] },
+            // jwt: {
+            //   // Its iss, and what must be in its aud.
+            //   issuer: "https://id.example.com/",
+            //   audience: "my-app",
+            //   // Where the issuer has its keys; or keys: "file:/path", of a JWK Set or a public key in PEM.
+            //   jwks: "https://id.example.com/jwks.json",
+            //   // The claim that names the user; "sub" without it.
+            //   user_claim: "sub",
+            //   // How far clocks may be apart; "60s" without it.
+            //   leeway: "60s",
+            //   // What a key may sign with; these three without it.
+            //   algorithms: ["RS256", "ES256", "HS256"],
+            // },
           },
 
           stripe: {

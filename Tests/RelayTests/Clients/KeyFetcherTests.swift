@@ -159,6 +159,8 @@ import Testing
 
   static let failures: [(String, String)] = [
     ("200 OK", "<html>"), ("302 Found\r\nLocation: /moved", ""), ("404 Not Found", "{}"),
+    ("200 OK", #"{"keys":[]}"#),
+    ("200 OK", #"{"keys":[{"kty":"oct","k":"\#(String(repeating: "A", count: 48))"}]}"#),
   ]
 
   @Test("When the provider fails, the keys that were fetched before stay in force", arguments: failures)
