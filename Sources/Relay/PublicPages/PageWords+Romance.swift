@@ -86,10 +86,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pago recibido",
-      text: "¡Gracias! Hemos recibido tu pago y lo estamos comunicando a \(.app)."),
+      text: "Gracias. Tu pago ha llegado. \(.app) recibirá el aviso enseguida."),
     delivered: Message(
       heading: "Pago completado",
-      text: "¡Gracias! Hemos recibido tu pago y lo hemos comunicado a \(.app)."),
+      text: "Gracias. Tu pago ha llegado y \(.app) ya tiene el aviso."),
     undelivered: Message(
       heading: "Pago recibido",
       text: """

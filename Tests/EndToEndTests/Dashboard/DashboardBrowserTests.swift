@@ -10,16 +10,6 @@ import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Browser.isInstalled, "\(Browser.missing)"), .serialized)
 struct DashboardBrowserTests {
-  /// Where the pictures go; the test's output names each.
-  private static let folder = FileManager.default.currentDirectoryPath + "/.build/screenshots"
-
-  private func picture(_ browser: Browser, _ name: String) throws {
-    try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
-    let path = "\(Self.folder)/\(name).png"
-    try Data(try browser.picture()).write(to: URL(filePath: path))
-    print("screenshot: \(path)")
-  }
-
   /// The id of the newest receipt of a kind.
   private func receipt(_ relay: Relay, _ change: (inout ReceiptFilter) -> Void) throws -> String {
     var filter = ReceiptFilter()
@@ -50,7 +40,7 @@ struct DashboardBrowserTests {
           let faults = try browser.faults("\(view.name) \(path)")
           #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
           #expect(try browser.text("document.title").hasSuffix("Receipt Relay"))
-          try picture(browser, "\(name)-\(view.name)")
+          try browser.keepPicture("\(name)-\(view.name)")
         }
       }
       let seconds = try #require(try relay.metric(#"receiptd_http_request_seconds_sum{route="dashboard"}"#))

@@ -9,21 +9,12 @@ import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Browser.isInstalled, "\(Browser.missing)"), .serialized)
 struct ReturnPageBrowserTests {
-  /// Where the pictures go; the test's output names each.
-  private static let folder = FileManager.default.currentDirectoryPath + "/.build/screenshots"
   private static let views = [
     Browser.View("phone-light", 390, 844, isPhone: true),
     Browser.View("phone-dark", 390, 844, isPhone: true, isDark: true),
     Browser.View("desktop-light", 1280, 800), Browser.View("desktop-dark", 1280, 800, isDark: true),
   ]
   private static let languages = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "nb", "da", "fi"]
-
-  private func picture(_ browser: Browser, _ name: String) throws {
-    try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
-    let path = "\(Self.folder)/\(name).png"
-    try Data(try browser.picture()).write(to: URL(filePath: path))
-    print("screenshot: \(path)")
-  }
 
   @Test("In every state it is whole on a phone and on a desk, in the light and in the dark (SC24, PL24)")
   func everyState() throws {
@@ -38,7 +29,7 @@ struct ReturnPageBrowserTests {
           #expect(try browser.heading() == heading, "\(name)")
           #expect(try browser.text("document.title") == "\(heading) · Example")
           try expectWhole(browser, "\(name) \(view.name)")
-          try picture(browser, "return-\(name)-\(view.name)")
+          try browser.keepPicture("return-\(name)-\(view.name)")
         }
       }
       // The longest text of all, in every language, and on the narrowest phone.
@@ -50,7 +41,7 @@ struct ReturnPageBrowserTests {
           try browser.open(relay.returnURL(query))
           #expect(try browser.text("document.documentElement.lang") == language)
           try expectWhole(browser, "\(language) \(view.name)")
-          if view.name != "desktop-dark" { try picture(browser, "return-\(language)-\(view.name)") }
+          if view.name != "desktop-dark" { try browser.keepPicture("return-\(language)-\(view.name)") }
         }
         // Text of twice the size, where there is least room for it (WCAG 2.2, 1.4.4 and 1.4.10).
         _ = try browser.value("document.documentElement.style.fontSize = '200%'")

@@ -9,16 +9,6 @@ import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Browser.isInstalled, "\(Browser.missing)"), .serialized)
 struct SwedbankBrowserTests {
-  /// Where the pictures go; the test's output names each.
-  private static let folder = FileManager.default.currentDirectoryPath + "/.build/screenshots"
-
-  private func picture(_ browser: Browser, _ name: String) throws {
-    try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
-    let path = "\(Self.folder)/\(name).png"
-    try Data(try browser.picture()).write(to: URL(filePath: path))
-    print("screenshot: \(path)")
-  }
-
   private func check(_ browser: Browser, _ place: String, button: String, leadsTo target: String) throws {
     let faults = try browser.faults(place, landmarks: ["banner", "main"])
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
@@ -44,7 +34,7 @@ struct SwedbankBrowserTests {
         try browser.use(view)
         try browser.open("\(base)\(Swedbank.android)?\(query)")
         try check(browser, "android \(view.name)", button: "Back to Kaffe & <Te>", leadsTo: intent)
-        try picture(browser, "swedbank-android-\(view.name)")
+        try browser.keepPicture("swedbank-android-\(view.name)")
       }
       // The page leads to the app by itself. Without one that takes `intent:` the browser says that it does
       // not go there, and stays: that it tried is what it complains of.
@@ -79,7 +69,7 @@ struct SwedbankBrowserTests {
         try check(browser, "trampoline \(view.name)", button: "Tilbake til Kaffe & <Te>", leadsTo: callback)
         #expect(try browser.text("document.documentElement.lang") == "nb")
         #expect(try !browser.dom().contains("Evil"))
-        try picture(browser, "swedbank-trampoline-\(view.name)")
+        try browser.keepPicture("swedbank-trampoline-\(view.name)")
         for page in ["complete", "cancel"] {
           try browser.open("\(base)\(Swedbank.root)\(page)?id=7")
           #expect(try browser.faults("\(page) \(view.name)", landmarks: ["banner", "main"]).isEmpty)
@@ -87,7 +77,7 @@ struct SwedbankBrowserTests {
           let text = try browser.text("document.body.innerText")
           #expect(
             text.contains("cannot tell") && text.contains("Kaffe & <Te>") && !text.contains("7"), "\(text)")
-          try picture(browser, "swedbank-\(page)-\(view.name)")
+          try browser.keepPicture("swedbank-\(page)-\(view.name)")
         }
       }
       #expect(browser.complaints.isEmpty, "\(browser.complaints.joined(separator: "\n"))")

@@ -50,6 +50,16 @@ import Testing
       server = try bench.serve(keyFetcher: fetcher, apps: apps)
     }
 
+    /// A post whose token names a key that nobody knows, and the provider holds its answer back.
+    func sendWaiting(_ issuer: TokenIssuer) throws -> RawClient {
+      let claims = TokenAccessTests.claims("u-1")
+      #expect(try post(try issuer.token(claims)).status == 201)
+      hold(true)
+      let client = try send(try issuer.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
+      try waitForFetches(2)
+      return client
+    }
+
     func stop() {
       hold(false)
       fetcher.windDown()
@@ -198,11 +208,7 @@ import Testing
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     defer { bed.stop() }
-    let claims = TokenAccessTests.claims("u-1")
-    #expect(try bed.post(try first.token(claims)).status == 201)
-    bed.hold(true)
-    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
-    try bed.waitForFetches(2)
+    let client = try bed.sendWaiting(first)
     let (closed, port) = try openSocket()
     defer { Glibc.close(closed) }
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1:\(port)/")))
@@ -217,11 +223,7 @@ import Testing
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     defer { bed.stop() }
-    let claims = TokenAccessTests.claims("u-1")
-    #expect(try bed.post(try first.token(claims)).status == 201)
-    bed.hold(true)
-    let client = try bed.send(try first.token(claims, header: #"{"alg":"ES256","kid":"new"}"#))
-    try bed.waitForFetches(2)
+    let client = try bed.sendWaiting(first)
     bed.apps.replace(with: try AppDirectory(Configuration(databasePath: "-", apps: [Bench.app("other")])))
     bed.hold(false)
     let reply = try client.reply()

@@ -1,11 +1,21 @@
 // What every page must be in a browser, whatever it is about: questions that are asked of the page as it is
 // shown.
 
+import FoundationEssentials
 import JSON
 import TestSupport
 import Testing
 
 extension Browser {
+  /// Keeps a picture of the page for people to look at; the test's output says where.
+  func keepPicture(_ name: String) throws {
+    let folder = "\(Program.repository)/.build/screenshots"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let path = "\(folder)/\(name).png"
+    try Data(try picture()).write(to: URL(filePath: path))
+    print("screenshot: \(path)")
+  }
+
   /// What is wrong with the page for those who see little, see no colours, or use no mouse.
   /// - Parameter landmarks: the parts that such a page has.
   func faults(
