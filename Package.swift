@@ -84,7 +84,10 @@ let package = Package(
     library("JSONWebToken", ["Domain", "Cryptography", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",
-      resources: [.embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql")],
+      resources: [
+        .embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql"),
+        .embedInCode("v0003_truth.sql"),
+      ],
       swiftSettings: house),
     library("Store", ["JSON", "Domain", "SQLite", "Cryptography", "Migrations"]),
     library("Presentation", ["Platform", "Domain", "Store"]),

@@ -5,7 +5,11 @@
 public enum Migrations {
   public static let all: [String] = [
     text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
+    text(PackageResources.v0003_truth_sql),
   ]
+
+  /// The newest version that a release contains. Later files may still change; these may not.
+  public static let releasedVersion = 2
 
   /// The schema version that this program speaks.
   public static var currentVersion: Int { all.count }
