@@ -16,7 +16,7 @@ extension Daemon {
 
   /// With a connection and transfers of its own.
   static func alerter(
-    _ plan: AlertPlan, _ core: RelayCore, _ readiness: Readiness, _ databasePath: String, _ log: Log,
+    _ plan: AlertPlan, _ core: RelayCore, _ databasePath: String, _ log: Log,
     _ clock: any Clock
   ) throws(DaemonError) -> Alerter {
     let carrier: TransferPool
@@ -27,7 +27,8 @@ extension Daemon {
     }
     let sources = AlertSources(
       metrics: core.metrics, committer: core.committer,
-      freeBytes: { DiskSpace.availableBytes(at: databasePath) }, unreadiness: { readiness.reasons() })
+      freeBytes: { DiskSpace.availableBytes(at: databasePath) },
+      unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) })
     return Alerter(
       plan, sources: sources, reader: try RelayCore.reader(databasePath),
       surroundings: Surroundings(

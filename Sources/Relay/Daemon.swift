@@ -46,7 +46,6 @@ public final class Daemon: Sendable {
   private let core: RelayCore
   private let publicServer: Server
   private let adminServer: Server
-  private let readiness: Readiness
   private let alerter: Alerter
 
   /// Starts everything. When it returns, the listeners are open.
@@ -72,17 +71,16 @@ public final class Daemon: Sendable {
     do throws(DaemonError) {
       try core.start()
       let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
-      readiness = Readiness(committer: core.committer, phase: Monitor(.starting), clock: clock)
+      core.readiness.raise(.starting)
       adminServer = try Self.server(
-        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, readiness),
-        log)
+        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services), log)
       var publicServices = services
       publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
       let listener = PublicListener(
         services: publicServices, limits: configuration.limits, apps: core.apps, committer: core.committer,
         checkouts: core.board, keyFetcher: core.keyFetcher)
       do throws(DaemonError) {
-        alerter = try Self.alerter(plan, core, readiness, configuration.databasePath, log, clock)
+        alerter = try Self.alerter(plan, core, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
         do throws(SystemError) {
           try alerter.start()
@@ -102,7 +100,7 @@ public final class Daemon: Sendable {
     publicPort = publicServer.port
     adminPort = adminServer.port
     adminPlace = configuration.admin.socketPath ?? String(adminPort)
-    readiness.phase.withLock { $0 = .serving }
+    core.readiness.clear(.starting)
   }
 
   /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
@@ -138,7 +136,7 @@ public final class Daemon: Sendable {
   public static func lockPath(of databasePath: String) -> String { databasePath + ".lock" }
 
   private static func adminListener(
-    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ readiness: Readiness
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices
   ) throws(DaemonError) -> AdminListener {
     let access: AdminAccess
     let tokens: FormTokens
@@ -151,10 +149,11 @@ public final class Daemon: Sendable {
       throw .unavailable("libcrypto could not be set up (\(error))")
     }
     let dashboard = Dashboard(
-      services: services, apps: core.apps, committer: core.committer, readiness: readiness, tokens: tokens,
+      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
+      tokens: tokens,
       source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath))))
     return AdminListener(
-      services: services, apps: core.apps, committer: core.committer, readiness: readiness,
+      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(configuration.databasePath)),
       databasePath: configuration.databasePath, access: access, dashboard: dashboard)
   }
@@ -231,7 +230,7 @@ public final class Daemon: Sendable {
   /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is
   /// left.
   public func stop() {
-    readiness.phase.withLock { $0 = .stopping }
+    core.readiness.raise(.stopping)
     core.windDown()
     alerter.stop()
     publicServer.stop(graceMilliseconds: Self.graceMilliseconds)

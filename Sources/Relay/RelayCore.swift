@@ -10,6 +10,7 @@ internal import Store
 final class RelayCore: Sendable {
   let apps: AppRegistry
   let metrics = Metrics()
+  let readiness = Readiness()
   let committer: Committer
   let board: CheckoutBoard
   let dispatcher: Dispatcher
@@ -82,6 +83,9 @@ final class RelayCore: Sendable {
       KeyFetcher(carrier: carrier, directory: directory, metrics: metrics, surroundings: surroundings)
     }
     apps = AppRegistry(directory)
+    readiness.add { [committer, clock = surroundings.clock] in
+      committer.unreadiness(now: clock.monotonic)
+    }
     let everyone = Audience(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     audience.withLock { $0 = everyone }

@@ -131,7 +131,7 @@ struct Dashboard: Sendable {
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
     }
-    return OverviewPage(apps: summaries, next: next, troubles: readiness.reasons(), now: now).page
+    return OverviewPage(apps: summaries, next: next, troubles: readiness.reasons().map(\.text), now: now).page
   }
 
   private func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {

@@ -77,7 +77,9 @@ struct AdminListener: RequestHandler {
 
   private func answerReadiness(_ exchange: Exchange) {
     let reasons = readiness.reasons()
-    let body: JSONValue = ["ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map(JSONValue.string))]
+    let body: JSONValue = [
+      "ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .string($0.text) }),
+    ]
     exchange.answer(
       Response(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: body.serialized()))
   }
@@ -104,41 +106,5 @@ struct AdminListener: RequestHandler {
         ["error": error.description, "request_id": exchange.scope.requestID])
       exchange.answer(.storeFailed)
     }
-  }
-}
-
-/// Whether the daemon can store what comes in.
-struct Readiness: Sendable {
-  /// Longer than any sync should take.
-  static let stuckMilliseconds: Int64 = 10_000
-
-  /// Where the daemon stands.
-  enum Phase {
-    /// The public listener is not open yet.
-    case starting
-    case serving, stopping
-  }
-
-  let committer: Committer
-  let phase: Monitor<Phase>
-  let clock: any Clock
-
-  /// Why it cannot; empty when it can.
-  func reasons() -> [String] {
-    var reasons: [String] = []
-    switch phase.withLock({ $0 }) {
-    case .starting: reasons.append("starting")
-    case .serving: break
-    case .stopping: reasons.append("stopping")
-    }
-    if committer.isDiskFull {
-      reasons.append("the disk is full")
-    } else if let fault = committer.fault {
-      reasons.append("the last write failed: \(fault.kind.rawValue)")
-    }
-    if !committer.hasRoom { reasons.append("the write queue is full") }
-    let busy = committer.busyMilliseconds(now: clock.monotonic)
-    if busy > Self.stuckMilliseconds { reasons.append("a write has been under way for \(busy / 1000) s") }
-    return reasons
   }
 }
