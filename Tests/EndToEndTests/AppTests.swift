@@ -98,7 +98,7 @@ private actor Tokens {
       let delivered = try #require(destination.ledger(of: checkout.subscription).first)
       #expect(delivered["ply_context"] == (try context.plyContext()))
       let final = try await client.finalStatus(of: posted.contextID)
-      #expect(final.state.progress == .processed)
+      #expect(final.progress == .processed)
     }
   }
 
@@ -164,7 +164,7 @@ private actor Tokens {
       }
       guard case .http(let failure) = refused else { throw NeverHappened(what: "a refusal") }
       #expect(failure.status == 401 && failure.problem?.type == "urn:receiptd:problem:unauthorized")
-      #expect(failure.problem?.requestID?.isEmpty == false && failure.body.contains("client key"))
+      #expect(failure.problem?.requestID?.isEmpty == false && failure.body.forLog.contains("client key"))
       #expect(!"\(failure)".contains("wrong"))
       let unknown = await #expect(throws: RelayError.self) {
         try await Self.client(port).finalStatus(of: "ctx_01HXZ4T9V8KQ2M3N4P5R6S7T8V")

@@ -8,6 +8,10 @@ public struct CheckoutStatus: Sendable, Hashable {
   public let contextID: String
   /// How far it is.
   public let state: State
+  /// Whether the money has come, whatever became of the receipt. A relay that does not say it is older than
+  /// this rule: then `failed` counts as paid, because nobody may tell a customer who paid that nothing was
+  /// bought.
+  public let isPaid: Bool
   /// The receipt that was made of it; nil before the payment.
   public let receiptID: String?
   /// When the state became what it is.
@@ -27,35 +31,39 @@ public struct CheckoutStatus: Sendable, Hashable {
     public static let paid = State(rawValue: "paid")
     /// What was bought is unlocked.
     public static let delivered = State(rawValue: "delivered")
-    /// Nothing could be unlocked, and the relay does not say here why: it was paid and someone has to look,
-    /// or the money that was on its way never came.
+    /// The receipt could not be passed on, or the money never came: ``CheckoutStatus/isPaid`` says which.
     public static let failed = State(rawValue: "failed")
-    /// The payment failed, or the purchase was called off at the relay, which may be after it was paid.
+    /// The payment failed, or an operator cancelled the receipt, which may be after the payment.
     public static let cancelled = State(rawValue: "cancelled")
-    /// No payment was heard of in time.
+    /// No payment came in time.
     public static let expired = State(rawValue: "expired")
 
-    /// Whether nothing will follow by itself.
+    /// Whether the relay will not change it without an operator. It does not say whether the checkout was
+    /// paid; decide by ``CheckoutStatus/progress``.
     public var isFinal: Bool { [.delivered, .failed, .cancelled, .expired].contains(self) }
-
-    /// The state in three words, for a screen that needs no more.
-    public var progress: Progress {
-      switch self {
-      case .delivered: .processed
-      case .failed, .cancelled, .expired: .failed
-      default: .pending
-      }
-    }
   }
 
-  /// A state in short.
+  /// What an app decides by: what to show, and whether to keep the checkout's id.
   public enum Progress: String, Sendable, Hashable, CaseIterable {
-    /// Under way.
+    /// Not paid yet. Keep the id.
     case pending
-    /// What was bought is unlocked.
+    /// Paid, and not unlocked yet. Keep the id and ask again later: if the state is final, the merchant has
+    /// to act first.
+    case processing
+    /// What was bought is unlocked. Discard the id.
     case processed
-    /// It ended without that.
-    case failed
+    /// It ended without a payment. Discard the id.
+    case unpaid
+
+    /// Whether nothing more will happen to this checkout, so that its id is of no more use.
+    public var isOver: Bool { self == .processed || self == .unpaid }
+  }
+
+  /// What to show, and whether to keep the id.
+  public var progress: Progress {
+    if state == .delivered { return .processed }
+    if isPaid { return .processing }
+    return state.isFinal ? .unpaid : .pending
   }
 }
 
@@ -63,6 +71,7 @@ extension CheckoutStatus {
   private struct Document: Decodable {
     let context_id: String
     let state: String
+    let paid: Bool?
     let receipt_id: String?
     let updated_at: String?
   }
@@ -70,10 +79,12 @@ extension CheckoutStatus {
   /// - Returns: nil when the body is no status.
   init?(body: Data) {
     guard let document = try? JSONDecoder().decode(Document.self, from: body) else {
-      return nil  // The caller has the body, and tells.
+      return nil  // The caller has the body and reports it.
     }
     contextID = document.context_id
-    state = State(rawValue: document.state)
+    let state = State(rawValue: document.state)
+    self.state = state
+    isPaid = document.paid ?? [.paid, .delivered, .failed].contains(state)
     receiptID = document.receipt_id
     updatedAt = document.updated_at.flatMap(RFC3339.date)
   }

@@ -12,7 +12,7 @@ extension HTTPFailure {
     let type = response.value(forHTTPHeaderField: "Content-Type").map { LinkText.lowercased($0) }
     let isProblem = type?.hasPrefix("application/problem+json") == true
     self.init(
-      status: response.statusCode, body: String(decoding: body, as: UTF8.self),
+      status: response.statusCode, body: OperatorText(String(decoding: body, as: UTF8.self)),
       // A problem that cannot be read is still a body.
       problem: isProblem ? try? JSONDecoder().decode(Problem.self, from: body) : nil,
       retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap {

@@ -27,7 +27,8 @@ extension RelayClient {
   /// - Parameters:
   ///   - contextID: as the relay gave it.
   ///   - seconds: how long to go on at most.
-  /// - Returns: a status whose state is final.
+  /// - Returns: a status whose state is final. Its ``CheckoutStatus/progress`` may still be
+  ///   ``CheckoutStatus/Progress/processing``: then keep the id and ask again later.
   /// - Throws: ``RelayError/timedOut`` when it had not ended by then; what stood in the way when the relay
   ///   could not be asked at all.
   public func finalStatus(

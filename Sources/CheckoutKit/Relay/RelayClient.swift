@@ -142,7 +142,7 @@ public struct RelayClient: Sendable {
     let body: Data
 
     var unexpected: RelayError {
-      .unexpectedAnswer(status: status, body: String(decoding: body, as: UTF8.self))
+      .unexpectedAnswer(status: status, body: OperatorText(String(decoding: body, as: UTF8.self)))
     }
   }
 

@@ -1,4 +1,5 @@
-// What can go wrong between the app and the relay. No error carries the key. Pure; any thread.
+// What can go wrong between the app and the relay. No error contains the key, and what a developer has to
+// read is `OperatorText`, which no customer can be shown by mistake. Pure; any thread.
 
 public import Foundation
 
@@ -8,15 +9,15 @@ public enum RelayError: Error, Sendable, Hashable {
   /// too.
   case http(HTTPFailure)
   /// No answer came: `code` and `description` are those of the system's error (`URLError.Code`).
-  case network(code: Int, description: String)
+  case network(code: Int, description: OperatorText)
   /// What answered does not speak HTTP.
   case notHTTP
   /// The request cannot be made: what the text says is unusable.
-  case encoding(String)
+  case encoding(OperatorText)
   /// A success whose body does not say what it should.
-  case unexpectedAnswer(status: Int, body: String)
+  case unexpectedAnswer(status: Int, body: OperatorText)
   /// The app's provider of tokens failed.
-  case noToken(String)
+  case noToken(OperatorText)
   /// The time given was up, and the checkout had not ended.
   case timedOut
   /// The task was cancelled.
@@ -49,21 +50,59 @@ public enum RelayError: Error, Sendable, Hashable {
   static func thrown(_ error: any Error) -> RelayError {
     if error is CancellationError { return .cancelled }
     let error = error as NSError
-    return .network(code: error.code, description: error.localizedDescription)
+    return .network(code: error.code, description: OperatorText(error.localizedDescription))
+  }
+}
+
+extension RelayError {
+  /// What a customer can do about it. An app has its own words for each, in its customers' language.
+  public enum Advice: Sendable, Hashable, CaseIterable {
+    /// There was no connection: check it and try again.
+    case checkConnection
+    /// The relay is busy, or the checkout has not ended yet: try again in a moment.
+    case tryAgain
+    /// Only the developer or an operator can change it.
+    case contactSupport
+  }
+
+  /// What a customer can do about it.
+  public var advice: Advice {
+    switch self {
+    case .network: isTransient ? .checkConnection : .contactSupport
+    // A network that asks for a sign-in first answers in the relay's place.
+    case .notHTTP, .unexpectedAnswer: .checkConnection
+    case .http: isTransient ? .tryAgain : .contactSupport
+    case .noToken, .timedOut, .cancelled: .tryAgain
+    case .encoding: .contactSupport
+    }
+  }
+
+  /// One sentence for a log, with the relay's own advice and the request's id where it gave them.
+  public var logText: OperatorText {
+    switch self {
+    case .http(let failure):
+      let problem = failure.problem
+      let detail = problem?.detail.map { " \($0.forLog)" } ?? ""
+      let request = problem?.requestID.map { " Request \($0)." } ?? ""
+      return "The relay answered \(failure.status).\(detail)\(request)"
+    case .network(let code, let description): return "\(description.forLog) (\(code))"
+    case .notHTTP: return "What answered is not an HTTP server."
+    case .encoding(let text), .noToken(let text): return text
+    case .unexpectedAnswer(let status, _): return "The relay answered \(status) with an unexpected body."
+    case .timedOut: return "The checkout did not end in time."
+    case .cancelled: return "Cancelled."
+    }
   }
 }
 
 extension RelayError: LocalizedError {
-  /// One sentence for a log; the relay's own `detail` where it gave one.
+  /// One of three fixed English sentences, by ``advice``: nothing that the relay said is ever in it, so
+  /// showing `localizedDescription` to a customer is harmless. ``logText`` has the cause.
   public var errorDescription: String? {
-    switch self {
-    case .http(let failure): failure.problem?.detail ?? "The relay answered \(failure.status)."
-    case .network(_, let description): description
-    case .notHTTP: "What answered is no HTTP server."
-    case .encoding(let text), .noToken(let text): text
-    case .unexpectedAnswer(let status, _): "The relay answered \(status) with something unexpected."
-    case .timedOut: "The checkout did not end in time."
-    case .cancelled: "Cancelled."
+    switch advice {
+    case .checkConnection: "There is no connection to the shop. Check your connection and try again."
+    case .tryAgain: "The shop cannot answer right now. Try again in a moment."
+    case .contactSupport: "This does not work at the moment. If it stays so, contact our support."
     }
   }
 }
@@ -73,28 +112,28 @@ public struct HTTPFailure: Sendable, Hashable {
   /// The HTTP status.
   public let status: Int
   /// The body as text; what is not UTF-8 in it is replaced.
-  public let body: String
+  public let body: OperatorText
   /// The body, when it is a problem document (RFC 9457), as the relay's are.
   public let problem: Problem?
   /// `Retry-After`, in seconds from the answer on.
   public let retryAfter: TimeInterval?
 
   /// An answer, for tests of your own.
-  public init(status: Int, body: String, problem: Problem? = nil, retryAfter: TimeInterval? = nil) {
+  public init(status: Int, body: OperatorText, problem: Problem? = nil, retryAfter: TimeInterval? = nil) {
     self.status = status
     self.body = body
     self.problem = problem
     self.retryAfter = retryAfter
   }
 
-  /// What the relay says is wrong.
-  public struct Problem: Sendable, Hashable, Codable {
+  /// What the relay says is wrong. Its words are for whoever develops the app or operates the relay.
+  public struct Problem: Sendable, Hashable, Decodable {
     /// `urn:receiptd:problem:…`: what to decide by.
     public let type: String?
     /// What it is, in a few words.
-    public let title: String?
-    /// What to do, for programmers.
-    public let detail: String?
+    public let title: OperatorText?
+    /// What to do, for developers.
+    public let detail: OperatorText?
     /// The id of the request in the relay's log: what an operator asks for.
     public let requestID: String?
 

@@ -65,7 +65,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test("A problem document is told with its advice and the request's id")
+  @Test("A problem document's words and the request's id go to the log; a customer sees none of them")
   func readsProblems() async throws {
     let problem =
       #"{"type":"urn:receiptd:problem:unknown-price","title":"Unknown price","status":422,"#
@@ -76,10 +76,11 @@ import Testing
       try await client.checkout(Example.context, userID: "jdo-1")
     }
     guard case .http(let failure) = error else { return unexpected(error) }
-    #expect(failure.status == 422 && failure.body == problem)
+    #expect(failure.status == 422 && failure.body.forLog == problem)
     #expect(failure.problem?.type == "urn:receiptd:problem:unknown-price")
-    #expect(failure.problem?.detail == "Configure a page." && failure.problem?.requestID == "req-1")
-    #expect(error?.localizedDescription == "Configure a page." && error?.status == 422)
+    #expect(failure.problem?.detail?.forLog == "Configure a page." && failure.problem?.requestID == "req-1")
+    #expect(error?.status == 422 && error?.advice == .contactSupport)
+    #expect(error?.logText.forLog == "The relay answered 422. Configure a page. Request req-1.")
   }
 
   @Test("A dead network and a busy relay are waited out, with the same bytes each time")
@@ -192,7 +193,7 @@ import Testing
     for (client, user) in unusable {
       let error = await #expect(throws: RelayError.self) { try await client.post(user) }
       guard case .encoding(let text) = error else { return unexpected(error) }
-      #expect(!text.contains("secret") && !text.contains("X-Other"))
+      #expect(!text.forLog.contains("secret") && !text.forLog.contains("X-Other"))
     }
     #expect(transport.sent.isEmpty)
     for relay in ["http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:8080"] {
@@ -215,7 +216,7 @@ import Testing
       Example.posted(), Example.posted(checkout: "javascript:alert(1)"), Example.posted(checkout: "/x"),
     ] {
       let client = try Example.client(ScriptedTransport(.answer(201, body)))
-      await #expect(throws: RelayError.unexpectedAnswer(status: 201, body: body)) {
+      await #expect(throws: RelayError.unexpectedAnswer(status: 201, body: OperatorText(body))) {
         try await client.checkout(Example.context, userID: "jdo-1")
       }
     }

@@ -32,15 +32,25 @@ import Testing
   }
 
   @Test(
-    "PL25: states are pending, processed or failed",
+    "PL25: a checkout is pending, processing, processed or unpaid; one that was paid is never unpaid",
     arguments: [
-      ("open", false, .pending), ("paid", false, .pending), ("delivered", true, .processed),
-      ("failed", true, .failed), ("cancelled", true, .failed), ("expired", true, .failed),
-      ("something-new", false, .pending),
-    ] as [(String, Bool, CheckoutStatus.Progress)])
-  func knowsStates(_ word: String, _ isFinal: Bool, _ progress: CheckoutStatus.Progress) {
-    let state = CheckoutStatus.State(rawValue: word)
-    #expect(state.isFinal == isFinal && state.progress == progress)
+      ("open", false, .pending), ("paid", true, .processing), ("delivered", true, .processed),
+      ("delivered", false, .processed), ("failed", true, .processing), ("failed", false, .unpaid),
+      ("cancelled", true, .processing), ("cancelled", false, .unpaid), ("expired", false, .unpaid),
+      ("something-new", true, .processing), ("something-new", false, .pending),
+      // A relay that does not say whether it is paid.
+      ("open", nil, .pending), ("paid", nil, .processing), ("delivered", nil, .processed),
+      ("failed", nil, .processing), ("cancelled", nil, .unpaid), ("expired", nil, .unpaid),
+      ("something-new", nil, .pending),
+    ] as [(String, Bool?, CheckoutStatus.Progress)])
+  func knowsProgress(_ state: String, _ paid: Bool?, _ progress: CheckoutStatus.Progress) async throws {
+    let answer = ScriptedTransport.Step.answer(200, Example.status(state, paid: paid))
+    let status = try await Example.client(ScriptedTransport(answer)).status(of: Example.id)
+    #expect(status.progress == progress)
+    #expect(status.progress.isOver == [.processed, .unpaid].contains(progress))
+    #expect(paid == nil || status.isPaid == paid)
+    let finals: [CheckoutStatus.State] = [.delivered, .failed, .cancelled, .expired]
+    #expect(status.state.isFinal == finals.contains(status.state))
   }
 
   @Test("The present state comes at once, then each that differs, until the end")

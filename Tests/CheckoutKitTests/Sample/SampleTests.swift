@@ -22,7 +22,7 @@ import Testing
 
   @Test(
     "From the paywall to the browser and back: the app asks the relay and shows what it says",
-    arguments: [("delivered", ShopModel.Checkout.bought), ("cancelled", .notBought("cancelled"))])
+    arguments: [("delivered", ShopModel.Checkout.bought), ("cancelled", .notPaid)])
   func goesRound(_ state: String, _ end: ShopModel.Checkout) async throws {
     let (shop, opened) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("open")),
@@ -85,7 +85,7 @@ import Testing
     let (shop, _) = try Self.shop(.answer(422, "no page"))
     shop.buy(planID: "price_unknown")
     await shop.work?.value
-    #expect(shop.state.checkout == .notBought("The relay answered 422."))
+    #expect(shop.state.checkout == .notOpened(.contactSupport))
     shop.openNotification(["data": ["orderId": "7"]])
     #expect(shop.state.place == .plans)
     shop.setActive(true)

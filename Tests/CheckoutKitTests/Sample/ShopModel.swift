@@ -9,13 +9,41 @@ import Foundation
     var checkout: Checkout = .none
   }
 
+  /// What the customer is told of a checkout. No case has room for what a server said.
   enum Checkout: Equatable {
     case none
     case opening
+    /// There is no checkout page to go to.
+    case notOpened(RelayError.Advice)
     case inBrowser
     case checking
+    /// Nobody could be asked whether it is paid.
+    case unchecked
+    /// It is paid, and not unlocked yet.
+    case processing
     case bought
-    case notBought(String)
+    /// It ended without a payment.
+    case notPaid
+    /// The relay does not know it, or no longer.
+    case unknown
+
+    /// In your app: in your customers' languages.
+    var message: String? {
+      switch self {
+      case .none: nil
+      case .opening: "Opening the checkout."
+      case .notOpened(.checkConnection): "There is no connection. Check it and try again."
+      case .notOpened(.tryAgain): "The checkout is busy. Try again in a moment."
+      case .notOpened(.contactSupport): "The checkout cannot be opened at the moment."
+      case .inBrowser: "Go on in the browser. Come back when you are done."
+      case .checking: "Looking for your payment."
+      case .unchecked: "We could not check your payment yet. If you have paid, do not pay again."
+      case .processing: "Thank you! You have paid, and your purchase is being processed. Do not pay again."
+      case .bought: "Thank you! It is unlocked."
+      case .notPaid: "No payment has come, so nothing was bought."
+      case .unknown: "This checkout is no longer known. If you have paid, please contact our support."
+      }
+    }
   }
 
   /// The app's own links.
@@ -25,8 +53,8 @@ import Foundation
   private(set) var state = State() { didSet { onChange(state) } }
   var onChange: (State) -> Void = { _ in }
   var openInBrowser: (URL) -> Void = { _ in }
-  /// Keeps the checkout that the person went to for the next launch, or nil when it has ended.
-  var keepContextID: (String?) -> Void = { _ in }
+  /// Keeps the checkouts that are not over for the next launch.
+  var keepContextIDs: ([String]) -> Void = { _ in }
 
   private let relay: RelayClient
   private let userID: String
@@ -34,8 +62,13 @@ import Foundation
   private let clock: any CheckoutClock
   private let router = LinkRouter<ShopRoute>(schemes: [scheme], hosts: hosts)
   private var isActive = false
-  /// The checkout that the person went to.
-  private var contextID: String?
+  /// The checkouts that the customer went to, the newest last. An id is kept until the purchase is unlocked
+  /// or the checkout ended without a payment: an earlier page may still be paid in the browser.
+  private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
+  /// The one that the relay is asked about until it ends, while that goes on.
+  private var followed: String?
+  /// What was shown before the relay was asked.
+  private var shownBefore = Checkout.none
   /// What the app was opened with last, and when.
   private var lastOpened: (url: URL, seconds: TimeInterval)?
   private var cashApp: RedirectHandOff?
@@ -43,17 +76,17 @@ import Foundation
 
   /// - Parameters:
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
-  ///   - contextID: what `keepContextID` kept: the system may end the app while the browser is open.
+  ///   - contextIDs: what `keepContextIDs` kept: the system may end the app while the browser is open.
   init(
-    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextID: String? = nil,
+    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextIDs: [String] = [],
     clock: any CheckoutClock = SystemClock()
   ) {
     self.relay = relay
     self.userID = userID
     self.attributes = attributes
-    self.contextID = contextID
+    self.contextIDs = contextIDs
     self.clock = clock
-    if contextID != nil { state.checkout = .inBrowser }
+    if !contextIDs.isEmpty { state.checkout = .unchecked }
   }
 
   // MARK: Out
@@ -63,12 +96,16 @@ import Foundation
     state.checkout = .opening
     let context = WebCheckoutContext(stripePriceID: planID, attributes: attributes())
     start { [self] in
-      let posted = try await relay.checkout(context, userID: userID)
-      guard let page = posted.checkoutURL, !Task.isCancelled else { return }
-      contextID = posted.contextID
-      keepContextID(posted.contextID)
-      state.checkout = .inBrowser
-      openInBrowser(page)
+      do throws(RelayError) {
+        let posted = try await relay.checkout(context, userID: userID)
+        guard let page = posted.checkoutURL, !Task.isCancelled else { return }
+        contextIDs = contextIDs.filter { $0 != posted.contextID } + [posted.contextID]
+        state.checkout = .inBrowser
+        openInBrowser(page)
+      } catch {
+        // A log of your own may have `error.logText`.
+        if !Task.isCancelled { state.checkout = .notOpened(error.advice) }
+      }
     }
   }
 
@@ -117,12 +154,12 @@ import Foundation
     self.isActive = isActive
     handlePending()
     if isActive {
-      // Whoever comes back by hand, and not by the link, is told as well.
-      if state.checkout == .inBrowser, let contextID { follow(contextID) }
-    } else if state.checkout == .checking {
-      // An app in the background is stopped, and its time goes on: it asks anew when it is back.
+      // The customer may come back by hand and not by the link, and a receipt may have been sent again.
+      if let contextID = contextIDs.last { follow(contextID) }
+    } else if followed != nil {
+      // The system stops an app in the background while time goes on: ask again when it is back.
       work?.cancel()
-      state.checkout = .inBrowser
+      stopAsking()
     }
   }
 
@@ -133,43 +170,64 @@ import Foundation
       case .plans, .order: state.place = route
       case .checkoutReturn(let back):
         // A link of somebody else's checkout is no reason to show anything.
-        guard let contextID, back.contextID == nil || back.contextID == contextID else { return }
-        follow(contextID)
+        guard let id = back.contextID ?? contextIDs.last, contextIDs.contains(id) else { return }
+        follow(id)
       }
     }
   }
 
-  /// Asks what became of the checkout, until it has ended or the time is up.
+  /// Asks what became of the checkouts: the others once, this one until it has ended or the time is up.
   private func follow(_ contextID: String) {
-    guard state.checkout != .checking, state.checkout != .bought else { return }
-    state.checkout = .checking
+    guard followed == nil, state.checkout != .opening else { return }
     start { [self] in
-      do {
-        for try await status in relay.updates(of: contextID)
-        where status.state.isFinal && !Task.isCancelled {
-          keepContextID(nil)
-          state.checkout = status.state == .delivered ? .bought : .notBought(status.state.rawValue)
+      for id in contextIDs.filter({ $0 != contextID }) + [contextID] {
+        do {
+          if id == contextID {
+            for try await status in relay.updates(of: id) { show(status, of: id) }
+          } else {
+            show(try await relay.status(of: id), of: id)
+          }
+        } catch RelayError.http(let failure) where failure.status == 404 {
+          contextIDs.removeAll { $0 == id }
+          if id == contextID, state.checkout == .checking { state.checkout = .unknown }
+        } catch {
+          if Task.isCancelled { return }
+          // Hearing nothing is no news: the customer may still pay, or have paid.
+          if error as? RelayError != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }
+          break
         }
-      } catch let error as RelayError where !Task.isCancelled && (error == .timedOut || error.isTransient) {
-        // To have heard nothing is no news: the person may still pay, or have paid.
-        state.checkout = .inBrowser
-      } catch RelayError.http(let failure) where !Task.isCancelled && failure.status == 404 {
-        keepContextID(nil)
-        state.checkout = .notBought("The relay does not know it.")
       }
+      if Task.isCancelled { return }
+      stopAsking()
+    }
+    followed = contextID
+    shownBefore = state.checkout
+    state.checkout = .checking
+  }
+
+  private func show(_ status: CheckoutStatus, of contextID: String) {
+    if Task.isCancelled { return }
+    if status.progress.isOver { contextIDs.removeAll { $0 == contextID } }
+    switch status.progress {
+    case .pending: break
+    case .processing: state.checkout = .processing
+    case .processed: state.checkout = .bought
+    // Another checkout may have been paid.
+    case .unpaid: if contextID == followed, state.checkout == .checking { state.checkout = .notPaid }
     }
   }
 
-  private func start(_ body: @escaping @MainActor () async throws -> Void) {
+  private func stopAsking() {
+    followed = nil
+    if state.checkout == .checking { state.checkout = shownBefore }
+  }
+
+  private func start(_ body: @escaping @MainActor () async -> Void) {
     work?.cancel()
+    followed = nil
     work = Task {
-      do {
-        try await body()
-      } catch RelayError.cancelled {
-        return
-      } catch {
-        if !Task.isCancelled { state.checkout = .notBought(error.localizedDescription) }
-      }
+      // Another reason may have come before this one began.
+      if !Task.isCancelled { await body() }
     }
   }
 }

@@ -164,9 +164,11 @@ enum Example {
       + #""status_url":"/v1/ios/contexts/\#(id)"\#(page)}"#
   }
 
-  static func status(_ state: String, receipt: String? = nil) -> String {
+  /// - Parameter paid: nil for a relay that does not say it.
+  static func status(_ state: String, paid: Bool? = nil, receipt: String? = nil) -> String {
     let receipt = receipt.map { #""\#($0)""# } ?? "null"
-    return #"{"context_id":"\#(id)","state":"\#(state)","receipt_id":\#(receipt),"#
+    let paid = paid.map { #""paid":\#($0),"# } ?? ""
+    return #"{"context_id":"\#(id)","state":"\#(state)",\#(paid)"receipt_id":\#(receipt),"#
       + #""updated_at":"2026-11-20T10:00:05Z"}"#
   }
 

@@ -1,0 +1,162 @@
+// A customer who paid is never told that nothing was bought, and gets what was bought even if that takes an
+// operator.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite @MainActor struct PaidCheckoutTests {
+  private static let other = "ctx_01HXZ4T9V8KQ2M3N4P5R6S7T00"
+  private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
+  private static let posted = ScriptedTransport.Step.answer(201, Example.posted(checkout: page))
+
+  private static func status(_ state: String, paid: Bool?) -> ScriptedTransport.Step {
+    .answer(200, Example.status(state, paid: paid))
+  }
+
+  /// What outlives the app: the ids that it keeps, and the relay.
+  @MainActor private final class Phone {
+    let transport: ScriptedTransport
+    private(set) var kept: [String]
+    private(set) var shop: ShopModel
+
+    init(_ steps: [ScriptedTransport.Step], kept: [String] = []) throws {
+      transport = ScriptedTransport(steps)
+      self.kept = kept
+      shop = try Self.shop(transport, kept)
+      shop.keepContextIDs = { [unowned self] in self.kept = $0 }
+    }
+
+    private static func shop(_ transport: ScriptedTransport, _ kept: [String]) throws -> ShopModel {
+      ShopModel(
+        relay: try Example.client(transport, retries: .none), userID: "jdo-1", attributes: { [:] },
+        contextIDs: kept, clock: InstantClock())
+    }
+
+    /// The system ends the app, and the customer starts it again.
+    func relaunch() async throws {
+      shop = try Self.shop(transport, kept)
+      shop.keepContextIDs = { [unowned self] in self.kept = $0 }
+      await activate()
+    }
+
+    func buy() async {
+      shop.setActive(true)
+      shop.buy(planID: Example.price)
+      await shop.work?.value
+      shop.setActive(false)
+    }
+
+    func activate() async {
+      shop.setActive(true)
+      await shop.work?.value
+    }
+
+    var asked: [String] { transport.sent.filter { $0.httpMethod == "GET" }.compactMap { $0.url?.path } }
+  }
+
+  @Test(
+    "A paying customer was told that nothing was bought: a paid checkout is processed until it is unlocked",
+    arguments: ["failed", "cancelled"], [true, nil])
+  func unlocksAfterAReplay(_ state: String, _ paid: Bool?) async throws {
+    // An older relay does not say of a cancelled checkout whether it was paid.
+    guard paid != nil || state == "failed" else { return }
+    let phone = try Phone([Self.posted, Self.status("paid", paid: paid), Self.status(state, paid: paid)])
+    await phone.buy()
+    #expect(phone.kept == [Example.id])
+    await phone.activate()
+    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.state.checkout.message?.contains("You have paid") == true)
+    #expect(phone.kept == [Example.id])
+
+    // Days later: it still is, then an operator has replayed the receipt.
+    phone.transport.add(Self.status(state, paid: paid))
+    try await phone.relaunch()
+    #expect(phone.shop.state.checkout == .processing && phone.kept == [Example.id])
+    phone.transport.add(Self.status("paid", paid: paid), Self.status("delivered", paid: paid))
+    try await phone.relaunch()
+    #expect(phone.shop.state.checkout == .bought && phone.kept == [])
+    #expect(phone.asked.count == 5)
+
+    // Nothing is left to ask for.
+    try await phone.relaunch()
+    #expect(phone.shop.state.checkout == .none && phone.asked.count == 5)
+  }
+
+  @Test("The app that stays open asks again as well when the customer comes back to it")
+  func asksAgainWithoutRelaunch() async throws {
+    let phone = try Phone([Self.posted, Self.status("failed", paid: true)])
+    await phone.buy()
+    await phone.activate()
+    #expect(phone.shop.state.checkout == .processing)
+    phone.shop.setActive(false)
+    #expect(phone.shop.state.checkout == .processing)
+    phone.transport.add(Self.status("delivered", paid: true))
+    await phone.activate()
+    #expect(phone.shop.state.checkout == .bought && phone.kept == [])
+  }
+
+  @Test(
+    "A checkout that ends without a payment is not bought, and its id is discarded",
+    arguments: ["cancelled", "expired", "failed"])
+  func endsUnpaid(_ state: String) async throws {
+    let phone = try Phone([Self.posted, Self.status("open", paid: false), Self.status(state, paid: false)])
+    await phone.buy()
+    await phone.activate()
+    #expect(phone.shop.state.checkout == .notPaid && phone.kept == [])
+    try await phone.relaunch()
+    #expect(phone.shop.state.checkout == .none)
+  }
+
+  @Test("While the network is dead, a customer who paid is still told that it is being processed")
+  func staysProcessingOffline() async throws {
+    let phone = try Phone([Self.posted, Self.status("failed", paid: true), ScriptedTransport.offline])
+    await phone.buy()
+    await phone.activate()
+    phone.shop.setActive(false)
+    await phone.activate()
+    #expect(phone.shop.state.checkout == .processing && phone.kept == [Example.id])
+    try await phone.relaunch()
+    #expect(phone.shop.state.checkout == .unchecked && phone.kept == [Example.id])
+    #expect(phone.shop.state.checkout.message?.contains("do not pay again") == true)
+  }
+
+  @Test("A second checkout does not make the app forget a first one that was paid")
+  func keepsAnEarlierCheckout() async throws {
+    let both = try Phone(
+      [Self.status("failed", paid: true), Self.status("expired", paid: false)],
+      kept: [Self.other, Example.id])
+    await both.activate()
+    #expect(both.asked.map { $0.suffix(30) } == [Self.other.suffix(30), Example.id.suffix(30)])
+    #expect(both.shop.state.checkout == .processing && both.kept == [Self.other])
+    both.transport.add(Self.posted)
+    both.shop.setActive(false)
+    await both.buy()
+    #expect(both.kept == [Self.other, Example.id])
+    both.transport.add(Self.status("delivered", paid: true), Self.status("expired", paid: false))
+    try await both.relaunch()
+    #expect(both.shop.state.checkout == .bought && both.kept == [])
+  }
+
+  @Test("Which words a server chose, no message to the customer has them")
+  func showsNoServersWords() async throws {
+    let words = "relation purchases does not exist"
+    let problem = #"{"type":"t","title":"\#(words)","detail":"\#(words)","request_id":"r"}"#
+    let headers = ["Content-Type": "application/problem+json"]
+    for status in [400, 403, 404, 422, 500, 200] {
+      let answer = ScriptedTransport.Step.answer(status, problem, headers: headers)
+      let phone = try Phone([answer])
+      await phone.buy()
+      guard case .notOpened = phone.shop.state.checkout else { return unexpected(nil) }
+      #expect(phone.shop.state.checkout.message?.contains(words) == false)
+      let asking = try Phone([answer], kept: [Example.id])
+      await asking.activate()
+      #expect(asking.shop.state.checkout.message?.contains(words) == false)
+      #expect(asking.kept == (status == 404 ? [] : [Example.id]))
+    }
+  }
+}
