@@ -6,14 +6,26 @@
 public enum JSONDocument {
   /// Hands over the value of a text.
   ///
-  /// Only its structure has been checked by then: a number or a string that is none reads as nil, and does
-  /// not keep the others from being read.
+  /// The whole text has been checked by then. A string with half of a surrogate pair and a number that
+  /// no type can hold are in the grammar (RFC 8259 §6, §8.2): they read as nil, all others can be read.
   /// - Parameter body: may use the node and those that it gives until it returns; none may escape it.
-  /// - Returns: what `body` returned; nil when `bytes` are no JSON text in UTF-8 or are longer than 2 GiB.
+  /// - Returns: what `body` returned; nil when `bytes` are not a JSON text in UTF-8, nest more than 512
+  ///   levels or are longer than 2 GiB.
   public static func read<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (JSONNode) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     try read(bytes.span, body)
+  }
+
+  /// Where the first byte is that does not belong in a JSON text; the count of bytes when the text ends too
+  /// early, and nil when it is JSON. For messages.
+  static func faultOffset(_ bytes: [UInt8]) -> Int? {
+    unsafe bytes.withUnsafeBufferPointer { text in
+      guard let base = text.baseAddress, text.count <= Int32.max else { return 0 }
+      var tape = unsafe JSONTape(text, at: base)
+      defer { tape.deallocate() }
+      return tape.scan() ? nil : tape.position
+    }
   }
 
   /// The same, of bytes that stand anywhere.
@@ -56,7 +68,7 @@ public enum JSONDocument {
 
   /// Whether it is the word `null`.
   public var isNull: Bool { place.kind == .null }
-  /// Whether it is a string, be its content valid or not.
+  /// Whether it is a string, also one with half of a surrogate pair.
   public var isString: Bool { place.kind == .string }
   /// Whether it is an object.
   public var isObject: Bool { place.kind == .object }
@@ -72,8 +84,7 @@ public enum JSONDocument {
     }
   }
 
-  /// The text of a string; nil also for one with a bad escape, half a surrogate pair, a bare control
-  /// character or bytes that are not UTF-8.
+  /// The text of a string; nil also for one with half of a surrogate pair, which Unicode text cannot hold.
   public var string: String? {
     let place = place
     guard place.kind == .string else { return nil }
@@ -190,7 +201,6 @@ public enum JSONDocument {
           out.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         }
       } else {
-        if byte < 0x20 { return nil }
         out.append(byte)
       }
     }

@@ -14,7 +14,7 @@ struct JSONPlace {
   /// that it stands in.
   var next: UInt32
   var kind: Kind
-  /// Of a string: whether it has neither escapes nor control characters, so that it means what stands there.
+  /// Of a string: whether it has no escapes, so that its bytes are its value.
   var isPlain = true
   /// Of a string: whether all its bytes are ASCII.
   var isASCII = true

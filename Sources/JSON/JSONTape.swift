@@ -1,18 +1,20 @@
 // Where the values of a JSON text stand: one pass over the bytes that makes a list of places and copies
-// nothing. What is read of most texts is a few fields, so numbers and the inside of texts are looked at only
-// when someone asks for them (JSONNode); a field that nobody reads cannot make the others unreadable. Pure;
-// any thread. Bounded by the text's length; nothing here calls itself.
+// nothing. It accepts exactly the texts of RFC 8259 in UTF-8, the parts that nobody reads included: two
+// readers of one text must not disagree on whether it is JSON. What a number or an escape means is computed
+// only when someone asks (JSONNode). Pure; any thread. Bounded by the text's length; nothing here calls
+// itself.
 
 /// The places of one text, in its order: a container before its content, a key before its value.
 ///
 /// Owns the list, freed with `deallocate`; the text is borrowed.
 @safe struct JSONTape {
-  /// What the toolchain's decoder takes, too.
+  /// Deeper texts are refused (RFC 8259 §9). Foundation's decoder has the same limit.
   static let depthMax = 512
 
-  private let text: UnsafePointer<UInt8>
-  private let end: Int
-  private var position = 0
+  let text: UnsafePointer<UInt8>
+  let end: Int
+  /// The next byte to read; after a failed scan, the byte that does not belong there.
+  var position = 0
   private(set) var places: UnsafeMutablePointer<JSONPlace>
   private var capacity: Int
   private var count = 0
@@ -34,8 +36,7 @@
   func deallocate() { unsafe places.deallocate() }
 
   /// Finds all places.
-  /// - Returns: false when it is no JSON text (RFC 8259 §2). A comma behind the last value of an array or an
-  ///   object is forgiven, as the toolchain's decoder does.
+  /// - Returns: false when it is not a JSON text (RFC 8259 §2) in UTF-8 (§8.1), or is nested too deeply.
   mutating func scan() -> Bool {
     // A copy, which the compiler keeps in registers.
     var scanner = self
@@ -61,7 +62,7 @@
     }
   }
 
-  private enum Step {
+  enum Step {
     case failed
     /// A value must follow.
     case opened
@@ -80,8 +81,7 @@
     case UInt8(ascii: "t"): return word("true", .yes)
     case UInt8(ascii: "f"): return word("false", .no)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      number()
-      return .ended
+      return number() ? .ended : .failed
     default: return .failed
     }
   }
@@ -92,15 +92,13 @@
     while open != Self.none {
       guard let byte = skipBlanks() else { return .failed }
       let isObject = unsafe places[Int(open)].kind == .object
-      let closing = UInt8(ascii: isObject ? "}" : "]")
-      position += 1
       if byte == UInt8(ascii: ",") {
-        guard let following = skipBlanks() else { return .failed }
-        guard following == closing else { return !isObject || key() ? .opened : .failed }
         position += 1
-      } else if byte != closing {
-        return .failed
+        guard isObject else { return .opened }
+        return skipBlanks() != nil && key() ? .opened : .failed
       }
+      guard byte == UInt8(ascii: isObject ? "}" : "]") else { return .failed }
+      position += 1
       close()
     }
     return skipBlanks() == nil ? .ended : .failed
@@ -142,101 +140,6 @@
     return true
   }
 
-  @inline(__always)
-  private mutating func string() -> Bool {
-    position += 1
-    let start = position
-    var isPlain = true
-    // The bits of all bytes together: the highest tells ASCII from the rest.
-    var seen: UInt64 = 0
-    while true {
-      skipPlain(&seen)
-      guard position < end else { return false }
-      switch unsafe text[position] {
-      case UInt8(ascii: "\""):
-        append(
-          .string, start: start, count: position - start, isPlain: isPlain,
-          isASCII: seen & 0x8080_8080_8080_8080 == 0)
-        position += 1
-        return true
-      case UInt8(ascii: "\\"):
-        isPlain = false
-        guard skipEscape() else { return false }
-      case let byte:
-        if byte < 0x20 { isPlain = false }
-        seen |= UInt64(byte)
-        position += 1
-      }
-    }
-  }
-
-  /// Eight bytes at a time, as long as none of them is a quote, a backslash or a control character. (Of a
-  /// word, `x - 0x01…01 & ~x & 0x80…80` is not zero if and only if one of its bytes is zero; with 0x20 in
-  /// place of 1, less than 0x20.)
-  @inline(__always)
-  private mutating func skipPlain(_ seen: inout UInt64) {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    while position + 8 <= end {
-      let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
-      let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-      let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-      let found =
-        ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes) | ((word &- ones &* 0x20) & ~word)
-      let marks = found & (ones &* 0x80)
-      guard marks == 0 else {
-        // Borrows run towards the later bytes alone, so the first mark is right.
-        let count = marks.trailingZeroBitCount & ~7
-        seen |= word & ((1 << UInt64(count)) - 1)
-        position += count / 8
-        return
-      }
-      seen |= word
-      position += 8
-    }
-  }
-
-  /// Only so far that the string's end is known; whether the escape means anything is asked when the text is.
-  @inline(__always)
-  private mutating func skipEscape() -> Bool {
-    guard position + 1 < end else { return false }
-    let isUnicode = unsafe text[position + 1] == UInt8(ascii: "u")
-    position += 2
-    guard isUnicode else { return true }
-    guard position + 4 <= end else { return false }
-    for _ in 0..<4 {
-      if unsafe text[position] == UInt8(ascii: "\"") { return false }
-      position += 1
-    }
-    return true
-  }
-
-  /// What may stand in a number, in any order; whether it is one is asked when its value is.
-  @inline(__always)
-  private mutating func number() {
-    let start = position
-    scanning: while position < end {
-      switch unsafe text[position] {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
-        UInt8(ascii: "e"), UInt8(ascii: "E"):
-        position += 1
-      default: break scanning
-      }
-    }
-    append(.number, start: start, count: position - start)
-  }
-
-  @inline(__always)
-  private mutating func word(_ word: StaticString, _ kind: JSONPlace.Kind) -> Step {
-    let length = word.utf8CodeUnitCount
-    guard position + length <= end else { return .failed }
-    for offset in 0..<length where unsafe text[position + offset] != word.utf8Start[offset] {
-      return .failed
-    }
-    append(kind, start: position, count: length)
-    position += length
-    return .ended
-  }
-
   /// - Returns: the byte that follows, which is none; nil at the end.
   @inline(__always)
   private mutating func skipBlanks() -> UInt8? {
@@ -260,7 +163,7 @@
   }
 
   @inline(__always)
-  private mutating func append(
+  mutating func append(
     _ kind: JSONPlace.Kind, start: Int, count length: Int, next: UInt32? = nil, isPlain: Bool = true,
     isASCII: Bool = true
   ) {

@@ -1,66 +1,99 @@
-// Reading JSON and JSON5 into a value, through the toolchain's own decoder. For text whose shape is not known
-// before (configuration, test events). What must be fast reads straight into its own `Decodable`. Pure; any
-// thread.
+// Reading JSON and JSON5 into a value, for text whose shape is not known before (configuration, test events).
+// What must be fast reads single fields (JSONDocument). Pure; any thread.
+//
+// JSON is read by the one reader that the daemon's requests go through. JSON5 is read for the configuration
+// only, by Foundation's decoder behind JSON5Scanner. Foundation's decoder is not used for JSON: it accepts a
+// comma after the last element, takes a text with a NUL near its start for UTF-16, and takes names that only
+// look alike for one name.
 
 internal import FoundationEssentials
 
 /// Why a text is not the JSON it should be.
 public struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong and where, in the decoder's words.
+  /// What is wrong and where.
   public let description: String
 }
 
-extension JSONValue: Decodable {
-  public init(from decoder: any Decoder) throws {
-    if let keyed = try? decoder.container(keyedBy: AnyKey.self) {
-      // The decoder hands keys out in no order; sorted, a text always gives the same value.
-      self = .object(
-        try keyed.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
-          Member(name: $0.stringValue, value: try keyed.decode(JSONValue.self, forKey: $0))
-        })
-      return
-    }
-    if var list = try? decoder.unkeyedContainer() {
-      var elements: [JSONValue] = []
-      while !list.isAtEnd { elements.append(try list.decode(JSONValue.self)) }
-      self = .array(elements)
-      return
-    }
-    // Each `try?` asks whether the value is of that kind; the last one reports what it is not.
-    let single = try decoder.singleValueContainer()
-    if single.decodeNil() {
-      self = .null
-    } else if let flag = try? single.decode(Bool.self) {
-      self = .bool(flag)
-    } else if let number = try? single.decode(Int64.self) {
-      self = .integer(number)
-    } else if let number = try? single.decode(Double.self) {
-      self = .number(number)
-    } else {
-      self = .string(try single.decode(String.self))
-    }
-  }
-
-  private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  /// Reads a text. The decoder forgives a comma behind the last element of a list or an object in any case.
-  /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are taken (json5.org).
+extension JSONValue {
+  /// Reads a text. Members of an object are in the order of their names, and of two members with one name the
+  /// first is kept, so that the order in which they were written does not matter.
+  /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are accepted
+  ///   (json5.org).
   public init(parsing bytes: [UInt8], json5: Bool = false) throws(JSONSyntaxError) {
-    // RFC 8259 §8.1. The decoder takes a text with a NUL near its start for UTF-16 or UTF-32.
+    self = json5 ? try Self.readJSON5(bytes) : try Self.readJSON(bytes)
+  }
+
+  private static func readJSON(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+    let value = try JSONDocument.read(bytes) { root throws(JSONSyntaxError) in
+      guard let value = Self.value(of: root) else {
+        throw JSONSyntaxError(
+          description: "a string with half of a surrogate pair, or a number too large for any type")
+      }
+      return value
+    }
+    guard let value else { throw JSONSyntaxError(description: fault(in: bytes)) }
+    return value
+  }
+
+  private static func fault(in bytes: [UInt8]) -> String {
+    guard let offset = JSONDocument.faultOffset(bytes) else { return "not JSON" }
+    guard offset < bytes.count else { return "the text ends too early" }
+    let before = bytes[..<offset]
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    let column = offset - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1)
+    return "line \(line), byte \(column): not JSON (RFC 8259)"
+  }
+
+  /// - Returns: nil when a part of it has no value.
+  private static func value(of node: JSONNode) -> JSONValue? {
+    if node.isNull { return .null }
+    if let flag = node.bool { return .bool(flag) }
+    if let number = node.int64 { return .integer(number) }
+    if let number = node.double { return .number(number) }
+    if let text = node.string { return .string(text) }
+    var isWhole = true
+    if node.isArray {
+      var elements: [JSONValue] = []
+      node.forEachElement { element in
+        if let value = Self.value(of: element) { elements.append(value) } else { isWhole = false }
+      }
+      return isWhole ? .array(elements) : nil
+    }
+    guard node.isObject else { return nil }
+    var members: [Member] = []
+    node.forEachMember { name, node in
+      guard let name = name.string, let value = Self.value(of: node) else { return isWhole = false }
+      members.append(Member(name: name, value: value))
+    }
+    return isWhole ? .object(ordered(members)) : nil
+  }
+
+  /// In the order of their names, each name once. The sort is stable, so the first of a name is kept.
+  private static func ordered(_ members: [Member]) -> [Member] {
+    var ordered: [Member] = []
+    ordered.reserveCapacity(members.count)
+    for member in members.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+      if let last = ordered.last, last.name.utf8.elementsEqual(member.name.utf8) { continue }
+      ordered.append(member)
+    }
+    return ordered
+  }
+}
+
+// MARK: JSON5
+
+extension JSONValue {
+  private static func readJSON5(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+    // The decoder takes a text with a NUL near its start for UTF-16 or UTF-32.
     guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
       throw JSONSyntaxError(description: "not UTF-8 text")
     }
-    if json5 { try Self.scan(text) }
+    try scan(text)
     let decoder = JSONDecoder()
-    decoder.allowsJSON5 = json5
+    decoder.allowsJSON5 = true
     do {
       // The decoder reads on behind a number that is the last thing in its buffer, and may then trap.
-      self = try decoder.decode(JSONValue.self, from: Data(bytes + [UInt8(ascii: "\n")]))
+      return try decoder.decode(Decoded.self, from: Data(bytes + [UInt8(ascii: "\n")])).value
     } catch DecodingError.dataCorrupted(let context) {
       let reason = context.underlyingError.map { "\(context.debugDescription) \($0)" }
       throw JSONSyntaxError(description: reason ?? context.debugDescription)
@@ -77,5 +110,48 @@ extension JSONValue: Decodable {
       let place = "line \(error.place.line), column \(error.place.column)"
       throw JSONSyntaxError(description: "\(place): \(error.message)")
     }
+  }
+
+  /// A value as the decoder hands it over.
+  private struct Decoded: Decodable {
+    let value: JSONValue
+
+    init(from decoder: any Decoder) throws {
+      if let keyed = try? decoder.container(keyedBy: AnyKey.self) {
+        // The decoder hands keys out in no order; sorted, a text always gives the same value.
+        value = .object(
+          JSONValue.ordered(
+            try keyed.allKeys.map {
+              Member(name: $0.stringValue, value: try keyed.decode(Decoded.self, forKey: $0).value)
+            }))
+        return
+      }
+      if var list = try? decoder.unkeyedContainer() {
+        var elements: [JSONValue] = []
+        while !list.isAtEnd { elements.append(try list.decode(Decoded.self).value) }
+        value = .array(elements)
+        return
+      }
+      // Each `try?` asks whether the value is of that kind; the last one reports what it is not.
+      let single = try decoder.singleValueContainer()
+      if single.decodeNil() {
+        value = .null
+      } else if let flag = try? single.decode(Bool.self) {
+        value = .bool(flag)
+      } else if let number = try? single.decode(Int64.self) {
+        value = .integer(number)
+      } else if let number = try? single.decode(Double.self) {
+        value = .number(number)
+      } else {
+        value = .string(try single.decode(String.self))
+      }
+    }
+  }
+
+  private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
   }
 }

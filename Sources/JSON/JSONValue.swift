@@ -29,10 +29,11 @@ public enum JSONValue: Sendable, Equatable {
   /// An integer, or null where there is none.
   public static func optional(_ number: Int64?) -> JSONValue { number.map(JSONValue.integer) ?? .null }
 
-  /// The value of the first member with this name; nil when this is no object or has none.
+  /// The value of the first member with this name; nil when this is no object or has none. Names are compared
+  /// code unit by code unit (RFC 8259 §8.3): Swift takes texts that only look alike for equal.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
   /// The text of a string; nil for every other kind.

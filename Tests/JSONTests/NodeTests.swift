@@ -51,14 +51,9 @@ import Testing
     #expect(Self.read(#"{"\u0061":2,"a":1}"#) { $0.member("a")?.int64 } == 2)
   }
 
-  @Test("One thing that cannot be read leaves the rest readable")
-  func oddParts() {
-    let odd = [
-      #""\ud800""#, #""\ude00""#, #""\ud800\u0041""#, #""\x""#, #""\uZZZZ""#, "\"\u{1}\"", "1e999", "-", "01",
-      "1.",
-      "1.e3", "1e", "1-2", "-.5", "99999999999999999999999999",
-    ]
-    for part in odd {
+  @Test("A part that has no value leaves the rest readable")
+  func partsWithoutValue() {
+    for part in [#""\ud800""#, #""\ude00""#, #""\ud800\u0041""#, "1e999", "99999999999999999999999999"] {
       let read = Self.read("{\"before\":1,\"odd\":\(part),\"after\":2}") { root in
         let odd = root.member("odd")
         return (root.member("before")?.int64, odd?.string, odd?.int64, root.member("after")?.int64)
@@ -67,9 +62,52 @@ import Testing
       #expect(read != nil && read?.1 == nil && read?.2 == nil, "\(part)")
     }
     #expect(Self.read(#"{"\ud800":1,"a":2}"#) { $0.member("a")?.int64 } == 2)
-    let bytes = Array(#"{"a":""#.utf8) + [0xFF] + Array(#"","b":1}"#.utf8)
-    let mixed = JSONDocument.read(bytes) { ($0.member("a")?.string, $0.member("b")?.int64) }
-    #expect(mixed?.0 == nil && mixed?.1 == 1)
+  }
+
+  /// Strings and numbers that the grammar does not have (RFC 8259 §6, §7).
+  private static let notJSON = [
+    #""\x""#, #""\uZZZZ""#, #""\u12""#, #""\u00g0""#, "\"\u{1}\"", "\"\u{0}\"", "\"\n\"", "\"\t\"", "-", "01",
+    "-01", "1.", "1.e3", "1e", "1e+", "1-2", "-.5", "1.2.3", "+1", "0x1", "1_0", "--1",
+  ]
+
+  @Test(
+    "A text with a part that is not JSON is not JSON, also where nobody reads that part", arguments: notJSON)
+  func unreadPartThatIsNotJSON(part: String) {
+    #expect(!Self.isRead(part))
+    #expect(!Self.isRead("[\(part)]"))
+    #expect(!Self.isRead("{\"read\":1,\"unread\":\(part)}"))
+    #expect(!Self.isRead("{\"read\":1,\"read\":\(part)}"))
+    if part.hasPrefix("\"") { #expect(!Self.isRead("{\(part):1}")) }
+  }
+
+  @Test("A text that is not UTF-8 is not JSON, also where nobody reads that part (RFC 8259 §8.1, RFC 3629)")
+  func unreadPartThatIsNotUTF8() {
+    let broken: [[UInt8]] = [
+      [0xFF], [0x80], [0xC0, 0xAF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+      [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xC3, 0x5C, 0x6E],
+    ]
+    for bytes in broken {
+      for (head, tail) in [
+        (#"{"a":1,"b":""#, #""}"#), (#"{"a":1,"a":""#, #""}"#), (#"{""#, #"":1}"#), ("[", "]"),
+      ] {
+        for padding in [0, 7, 8, 40] {
+          let blank = [UInt8](repeating: UInt8(ascii: " "), count: padding)
+          let text = Array(head.utf8) + blank + bytes + blank + Array(tail.utf8)
+          #expect(JSONDocument.read(text) { _ in true } == nil, "\(text)")
+        }
+      }
+    }
+    // The first and the last scalar of each length are fine.
+    let text = #"["\#u{80}\#u{7FF}\#u{800}\#u{D7FF}\#u{E000}\#u{FFFF}\#u{10000}\#u{10FFFF}"]"#
+    #expect(Self.isRead(text))
+  }
+
+  @Test("Names that only look alike are two names")
+  func namesThatLookAlike() throws {
+    let text = "{\"e\u{301}\":1,\"\u{E9}\":2}"
+    #expect(Self.read(text) { $0.member(named: "\u{E9}")?.int64 } == 2)
+    let value = try JSONValue(parsing: Array(text.utf8))
+    #expect(value["e\u{301}"] == 1 && value["\u{E9}"] == 2)
   }
 
   @Test(
@@ -116,11 +154,12 @@ import Testing
       "[1,,]", "[1 2]",
       "{", "{\"a\"}", "{\"a\":}", "{,}", "{a:1}", "{\"a\":1 \"b\":2}", "{1:2}", "{\"a\":1]", "[1}", "// c\n1",
       "1 2", "{}{}",
-      "[1]x", "{\"a\" 1}", "\u{0}", "[\u{0}]", "{\"a\":1,,}", "{\"a\":1,]",
+      "[1]x", "{\"a\" 1}", "\u{0}", "[\u{0}]", "{\"a\":1,,}", "{\"a\":1,]", "[1,]", "{\"a\":1,}", "[1, ]",
+      "{\"a\":{},}", "[[],]",
     ]
     for text in broken { #expect(!Self.isRead(text), "\(text.debugDescription)") }
     for text in [
-      "[1,]", "{\"a\":1,}", " [ ] \n", "\u{FEFF}{}", "\t\r\n null ", "1", "\"a\"", "{\"a\":{},\"b\":[]}",
+      " [ ] \n", "\u{FEFF}{}", "\t\r\n null ", "1", "\"a\"", "{\"a\":{},\"b\":[]}",
     ] {
       #expect(Self.isRead(text), "\(text.debugDescription)")
     }

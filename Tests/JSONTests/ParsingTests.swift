@@ -1,7 +1,7 @@
 // What is read, and what is refused: input can never trap.
 
-import Platform
 import JSON
+import Platform
 import Testing
 
 @Suite("Reading JSON") struct ParsingTests {
@@ -34,10 +34,24 @@ import Testing
     #expect(error?.description.isEmpty == false)
   }
 
-  @Test("A comma behind the last element is forgiven, as the toolchain's decoder does")
+  @Test("A comma after the last element is JSON5, and not JSON")
   func lastComma() throws {
-    #expect(try Self.parse("[1,]") == [1])
-    #expect(try Self.parse(#"{"a":1,}"#) == ["a": 1])
+    for text in ["[1,]", #"{"a":1,}"#, "[[],]", #"{"a":{},}"#] {
+      #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
+    }
+    #expect(try Self.parse("[1,]", json5: true) == [1])
+    #expect(try Self.parse(#"{"a":1,}"#, json5: true) == ["a": 1])
+  }
+
+  @Test("An error says where the first byte is that does not belong")
+  func placeOfFault() {
+    for (text, words) in [
+      ("{\n  \"a\": 1,\n}", "line 3, byte 1"), ("[1 2]", "line 1, byte 4"), ("[\"\u{1}\"]", "line 1, byte 3"),
+      ("{\"a\":", "ends too early"), ("", "ends too early"), (#""\ud800""#, "surrogate"),
+    ] {
+      let error = #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
+      #expect(error?.description.contains(words) == true, "\(text): \(error?.description ?? "")")
+    }
   }
 
   @Test("JSON5 is read where it is asked for, and only there")

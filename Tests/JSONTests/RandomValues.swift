@@ -18,7 +18,8 @@ extension SeededGenerator {
       return .array((0..<count).map { _ in value(levels: levels - 1) })
     default:
       let names = Set((0..<Int.random(in: 0...4, using: &self)).map { _ in text() })
-      return .object(names.sorted().map { JSONValue.Member(name: $0, value: value(levels: levels - 1)) })
+      let ordered = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      return .object(ordered.map { JSONValue.Member(name: $0, value: value(levels: levels - 1)) })
     }
   }
 

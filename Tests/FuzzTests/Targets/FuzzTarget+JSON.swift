@@ -1,62 +1,47 @@
-// The two readers of JSON against each other: the one that reads fields where they stand, and the one that
-// makes a value of everything.
+// The relay's reader of JSON against the grammar: the single fields and the whole value that it reads.
 
 import JSON
 
 extension FuzzTarget {
-  /// Both read the same, or neither reads it. What stands in a text and is no value, as a number beyond all
-  /// bounds, keeps the second from reading it at all, and the first from reading that part.
+  /// Reader and grammar agree on whether it is JSON, on whether each part has a value, and on that value.
   static func checkNodes(_ bytes: [UInt8]) throws {
-    let read = JSONDocument.read(bytes) { wholeValue(of: $0) } ?? nil
-    let decoded = try? JSONValue(parsing: bytes)
-    switch (read, decoded) {
-    case (nil, nil): return
-    case (let read?, let decoded?): try hold(areAlike(read, decoded), "\(read.text) and \(decoded.text)")
-    case (let read?, nil): try hold(false, "only the first reads \(read.text)")
-    case (nil, let decoded?): try hold(false, "only the second reads \(decoded.text)")
-    }
+    let reference = JSONReference.read(bytes)
+    let read = JSONDocument.read(bytes) { node in wholeValue(of: node) }
+    try hold(
+      (read != nil) == (reference != nil), reference == nil ? "not JSON, and read" : "JSON, and not read")
+    // As bytes: texts that only look alike are not the same.
+    let expected = reference?.value?.text
+    let nodes = (read ?? nil)?.text
+    try hold(isSame(nodes, expected), "the nodes say \(nodes ?? "nothing"), not \(expected ?? "nothing")")
+    let whole = (try? JSONValue(parsing: bytes))?.text
+    try hold(isSame(whole, expected), "the value is \(whole ?? "nothing"), not \(expected ?? "nothing")")
   }
 
-  /// Equal but for numbers that no `Double` is: the decoder rounds them to whole ones, in either direction.
-  private static func areAlike(_ left: JSONValue, _ right: JSONValue) -> Bool {
-    switch (left, right) {
-    case (.array(let left), .array(let right)):
-      return left.count == right.count && zip(left, right).allSatisfy(areAlike)
-    case (.object(let left), .object(let right)):
-      return left.count == right.count
-        && zip(left, right).allSatisfy { $0.name == $1.name && areAlike($0.value, $1.value) }
-    case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
-      return isNear(Double(left), right)
-    case (.number(let left), .number(let right)): return isNear(left, right)
-    default: return left == right
-    }
+  private static func isSame(_ left: String?, _ right: String?) -> Bool {
+    left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
   }
 
-  private static func isNear(_ left: Double, _ right: Double) -> Bool {
-    abs(left - right) <= abs(left) * 1e-15
-  }
-
-  /// As the decoder orders it: of equal names the first, and names in order.
+  /// As `JSONReference.value` orders it. Asks for every part, those of a repeated name included.
   private static func wholeValue(of node: JSONNode) -> JSONValue? {
     if node.isNull { return .null }
     if let flag = node.bool { return .bool(flag) }
     if let number = node.int64 { return .integer(number) }
     if let number = node.double { return .number(number) }
     if let text = node.string { return .string(text) }
+    guard node.isArray || node.isObject else { return nil }
     var isWhole = true
     var elements: [JSONValue] = []
     node.forEachElement { element in
       if let value = wholeValue(of: element) { elements.append(value) } else { isWhole = false }
     }
-    var members: [String: JSONValue] = [:]
-    var names: Set<String> = []
+    var names: Set<[UInt8]> = []
+    var members: [JSONValue.Member] = []
     node.forEachMember { name, node in
-      guard let name = name.string else { return isWhole = false }
-      guard names.insert(name).inserted else { return }
-      members[name] = wholeValue(of: node)
+      guard let name = name.string, let value = wholeValue(of: node) else { return isWhole = false }
+      if names.insert(Array(name.utf8)).inserted { members.append(.init(name: name, value: value)) }
     }
-    guard isWhole, members.count == names.count, node.isArray || node.isObject else { return nil }
+    guard isWhole else { return nil }
     if node.isArray { return .array(elements) }
-    return .object(members.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) })
+    return .object(members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
   }
 }
