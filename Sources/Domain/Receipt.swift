@@ -12,24 +12,52 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) { self.text = text }
   public var description: String { text }
 
+  /// The one list of reasons: what can be stored, filtered by and suggested. `http_NNN` is not in it.
+  private enum Word: String, CaseIterable {
+    case payment, subscription, user, price, context
+    case paymentFailed = "payment_failed"
+    case sessionExpired = "session_expired"
+    case gaveUp = "gave_up"
+    case byOperator = "operator"
+    case erased
+  }
+
+  private init(_ word: Word) { text = word.rawValue }
+
   // What a waiting receipt waits for, and what a failed one never got.
-  public static let payment = Reason("payment")
+  public static let payment = Reason(.payment)
   /// The checkout is paid; the subscription that it sold has no name yet.
-  public static let subscription = Reason("subscription")
-  public static let user = Reason("user")
-  public static let price = Reason("price")
-  public static let context = Reason("context")
+  public static let subscription = Reason(.subscription)
+  public static let user = Reason(.user)
+  public static let price = Reason(.price)
+  public static let context = Reason(.context)
   // Ends of an unpaid checkout.
-  public static let paymentFailed = Reason("payment_failed")
-  public static let sessionExpired = Reason("session_expired")
+  public static let paymentFailed = Reason(.paymentFailed)
+  public static let sessionExpired = Reason(.sessionExpired)
   // Ends of a delivery.
-  public static let gaveUp = Reason("gave_up")
+  public static let gaveUp = Reason(.gaveUp)
   /// The destination refused the receipt with this status.
-  public static func status(_ status: Int) -> Reason { Reason("http_\(status)") }
+  public static func status(_ status: Int) -> Reason { Reason("\(statusPrefix)\(status)") }
   // An operator's choice.
-  public static let byOperator = Reason("operator")
+  public static let byOperator = Reason(.byOperator)
   /// Its user was forgotten.
-  public static let erased = Reason("erased")
+  public static let erased = Reason(.erased)
+
+  /// Every reason but `http_NNN`.
+  public static let named = Word.allCases.map { Reason($0) }
+
+  /// A reason that somebody typed.
+  /// - Returns: nil when no receipt can have it.
+  public init?(typed text: String) {
+    let digits = text.dropFirst(Self.statusPrefix.count)
+    let isStatus =
+      text.hasPrefix(Self.statusPrefix) && digits.utf8.count == 3
+      && (Int(digits).map { (100...599).contains($0) } ?? false)
+    guard isStatus || Word(rawValue: text) != nil else { return nil }
+    self.init(text)
+  }
+
+  private static let statusPrefix = "http_"
 
   /// Whether a receipt cannot be made of what is known, so that sending it again is no help.
   public var forbidsReplay: Bool { self == .user || self == .price || self == .subscription }

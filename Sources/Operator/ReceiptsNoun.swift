@@ -1,6 +1,7 @@
 // `receiptctl receipts`: the verbs and their options. What they do stands in the files of `Receipts/`.
 
 internal import Domain
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -21,7 +22,9 @@ enum ReceiptsNoun {
       OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
       OptionSpec(
         "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
-      OptionSpec("object", placeholder: "ID", help: "Only those about this subscription or checkout session"),
+      OptionSpec(
+        "object", placeholder: "ID",
+        help: "Only those about this subscription (sub_…) or checkout session (cs_…)"),
       OptionSpec(
         "import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
     ] + Page.timeOptions("made")
@@ -142,6 +145,9 @@ enum ReceiptsNoun {
     filter.app = app
     filter.state = options["state"].flatMap(ReceiptState.init)
     filter.userID = options["user"]
+    if let reason = options["reason"], let fault = Reason.fault(in: reason) {
+      throw session.usage("--reason: \(DisplayText.clean(fault))")
+    }
     filter.reason = options["reason"]
     filter.objectID = options["object"]
     filter.importID = options["import-id"]

@@ -1,8 +1,26 @@
 // What the words of receipts mean. Pure; any thread.
 
 public import Domain
+internal import Platform
 
 extension Reason {
+  /// Why a word is not a reason, and which one was probably meant. Not cleaned: the word is as it was typed.
+  /// - Returns: nil when receipts can have it.
+  public static func fault(in word: String) -> String? {
+    guard Reason(typed: word) == nil else { return nil }
+    // `422`, `HTTP 422` and `http-422` are `http_422`.
+    let digits = String(String.UnicodeScalarView(word.unicodeScalars.filter { ("0"..."9").contains($0) }))
+    let meant = Reason(typed: "http_\(digits)") ?? nearest(to: word)
+    let suggestion = meant.map { "did you mean \($0.text)? " } ?? ""
+    let known = named.map(\.text).joined(separator: ", ")
+    return "no receipt can have the reason '\(word)'; \(suggestion)Reasons are \(known), "
+      + "and http_NNN for a status that the destination answered"
+  }
+
+  private static func nearest(to word: String) -> Reason? {
+    EditDistance.nearest(to: word, among: named.map(\.text)).map(Reason.init)
+  }
+
   /// Whether a person has to supply something before a receipt can be sent.
   public var isLack: Bool { self == .user || self == .price }
 

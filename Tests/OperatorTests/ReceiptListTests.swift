@@ -85,6 +85,52 @@ import Testing
     #expect(try ran.objects.map { $0["object_id"]?.stringValue } == objects)
   }
 
+  @Test("`--object cs_…` printed \"No receipts.\" for every subscription: a session finds what it sold")
+  func aSessionFindsItsSubscription() throws {
+    let harness = try Self.everyState()
+    let advice = harness.run("receipts", "show", "cs_sub_failed")
+    #expect(advice.code == .notFound)
+    let command = try #require(advice.notes.firstMatch(of: /receiptctl (receipts list --object \S+)/)?.1)
+    for session in [
+      command.split(separator: " ").map(String.init), ["receipts", "list", "--object", "cs_sub_failed"],
+    ] {
+      let found = try harness.run(arguments: session + ["--json"]).objects
+      #expect(found.map { $0["object_id"] } == ["sub_failed"])
+    }
+    // With other filters, and for bulk verbs.
+    #expect(
+      harness.run("receipts", "list", "--object", "cs_sub_failed", "--state", "delivered").out
+        == "No receipts.\n")
+    let replayed = harness.run(
+      "receipts", "replay", "--state", "failed", "--object", "cs_sub_failed", "--yes", "--json")
+    #expect(try replayed.objects.first?["replayed"] == 1)
+  }
+
+  @Test(
+    "`--reason 422`, which no receipt can have, silently found nothing: it is refused with what was meant",
+    arguments: [
+      ("422", "http_422"), ("HTTP 422", "http_422"), ("http422", "http_422"), ("http-503", "http_503"),
+      ("gaveup", "gave_up"), ("gave-up", "gave_up"), ("Price", "price"), ("xyzzy", nil), ("", nil),
+      ("http_42", nil), ("http_4222", nil), ("http_999", nil), ("http_+42", nil),
+    ] as [(String, String?)])
+  func anImpossibleReasonIsRefused(reason: String, meant: String?) throws {
+    let harness = try OperatorHarness()
+    let verbs = [
+      ["list"], ["replay", "--state", "failed"], ["cancel", "--state", "failed", "--why", "x"],
+      ["complete", "--state", "failed", "--price", "price_1"],
+    ]
+    for verb in verbs {
+      let ran = harness.run(arguments: ["receipts"] + verb + ["--reason", reason])
+      #expect(ran.code == .usage && ran.out == "")
+      #expect(ran.notes.contains("no receipt can have the reason '\(reason)'; "))
+      #expect(ran.notes.firstMatch(of: /did you mean (\S+)\?/).map { String($0.1) } == meant)
+      #expect(ran.notes.contains("gave_up") && ran.notes.contains("http_NNN"))
+    }
+    if let meant {
+      #expect(harness.run("receipts", "list", "--reason", meant).code == .done)
+    }
+  }
+
   @Test func eachPageSaysHowToGetTheNext() throws {
     let harness = try OperatorHarness()
     for number in 1...5 {

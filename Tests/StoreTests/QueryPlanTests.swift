@@ -98,9 +98,17 @@ struct QueryPlanTests {
     for sql in receipts + [events.all, events.ofPurchase, events.one, events.group] + events.nextGroup {
       #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
     }
-    for (filter, index) in ReceiptFilter.narrow {
+    for (filter, index) in ReceiptFilter.narrow where filter.objectID == nil {
       let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
       #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
+    }
+    // An object is looked up by its own id and by its session's, each by its index.
+    for (filter, _) in ReceiptFilter.narrow where filter.objectID != nil {
+      let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
+      for index in ["purchases_by_object (object_id=?", "purchases_by_session (session_id=?"] {
+        #expect(steps.contains { $0.hasPrefix("SEARCH purchases USING INDEX \(index)") }, "\(steps)")
+      }
+      #expect(try fullScans(of: #require(StoreReader.fewSQL(filter)), store.reader.connection) == [])
     }
     for (filter, index) in ContextFilter.all {
       let steps = try plan(of: StoreReader.select(filter), store.reader.connection)

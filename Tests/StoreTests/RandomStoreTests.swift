@@ -4,6 +4,9 @@ import Domain
 import Store
 import Testing
 
+/// Reasons that operators can filter by; what is stored under another one could not be found.
+private let reasons = Reason.named.map { "'\($0.text)'" }.joined(separator: ", ")
+
 /// What must never be found, as questions that count how often it is.
 private let faults: [(name: String, sql: String)] = [
   (
@@ -64,6 +67,13 @@ private let faults: [(name: String, sql: String)] = [
     SELECT count(*) FROM (SELECT app, state, reason, count FROM receipt_counts WHERE count <> 0
       EXCEPT SELECT app, state, coalesce(reason, ''), count(*) FROM purchases
         WHERE state IS NOT NULL GROUP BY 1, 2, 3)
+    """
+  ),
+  (
+    "a receipt with a reason that no operator can filter by",
+    """
+    SELECT count(*) FROM purchases
+    WHERE reason NOT IN (\(reasons)) AND reason NOT GLOB 'http_[1-5][0-9][0-9]'
     """
   ),
   (

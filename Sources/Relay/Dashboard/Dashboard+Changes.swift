@@ -49,6 +49,9 @@ extension Dashboard {
     guard let app = form["app"], let reason = form["reason"] else {
       throw .problem(Self.problem(Fault(path: "app", message: "and `reason` name the group")))
     }
+    if let fault = Reason.fault(in: reason) {
+      throw .problem(Self.problem(Fault(path: "reason", message: "is wrong: \(fault)")))
+    }
     let groups = try read { source throws(SQLiteError) in
       try source.reader.failures(app: app, reason: reason, limit: 1)
     }

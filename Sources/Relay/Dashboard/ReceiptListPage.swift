@@ -36,7 +36,7 @@ struct ReceiptListPage {
         "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
       field("reason", "Reason", search.reason)
       field("user", "User", search.user)
-      field("object", "Purchase", search.object)
+      field("object", "Subscription or session", search.object)
       select("since", "Made in", search.since, sinceChoices)
       Tag.div(.class("actions")) {
         Tag.button(.type("submit")) { "Show" }

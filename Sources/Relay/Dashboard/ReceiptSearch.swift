@@ -4,6 +4,7 @@ internal import Domain
 internal import HTML
 internal import HTTPServer
 internal import Platform
+internal import Presentation
 internal import Store
 
 /// The filters of the list of receipts.
@@ -38,6 +39,9 @@ struct ReceiptSearch: Equatable {
       guard value == nil || OutsideText.identifier(value) != nil else {
         throw Fault(path: name, message: "has at most \(OutsideText.identifierBytesMax) bytes of plain text")
       }
+    }
+    if let reason, let fault = Reason.fault(in: reason) {
+      throw Fault(path: "reason", message: "is wrong: \(fault)")
     }
     if let text = fields["state"] {
       guard let state = ReceiptState(rawValue: text) else {

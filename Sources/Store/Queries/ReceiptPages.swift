@@ -13,11 +13,20 @@ struct ReceiptPlace {
 }
 
 extension ReceiptFilter {
+  fileprivate typealias Condition = (sql: String, values: [Value])
+
   /// What names few receipts.
-  fileprivate var narrow: (sql: String, value: Value)? {
-    if let objectID { return ("object_id = ?", .text(objectID)) }
-    if let importID { return ("import_id = ?", .text(importID)) }
-    if let userID { return ("user_id = ?", .text(userID)) }
+  fileprivate var narrow: Condition? {
+    if let objectID {
+      // A subscription is known by its own id and by that of the session that sold it. Each has an index; the
+      // type is what the second one's WHERE asks for.
+      return (
+        "(object_id = ? OR (session_id = ? AND object_type = 'subscription'))",
+        [.text(objectID), .text(objectID)]
+      )
+    }
+    if let importID { return ("import_id = ?", [.text(importID)]) }
+    if let userID { return ("user_id = ?", [.text(userID)]) }
     return nil
   }
 
@@ -26,10 +35,9 @@ extension ReceiptFilter {
 
   /// The rest, for the few that `narrow` names. The plus keeps SQLite from reading a whole group by it
   /// (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
-  fileprivate var rest: [(sql: String, value: Value)] {
-    var conditions: [(String, Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("+object_id = ?", objectID.map(Value.text))
+  fileprivate var rest: [Condition] {
+    var conditions: [Condition] = []
+    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, [value])) } }
     add("+import_id = ?", importID.map(Value.text))
     add("+user_id = ?", userID.map(Value.text))
     add("+app = ?", app.map(Value.text))
@@ -67,7 +75,7 @@ extension StoreReader {
   func places(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [ReceiptPlace] {
     guard limit > 0 else { return [] }
     if let narrow = filter.narrow, let sql = Self.fewSQL(filter) {
-      let values = ([narrow] + filter.rest).map(\.value) + [.integer(Int64(limit))]
+      let values = ([narrow] + filter.rest).flatMap(\.values) + [.integer(Int64(limit))]
       return try connection.prepare(sql).all(values, Self.place)
     }
     let reading = try connection.prepare(Self.groupSQL)

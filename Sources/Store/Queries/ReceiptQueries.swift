@@ -10,6 +10,7 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var state: ReceiptState?
   public var userID: String?
   public var reason: String?
+  /// Any id of what was bought: the subscription's, or the checkout session's.
   public var objectID: String?
   public var importID: String?
   /// Made at or after.

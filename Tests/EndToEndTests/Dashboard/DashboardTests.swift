@@ -55,7 +55,8 @@ import Testing
         (400, "GET", "/receipts?app=\(String(repeating: "a", count: 256))"), (400, "GET", "/audit?after=x"),
         (400, "GET", "/failed/replay"), (404, "GET", "/receipts/\(none)"), (404, "GET", "/receipts/x"),
         (404, "GET", "/receipts/\(none)/replay"), (404, "GET", "/receipts/"), (404, "GET", "//"),
-        (404, "GET", "/event?id=none"), (404, "GET", "/failed/replay?app=shop&reason=none"),
+        (404, "GET", "/event?id=none"), (404, "GET", "/failed/replay?app=shop&reason=session_expired"),
+        (400, "GET", "/failed/replay?app=shop&reason=none"), (400, "GET", "/receipts?reason=422"),
         (404, "GET", "/jobs/job_\(String(repeating: "0", count: 26))"), (404, "GET", "/v1/shop/contexts"),
         (405, "POST", "/"), (405, "DELETE", "/receipts"), (405, "PUT", "/receipts/\(none)/replay"),
         (405, "POST", "/metrics"),
@@ -67,6 +68,7 @@ import Testing
       let reply = try relay.admin.request("GET", "/receipts?state=sold")
       #expect(reply.text.contains("`state` is one of waiting, pending"))
       #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
+      #expect(try relay.admin.request("GET", "/receipts?reason=422").text.contains("did you mean http_422?"))
     }
   }
 
