@@ -72,7 +72,7 @@ let package = Package(
     library("AppLinks", ["JSON"]),
     library("HTML", ["AppLinks"]),
     library("Platform", ["CMalloc", "JSON"]),
-    library("Cryptography", ["CCrypto"]),
+    library("Cryptography", ["CCrypto", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("HTTPServer", ["CMicroHTTPD", "Platform"]),
     library("HTTPClient", ["CCurl", "Platform"]),
@@ -126,7 +126,7 @@ let package = Package(
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
     tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
-    tests("PlatformTests", ["Platform", "JSON"]),
+    tests("PlatformTests", ["Platform", "JSON", "TestSupport"]),
     tests("CryptographyTests", ["Cryptography", "Platform", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform", "TestSupport"]),
@@ -170,7 +170,7 @@ let package = Package(
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
-    tests("TidyTests", ["Relay", "Platform", "receiptctl"]),
+    tests("TidyTests", ["Relay", "Platform", "TestSupport", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )

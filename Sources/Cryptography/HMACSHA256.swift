@@ -2,7 +2,7 @@
 // on. Must never put a key or a message into an error.
 
 internal import CCrypto
-internal import Synchronization
+internal import Platform
 
 /// What libcrypto could not do. It says nothing of keys and messages.
 public enum CryptographyError: Error, Sendable, Equatable {
@@ -55,7 +55,7 @@ public struct AuthenticationCode: Sendable {
   public static let codeSize = AuthenticationCode.size
 
   private let keyed: OpaquePointer
-  private let spare = Mutex<[Context]>([])
+  private let spare = Monitor<[Context]>([])
 
   /// A context that nobody uses now.
   @safe private struct Context: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // Random numbers that nobody can predict, without a system call for each. Any thread.
 
 internal import Glibc
-internal import Synchronization
+internal import Platform
 
 /// The system's randomness (getentropy(3)), fetched for many numbers at once.
 ///
@@ -14,7 +14,7 @@ public final class SecretRandomness: RandomNumberGenerator, Sendable {
     var count = 0
   }
 
-  private let pool = Mutex(Pool())
+  private let pool = Monitor(Pool())
 
   public init() {}
 

@@ -3,6 +3,7 @@
 import Glibc
 import HTTPClient
 import Platform
+import TestSupport
 import Testing
 
 /// A certificate that signed itself, and its key, in a directory of their own; both go with it.
@@ -110,45 +111,26 @@ final class ChildProcess {
   private var isReaped = false
 
   init(_ arguments: [String]) throws {
-    var (inward, outward): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-    guard unsafe pipe(&inward) == 0, unsafe pipe(&outward) == 0 else { throw SystemError.last("pipe") }
-    // No other child of these tests shall hold an end open.
-    for descriptor in inward + outward { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, inward[0], STDIN_FILENO)
-    unsafe posix_spawn_file_actions_adddup2(&actions, outward[1], STDOUT_FILENO)
-    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    var identifier: pid_t = 0
-    let code = unsafe posix_spawnp(&identifier, arguments[0], &actions, nil, &pointers, environ)
-    close(inward[0])
-    close(outward[1])
-    (input, output) = (inward[1], outward[0])
-    self.identifier = identifier
-    guard code == 0 else {
-      isReaped = true
-      throw SystemError(code: code, operation: "posix_spawnp")
+    let (inward, outward) = (try Spawn.pipe(), try Spawn.pipe())
+    defer {
+      close(inward.reading)
+      close(outward.writing)
     }
+    (input, output) = (inward.writing, outward.reading)
+    identifier = try Spawn.start(
+      arguments, files: [(0, .same(inward.reading)), (1, .same(outward.writing)), (2, .nowhere)])
   }
 
   deinit {
     close(input)
     close(output)
-    if !isReaped {
-      kill(identifier, SIGKILL)
-      _ = wait()
-    }
+    if !isReaped { Spawn.kill(identifier) }
   }
 
-  /// Waits for the end: the exit code, or nil when a signal ended it.
-  func wait() -> Int32? {
-    var status: Int32 = 0
-    guard unsafe waitpid(identifier, &status, 0) == identifier else { return nil }
+  /// Waits for the end: the exit code, or 128 and the signal that ended it.
+  @discardableResult func wait() -> Int32 {
     isReaped = true
-    return status & 0x7f == 0 ? status >> 8 & 0xff : nil
+    return Spawn.wait(for: identifier)
   }
 
   func feed(_ bytes: [UInt8]) {

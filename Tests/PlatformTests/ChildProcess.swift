@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 
 /// A running child. Owns its pipes; `finish` must be called once.
 final class ChildProcess {
@@ -13,23 +14,14 @@ final class ChildProcess {
 
   /// Starts `words`; the first is looked up in PATH.
   init(_ words: [String]) throws(SystemError) {
-    var (toChild, fromChild): ([Int32], [Int32]) = ([0, 0], [0, 0])
-    guard unsafe pipe(&toChild) == 0 else { throw .last("pipe") }
-    guard unsafe pipe(&fromChild) == 0 else { throw .last("pipe") }
-    for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe arguments.forEach { unsafe free($0) } }
-    var process = pid_t()
-    let code = unsafe posix_spawnp(&process, words[0], &actions, nil, &arguments, environ)
-    close(toChild[0])
-    close(fromChild[1])
-    (self.process, input, output) = (process, toChild[1], fromChild[0])
-    guard code == 0 else { throw SystemError(code: code, operation: "posix_spawnp") }
+    let (toChild, fromChild) = (try Spawn.pipe(), try Spawn.pipe())
+    defer {
+      close(toChild.reading)
+      close(fromChild.writing)
+    }
+    (input, output) = (toChild.writing, fromChild.reading)
+    process = try Spawn.start(
+      words, files: [(0, .same(toChild.reading)), (1, .same(fromChild.writing))])
   }
 
   /// The next line that it prints; nil when it ends, or says nothing for ten seconds.
@@ -46,11 +38,9 @@ final class ChildProcess {
 
   /// Ends it and waits for its end.
   func finish() {
-    kill(process, SIGKILL)
     close(input)
     close(output)
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    Spawn.kill(process)
   }
 
   /// Whether a command can be run at all.

@@ -2,8 +2,8 @@
 // (R1, R8).
 
 import Domain
+import Platform
 import SQLite
-import Synchronization
 import Testing
 
 @testable import Store
@@ -41,7 +41,7 @@ private struct FailAs: StoreCommand {
 
 /// What completions were told, in the order in which they were.
 private final class Answers: Sendable {
-  private let told = Mutex<[String]>([])
+  private let told = Monitor<[String]>([])
 
   var all: [String] { told.withLock(\.self) }
 

@@ -30,57 +30,26 @@ public final class PseudoTerminal {
     terminal = main
     _ = fcntl(main, F_SETFD, FD_CLOEXEC)
     _ = fcntl(main, F_SETFL, O_NONBLOCK)
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the head of a new session opens is its controlling one (tty_ioctl(4)), from
-    // which Ctrl-C comes as a signal.
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setflags(&attributes, 0x80)  // POSIX_SPAWN_SETSID, which is a macro of GNU's
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
-    for stream in Int32(1)...2 { unsafe posix_spawn_file_actions_adddup2(&actions, 0, stream) }
-    Self.keepFilesToThisProcess()
     let inherited = ["PATH", "LD_LIBRARY_PATH"].reduce(into: [String: String]()) {
       $0[$1] = Environment.process[$1]
     }
-    let settings = inherited.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe settings.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.forEach { unsafe free($0) }
-    }
-    var process = pid_t()
-    let failure = unsafe posix_spawnp(
-      &process, words[0], &actions, &attributes, &arguments, &variables)
-    guard failure == 0 else {
+    let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    do {
+      // The first terminal that the head of a new session opens is its controlling one (tty_ioctl(4)), from
+      // which Ctrl-C comes as a signal.
+      id = try Spawn.start(
+        words, files: [(0, .path(path, O_RDWR)), (1, .same(0)), (2, .same(0))],
+        environment: inherited.merging(environment) { $1 },
+        flags: 0x80)  // POSIX_SPAWN_SETSID, which is a macro of GNU's
+    } catch {
       close(main)
-      throw SystemError(code: failure, operation: "posix_spawnp")
+      throw error
     }
-    id = process
   }
 
   deinit {
-    if exitCode == nil {
-      kill(id, SIGKILL)
-      var status: Int32 = 0
-      while unsafe waitpid(id, &status, 0) < 0 && errno == EINTR {}
-    }
+    if exitCode == nil { Spawn.kill(id) }
     close(terminal)
-  }
-
-  /// Sockets of tests that run beside this one must not stay open in the program.
-  private static func keepFilesToThisProcess() {
-    guard let directory = unsafe opendir("/proc/self/fd") else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
-        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-      }
-    }
   }
 
   /// Types something; a line ends with `\n`.
@@ -110,9 +79,7 @@ public final class PseudoTerminal {
   /// How it ended: the exit code, or 128 and the signal; nil while it runs.
   public var exitCode: Int32? {
     if let code { return code }
-    var status: Int32 = 0
-    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
-    code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    code = Spawn.ended(id)
     return code
   }
 

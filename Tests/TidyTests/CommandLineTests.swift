@@ -2,6 +2,7 @@
 // that ran this test has made it.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// receiptctl from the same build.
@@ -16,18 +17,9 @@ enum BuiltProgram {
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil
   }()
 
-  /// What it prints on stdout.
+  /// What it prints.
   static func output(_ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: try #require(path))
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self)
+    try ShellRun([try #require(path)] + arguments).output
   }
 
   /// The first words of a section of a help text: `Commands:`, then lines of two columns.

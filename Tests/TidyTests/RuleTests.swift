@@ -46,6 +46,10 @@ import Testing
     Sample(
       rule: .forcing, path: "Sources/A/A.swift", text: "let a = try! b()\nlet c = d as! E", lines: [1, 2]),
     Sample(rule: .forcing, path: "Tests/A/A.swift", text: "#expect(\"\\(try! b(\"c\"))\" == d)", lines: [1]),
+    Sample(
+      rule: .spawning, path: "Tests/A/A.swift", text: "let a = Process()\nposix_spawnp(a)", lines: [1, 2]),
+    Sample(
+      rule: .locking, path: "Sources/A/A.swift", text: "let a = Mutex(0)\nlet b: Mutex<Int>", lines: [1, 2]),
   ]
 
   static let good: [Sample] = [
@@ -85,6 +89,11 @@ import Testing
       rule: .forcing, path: "Sources/A/A.swift",
       text: "// try!\nlet a = #\"as! \"b\" try!\"#\nlet c = try? d()",
       lines: []),
+    Sample(
+      rule: .spawning, path: "Tests/A/A.swift",
+      text: "// Process()\nfunc otherProcess() {}\nChildProcess()", lines: []),
+    Sample(rule: .spawning, path: "Tests/TestSupport/Spawn.swift", text: "posix_spawnp(a)", lines: []),
+    Sample(rule: .locking, path: "Sources/A/A.swift", text: "pthread_mutex_lock(a)  // Mutex", lines: []),
   ]
 
   @Test("A rule finds exactly the lines that break it", arguments: bad + good)

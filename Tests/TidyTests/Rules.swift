@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, unsafety, domain, foundation, kit,
-    unfinished, forcing,
+    unfinished, forcing, spawning, locking,
   ]
 }
 
@@ -112,6 +112,20 @@ extension Rule {
   static let forcing = Rule(name: "nothing is forced") { file in
     file.isSwift
       ? file.findings(in: file.code, of: #/\btry!|\bas!/#, "traps when it fails; handle the failure") : []
+  }
+
+  /// `Process` reads past a buffer on Linux (findMaximumOpenFromProcSelfFD), which Address Sanitizer reports.
+  static let spawning = Rule(name: "programs are started in one place") { file in
+    guard file.isSwift, file.path != "Tests/TestSupport/Spawn.swift" else { return [] }
+    return file.findings(
+      in: file.code, of: #/\bProcess\(|\bposix_spawnp?\(|\bfork\(/#,
+      "starts a program; Spawn in TestSupport does that")
+  }
+
+  static let locking = Rule(name: "locks are pthread's") { file in
+    guard file.isSwift else { return [] }
+    return file.findings(
+      in: file.code, of: #/\bMutex\b/#, "a futex that Thread Sanitizer cannot see; use Monitor")
   }
 
   static let wrappers = [

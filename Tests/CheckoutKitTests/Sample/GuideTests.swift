@@ -1,6 +1,7 @@
 // The code in docs/ios.md is the code that is tested.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct GuideTests {
@@ -44,16 +45,11 @@ import Testing
       .appendingPathComponent("checkout-kit-\(UUID().uuidString).swift")
     defer { try? FileManager.default.removeItem(at: file) }  // What is left there is no reason to fail.
     try views.write(to: file, atomically: true, encoding: .utf8)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try #require(Self.compiler))
-    process.arguments = ["-frontend", "-parse", "-swift-version", "6", "-parse-as-library", file.path]
-    let pipe = Pipe()
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "\(String(decoding: output, as: UTF8.self))")
+    let run = try ShellRun([
+      try #require(Self.compiler), "-frontend", "-parse", "-swift-version", "6", "-parse-as-library",
+      file.path,
+    ])
+    #expect(run.code == 0, "\(run.output)")
   }
 
   @Test("The guide imports the kit and what every iPhone has, and nothing else")

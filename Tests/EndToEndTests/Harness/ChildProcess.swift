@@ -3,6 +3,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 
 /// A running program. Owns the process: what still runs when the value goes is killed and reaped.
 final class ChildProcess {
@@ -14,43 +15,14 @@ final class ChildProcess {
   ///   - environment: beside what a program needs to find its libraries.
   ///   - output: the file that standard output and standard error are appended to.
   init(_ words: [String], environment: [String: String] = [:], output: String) throws {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    Self.keepFilesToThisProcess()
-    let settings = Self.inherited.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe settings.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.forEach { unsafe free($0) }
-    }
-    var process = pid_t()
-    let failure = unsafe posix_spawnp(&process, words[0], &actions, nil, &arguments, &variables)
-    guard failure == 0 else { throw SystemError(code: failure, operation: "posix_spawnp") }
-    id = process
+    id = try Spawn.start(
+      words,
+      files: [(0, .nothingToRead), (1, .path(output, O_WRONLY | O_CREAT | O_APPEND)), (2, .same(1))],
+      environment: Self.inherited.merging(environment) { $1 })
   }
 
   deinit {
-    guard exitCode == nil else { return }
-    kill(id, SIGKILL)
-    var status: Int32 = 0
-    while unsafe waitpid(id, &status, 0) < 0 && errno == EINTR {}
-  }
-
-  /// Sockets of tests that run beside this one must not stay open in the child.
-  private static func keepFilesToThisProcess() {
-    guard let directory = unsafe opendir("/proc/self/fd") else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
-        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-      }
-    }
+    if exitCode == nil { Spawn.kill(id) }
   }
 
   /// Not the proxies that may be set here: they would come between a relay and its destination. Under a
@@ -68,10 +40,7 @@ final class ChildProcess {
   /// How it ended: the exit code, or 128 and the signal; nil while it runs.
   var exitCode: Int32? {
     if let code { return code }
-    var status: Int32 = 0
-    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
-    // The low byte is the signal, the next one the exit code (wait(2)).
-    code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    code = Spawn.ended(id)
     return code
   }
 

@@ -5,6 +5,7 @@ import Foundation
 import Migrations
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("A database of a newer schema")
@@ -42,17 +43,10 @@ struct NewerSchemaTests {
   ) throws -> (code: Int32, errors: String) {
     // The tests are a program in the same folder.
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let process = Process()
-    process.executableURL = URL(filePath: own).deletingLastPathComponent().appending(component: program)
-    process.arguments = ["--config", directory.appending(path: "receiptd.json5").path] + arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardError = pipe
-    try process.run()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    let path = URL(filePath: own).deletingLastPathComponent().appending(component: program).path
+    let run = try ShellRun(
+      [path, "--config", directory.appending(path: "receiptd.json5").path] + arguments)
+    return (run.code, run.output)
   }
 
   @Test(

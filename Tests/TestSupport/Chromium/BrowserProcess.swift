@@ -43,12 +43,12 @@ final class BrowserProcess {
     guard unsafe mkdtemp(&template) != nil else { throw .system(.last("mkdtemp")) }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let (input, output) = (try Self.pipe(), try Self.pipe())
-    (toBrowser, fromBrowser) = (input[1], output[0])
+    (toBrowser, fromBrowser) = (input.writing, output.reading)
     defer {
-      close(input[0])
-      close(output[1])
+      close(input.reading)
+      close(output.writing)
     }
-    process = try Self.spawn(path, folder, reading: input[0], writing: output[1])
+    process = try Self.spawn(path, folder, reading: input.reading, writing: output.writing)
   }
 
   deinit {
@@ -56,39 +56,22 @@ final class BrowserProcess {
     close(fromBrowser)
     // All of its processes: it is the leader of their group.
     kill(-process, SIGKILL)
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    Spawn.wait(for: process)
     Self.remove(folder)
   }
 
   /// Where to read and where to write; neither goes to other programs.
-  private static func pipe() throws(BrowserError) -> [Int32] {
-    var ends: [Int32] = [0, 0]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw .system(.last("pipe")) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return ends
+  private static func pipe() throws(BrowserError) -> (reading: Int32, writing: Int32) {
+    do throws(SystemError) {
+      return try Spawn.pipe()
+    } catch {
+      throw .system(error)
+    }
   }
 
   private static func spawn(
     _ path: String, _ folder: String, reading: Int32, writing: Int32
   ) throws(BrowserError) -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, folder + "/log", O_WRONLY | O_CREAT, 0o600)
-    // First out of the way: either may be 3 or 4 itself.
-    unsafe posix_spawn_file_actions_adddup2(&actions, reading, 100)
-    unsafe posix_spawn_file_actions_adddup2(&actions, writing, 101)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 100, 3)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 101, 4)
-    unsafe posix_spawn_file_actions_addclose(&actions, 100)
-    unsafe posix_spawn_file_actions_addclose(&actions, 101)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     let words = [
       path, "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile", "--disable-gpu",
       // The sandbox needs user namespaces, or not to be root: neither can be had in every container. What is
@@ -98,26 +81,27 @@ final class BrowserProcess {
       "--disable-extensions", "--no-proxy-server", "--hide-scrollbars", "--force-device-scale-factor=1",
       "about:blank",
     ]
-    let settings = ["PATH=/usr/bin:/bin", "HOME=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "LANG=C.UTF-8"]
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe settings.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.forEach { unsafe free($0) }
+    do throws(SystemError) {
+      return try Spawn.start(
+        words,
+        files: [
+          (0, .nothingToRead), (1, .nowhere), (2, .path(folder + "/log", O_WRONLY | O_CREAT)),
+          // First out of the way: either may be 3 or 4 itself.
+          (100, .same(reading)), (101, .same(writing)), (3, .same(100)), (4, .same(101)), (100, .closed),
+          (101, .closed),
+        ],
+        environment: [
+          "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_RUNTIME_DIR": folder, "LANG": "C.UTF-8",
+        ],
+        flags: Int16(POSIX_SPAWN_SETPGROUP))
+    } catch {
+      throw .system(error)
     }
-    var process = pid_t()
-    let failure = unsafe posix_spawn(&process, path, &actions, &attributes, &arguments, &variables)
-    guard failure == 0 else { throw .system(SystemError(code: failure, operation: "posix_spawn")) }
-    return process
   }
 
   private static func remove(_ folder: String) {
-    var words = unsafe ["rm", "-rf", folder].map { (word: String) in unsafe strdup(word) } + [nil]
-    defer { unsafe words.forEach { unsafe free($0) } }
-    var process = pid_t()
-    guard unsafe posix_spawnp(&process, "rm", nil, nil, &words, nil) == 0 else { return }
-    var status: Int32 = 0
-    unsafe waitpid(process, &status, 0)
+    // What is left in /tmp is no reason to fail.
+    if let process = try? Spawn.start(["rm", "-rf", folder], files: []) { Spawn.wait(for: process) }
   }
 
   func send(_ message: JSONValue) throws(BrowserError) {

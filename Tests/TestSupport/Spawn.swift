@@ -1,0 +1,106 @@
+// The one place in the tests that starts programs: posix_spawn(3). Foundation's `Process` is not used: on
+// Linux it reads past a buffer while it looks for open files, which Address Sanitizer reports. Any thread.
+
+public import Glibc
+public import Platform
+
+/// Starts programs and waits for them.
+public enum Spawn {
+  /// What a descriptor of the new program is.
+  public enum File: Sendable {
+    /// This path, opened as open(2) does with these flags; a new file can be read by its owner alone.
+    case path(String, Int32)
+    /// The same as this descriptor here, or as an earlier one of the list.
+    case same(Int32)
+    case closed
+
+    public static let nothingToRead = File.path("/dev/null", O_RDONLY)
+    public static let nowhere = File.path("/dev/null", O_WRONLY)
+  }
+
+  /// Starts a program.
+  /// - Parameters:
+  ///   - words: its path, or a name that PATH knows, and its arguments.
+  ///   - files: its descriptors, made in this order. Of the others it inherits the standard streams alone.
+  ///   - environment: nil for that of this process.
+  ///   - flags: of posix_spawnattr_setflags(3).
+  public static func start(
+    _ words: [String], files: [(descriptor: Int32, file: File)], environment: [String: String]? = nil,
+    flags: Int16 = 0
+  ) throws(SystemError) -> pid_t {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for (descriptor, file) in files {
+      switch file {
+      case .path(let path, let flags):
+        unsafe posix_spawn_file_actions_addopen(&actions, descriptor, path, flags, 0o600)
+      case .same(let other): unsafe posix_spawn_file_actions_adddup2(&actions, other, descriptor)
+      case .closed: unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+      }
+    }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    unsafe posix_spawnattr_setflags(&attributes, flags)
+    keepFilesToThisProcess()
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe (environment ?? [:]).map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+    defer {
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
+    }
+    var process = pid_t()
+    let failure =
+      environment == nil
+      ? unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+      : unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
+    guard failure == 0 else { throw SystemError(code: failure, operation: "posix_spawnp") }
+    return process
+  }
+
+  /// Waits for the end of a child: its exit code, or 128 and the signal that ended it.
+  @discardableResult public static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    return code(of: status)
+  }
+
+  /// The same without waiting: nil while it runs.
+  public static func ended(_ process: pid_t) -> Int32? {
+    var status: Int32 = 0
+    guard unsafe waitpid(process, &status, WNOHANG) == process else { return nil }
+    return code(of: status)
+  }
+
+  /// Kills a child and reaps it.
+  public static func kill(_ process: pid_t) {
+    Glibc.kill(process, SIGKILL)
+    wait(for: process)
+  }
+
+  /// A pipe that no program gets unless it is handed over.
+  public static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [0, 0]
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw .last("pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  /// The low byte is the signal, the next one the exit code (wait(2)).
+  private static func code(of status: Int32) -> Int32 {
+    status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
+  /// Sockets and files of tests that run beside this one must not stay open in the program.
+  private static func keepFilesToThisProcess() {
+    guard let directory = unsafe opendir("/proc/self/fd") else { return }
+    defer { unsafe closedir(directory) }
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+      }
+    }
+  }
+}
