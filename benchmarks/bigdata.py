@@ -1,6 +1,6 @@
 """Makes large databases out of small true ones: receiptd makes a database with one purchase, and its rows are
-multiplied. What is known of the schema is here, and it is little: which values look like identifiers and moments, so
-that a new column or table needs nothing. Standard library only.
+multiplied. What is known of the schema is here, and it is little: which tables hold rows of a purchase, and which values
+look like identifiers and moments. A new column or table needs nothing here. Standard library only.
 
 A seed is a database with one purchase of the kind that is wanted; the target is an empty one that receiptd made."""
 
@@ -11,8 +11,6 @@ import workload
 MILLION = 1_000_000
 BATCH = 250_000  # rows that are made in one go
 BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-# Tables that hold no rows of one purchase; what they count is counted anew.
-COUNTED = {"receipt_counts", "delivery_counts", "sequences", "breakers", "sqlite_sequence"}
 OURS = re.compile(r"^(rcp|ctx)_[0-9A-HJKMNP-TV-Z]{26}$")
 STRIPE = re.compile(rf"^((?:evt|sub|in)_1)[0-9A-Za-z]{{5}}{workload.ACCOUNT}[0-9A-Za-z]{{8}}$")
 CUSTOMER = re.compile(r"^cus_[0-9A-Za-z]{14}$")
@@ -48,14 +46,21 @@ class Multiplier:
 
     def __init__(self, seed, replaced):
         self.seed, self.replaced = seed, replaced
-        self.columns = {name: seed.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in seed.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") if name not in COUNTED}
-        self.rows = {name: seed.execute(f"SELECT * FROM {name}").fetchall() for name in self.columns}
         self.known, self.made, self.stride, self.now = {}, [], 1, 0
+        tables = {name: seed.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in seed.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")}
+        self.columns = {name: columns for name, columns in tables.items() if self.is_of_a_purchase(name, columns)}
+        self.rows = {name: seed.execute(f"SELECT * FROM {name}").fetchall() for name in self.columns}
         for name, rows in self.rows.items():
             for row in rows:
                 for column, value in zip(self.columns[name], row):
                     self.learn(column[1], value)
+
+    @staticmethod
+    def is_of_a_purchase(name, columns):
+        """Whether the rows of a table belong to a purchase: it is the table of purchases, or its rows name one by
+        number. What the other tables hold is about the whole database, such as counts; receiptd has made it."""
+        return name == "purchases" or any(column[1] == "purchase_row" for column in columns)
 
     def learn(self, name, value):
         if isinstance(value, str) and value not in self.known and (made := self.identifier(value, len(self.known))):

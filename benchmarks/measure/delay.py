@@ -3,10 +3,10 @@ pauses between them."""
 
 from measure import ingest, table
 from measure.programs import arrivals, bare, object_of, pace, receiptd, wait_for_arrivals
-from measure.settings import FOLDER, ROUNDS, fail, say, sync_milliseconds
+from measure.settings import FOLDER, ROUNDS, SINGLES, fail, say, sync_milliseconds
 import workload
 
-EVENTS, RATE = 100, 20
+EVENTS, RATE = SINGLES, 20
 KEPT, TIMES = FOLDER / "delay.kept", FOLDER / "delay.times"
 
 

@@ -6,9 +6,9 @@ import json, pathlib, resource, subprocess, time
 import workload
 from measure import table
 from measure.programs import FAST, app, bare, listed, memory, pace, receiptd
-from measure.settings import FOLDER, POLLS, fail, say
+from measure.settings import FOLDER, POLLS, WAIT, fail, say
 
-WAIT, ADDRESSES, RATE, SPARE_FILES = 30, 8, 2000, 500
+ADDRESSES, RATE, SPARE_FILES = 8, 2000, 500
 
 
 def open_files(wanted):

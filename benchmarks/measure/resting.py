@@ -4,10 +4,9 @@ import os, time
 
 from measure import draining, ingest, table
 from measure.programs import FAST, app, bare, cpu_seconds, memory, pace, peaks, receiptd, switches, wait_for_arrivals
-from measure.settings import FOLDER, RATE_MAX, SECONDS
+from measure.settings import FOLDER, IDLE_SECONDS, RATE_MAX, SECONDS
 import workload
 
-IDLE_SECONDS = 20
 TICK = 100 / (IDLE_SECONDS * os.sysconf("SC_CLK_TCK"))  # the least that can be told from 0 %
 LOADS = ("events", "contexts", "p99", "drain")
 

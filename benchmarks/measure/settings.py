@@ -9,17 +9,25 @@ BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
 FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"
 
 
-def number(name, default):
-    return int(os.environ.get(name, default))
+# TINY=1: every row with hardly any data and without goals. It shows that the benchmarks work; its figures say nothing.
+TINY = os.environ.get("TINY") == "1"
 
 
-ROUNDS = number("ROUNDS", 5)
-SECONDS = number("SECONDS_EACH", 10)
-RATE_MAX = number("RATE_MAX", 60000)  # new requests prepared for each second
-RECEIPTS = number("RECEIPTS", 100_000)
-ROWS = number("ROWS", 5_000_000)
-POLLS = number("POLLS", 20_000)
-APPS = number("APPS", 100)
+def number(name, default, tiny):
+    return int(os.environ.get(name, tiny if TINY else default))
+
+
+ROUNDS = number("ROUNDS", 5, 1)
+SECONDS = number("SECONDS_EACH", 10, 1)
+RATE_MAX = number("RATE_MAX", 60000, 60000)  # new requests prepared for each second
+RECEIPTS = number("RECEIPTS", 100_000, 500)
+ROWS = number("ROWS", 5_000_000, 10_000)
+POLLS = number("POLLS", 20_000, 200)
+APPS = number("APPS", 100, 4)
+WAIT = number("WAIT", 30, 6)  # seconds that a poll waits at most
+IDLE_SECONDS = number("IDLE_SECONDS", 20, 2)
+STARTS = number("STARTS", 20, 3)
+SINGLES = number("SINGLES", 100, 20)  # events of the row `delay`, in each round
 CONNECTIONS = 64
 LIBRARIES = {"bare": ["-lmicrohttpd"], "pace": [], "polls": [], "bare_client": ["-lcurl"]}
 

@@ -5,9 +5,9 @@ import contextlib, os, shutil, socket, subprocess, time
 import workload
 from measure import ingest, table
 from measure.programs import bare, configure, pace, receiptd
-from measure.settings import BIN, FOLDER, fail
+from measure.settings import BIN, FOLDER, STARTS, fail
 
-STARTS, EVENTS = 20, 1000
+EVENTS = 1000
 
 
 @contextlib.contextmanager

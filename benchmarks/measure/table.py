@@ -2,7 +2,7 @@
 
 import dataclasses, statistics
 
-from measure.settings import say
+from measure.settings import TINY, say
 
 
 @dataclasses.dataclass
@@ -41,7 +41,8 @@ def show(rows):
     cells = [["", "receiptd", "limit", "ratio", "goal", ""]]
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        cells.append([row.what, row.ours, row.limit, ratio, row.goal, "yes" if row.reached else "NO"])
+        goal = ["", ""] if TINY else [row.goal, "yes" if row.reached else "NO"]
+        cells.append([row.what, row.ours, row.limit, ratio, *goal])
     widths = [max(len(row[column]) for row in cells) for column in range(6)]
     for row in cells:
         say("  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
