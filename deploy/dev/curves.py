@@ -1,7 +1,8 @@
 """Watches a running receiptd while something loads it, and says whether what it needs levels off.
 
 Samples /proc, the files and /metrics until the load has ended; prints about twenty rows of numbers; draws an SVG;
-exits 1 when a curve still climbs. Called by deploy/dev/soak.
+exits 1 when a curve still climbs. A curve that had no time to level off is not judged, and the last line says so.
+Called by deploy/dev/soak.
 """
 
 import argparse
@@ -10,14 +11,15 @@ import sys
 import time
 import urllib.request
 
-# name, unit of the numbers, what one half of the time may differ from the other without being growth
+# name, unit of the numbers, what one quarter of the time may differ from the next without being growth, and whether
+# it climbs until retention deletes as much as comes in
 CURVES = [
-    ("memory", "MiB", 2.0),
-    ("descriptors", "", 4.0),
-    ("database", "MiB", 1.0),
-    ("log", "MiB", 4.0),
-    ("delivered", "receipts", 0.0),
-    ("pending", "receipts", 50.0),
+    ("memory", "MiB", 2.0, True),
+    ("descriptors", "", 4.0, False),
+    ("database", "MiB", 1.0, True),
+    ("log", "MiB", 4.0, True),
+    ("delivered", "receipts", 0.0, True),
+    ("pending", "receipts", 50.0, False),
 ]
 # Growth is counted from the third quarter to the fourth: before that the caches fill and retention deletes nothing.
 SHARE_ALLOWED = 0.05
@@ -80,25 +82,41 @@ def mean(samples, name):
 
 
 def table(samples):
-    names = ["seconds"] + [name for name, _, _ in CURVES] + ["failed"]
+    names = ["seconds"] + [name for name, *_ in CURVES] + ["failed"]
     print("".join(f"{name:>13}" for name in names))
     step = max(1, -(-len(samples) // ROWS))
     for row in samples[::step]:
         print("".join(f"{row[name]:13.1f}" for name in names))
 
 
-def judge(samples):
-    """Prints how each curve ends; returns whether all of them level off."""
+def judge(samples, settled_after):
+    """Prints how each curve ends; returns the names of those that climb, and of those that were not judged."""
     quarter = len(samples) // 4
     third, fourth = samples[2 * quarter : 3 * quarter], samples[3 * quarter :]
-    is_level = True
-    for name, unit, floor in CURVES:
+    climbing, open_ones, rows = [], [], []
+    for name, unit, floor, needs_retention in CURVES:
         before, after = mean(third, name), mean(fourth, name)
         allowed = max(floor, SHARE_ALLOWED * before)
-        verdict = "levels off" if after - before <= allowed else "STILL CLIMBS"
-        is_level = is_level and after - before <= allowed
+        if needs_retention and third[0]["seconds"] < settled_after:
+            verdict = "not judged"
+            open_ones.append(name)
+        elif after - before <= allowed:
+            verdict = "levels off"
+        else:
+            verdict = "STILL CLIMBS"
+            climbing.append(name)
+        highest = max(sample[name] for sample in samples)
         print(f"{name:12} {before:10.1f} -> {after:10.1f} {unit:9} allowed +{allowed:.1f}: {verdict}")
-    return is_level
+        rows.append(f"| {name} | {unit} | {before:,.1f} | {after:,.1f} | {highest:,.1f} | {verdict} |")
+    return climbing, open_ones, rows
+
+
+def write_figures(path, title, rows):
+    """The rows that docs/reliability.md has (deploy/dev/figures)."""
+    head = ["| curve | unit | third quarter | last quarter | highest | |", "|---|---|---|---|---|---|"]
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([title, ""] + head + rows) + "\n")
 
 
 def draw(samples, path):
@@ -109,7 +127,7 @@ def draw(samples, path):
         '<rect width="100%" height="100%" fill="white"/>',
     ]
     end = max(samples[-1]["seconds"], 1.0)
-    for number, (name, unit, _) in enumerate(CURVES):
+    for number, (name, unit, *_) in enumerate(CURVES):
         top = 24 + number * (height + gap)
         highest = max(max(sample[name] for sample in samples), 1.0)
         points = " ".join(
@@ -138,15 +156,28 @@ def main():
     parser.add_argument("--metrics", required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--svg", required=True)
+    parser.add_argument("--settled-after", type=float, required=True, help="seconds until retention deletes")
+    parser.add_argument("--figures", required=True)
+    parser.add_argument("--title", required=True)
     arguments = parser.parse_args()
     samples = watch(arguments)
     if len(samples) < 8:
-        sys.exit("soak: too short to say anything")
+        print("soak: too short: nothing was judged")
+        return
     table(samples)
-    is_level = judge(samples)
+    climbing, open_ones, rows = judge(samples, arguments.settled_after)
     draw(samples, arguments.svg)
-    if not is_level:
-        sys.exit("soak: something still climbs; see above")
+    write_figures(arguments.figures, arguments.title, rows)
+    if climbing:
+        sys.exit(f"soak: {', '.join(climbing)} still climbing; see above")
+    if open_ones:
+        minutes = -(-2 * arguments.settled_after // 60) + 1
+        print(
+            f"soak: too short to judge {', '.join(open_ones)}: retention had deleted nothing yet. "
+            f"MINUTES={minutes:.0f} or more judges them. What was judged levels off."
+        )
+    else:
+        print("soak: everything levels off")
 
 
 if __name__ == "__main__":
