@@ -11,7 +11,7 @@ public enum ReceiptdCommand {
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """
       Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \
-      written down; SIGHUP makes it read its configuration again.
+      written down; SIGHUP makes it read its configuration again: receiptctl reload, which reports the result.
       """,
     options: [
       OptionSpec(

@@ -16,7 +16,7 @@ enum CommandTable {
   static let verbs: [Verb] =
     ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs
     + StatsNoun.verbs + AlertsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs
-    + LinksNoun.verbs + SandboxNoun.verbs + ReferenceVerbs.verbs
+    + [ReloadCommand.verb] + LinksNoun.verbs + SandboxNoun.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,

@@ -102,4 +102,7 @@ extension SystemError {
 
   /// Whether there is nothing of that name.
   public var isMissingFile: Bool { code == ENOENT || code == ENOTDIR }
+
+  /// Whether there is no process of that id (kill(2)).
+  public var isMissingProcess: Bool { code == ESRCH }
 }

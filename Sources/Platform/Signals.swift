@@ -47,6 +47,12 @@ public enum Signals {
     process > 0 && kill(process, SIGUSR1) == 0
   }
 
+  /// Tells a receiptd to read its configuration again.
+  public static func reload(process: Int32) throws(SystemError) {
+    // 0 and less would mean groups of processes (kill(2)).
+    guard process > 0, kill(process, SIGHUP) == 0 else { throw .last("kill") }
+  }
+
   private static func set() -> sigset_t {
     var set = sigset_t()
     unsafe sigemptyset(&set)

@@ -9,8 +9,9 @@ public struct BreakerText: Sendable, Equatable {
   public let sentence: String
   public let advice: String
 
+  /// - Parameter apiKey: how a new key of the destination takes effect; nil where that is not known.
   /// - Returns: nil when they go.
-  public init?(_ breaker: Breaker?, app: String, now: Timestamp) {
+  public init?(_ breaker: Breaker?, app: String, now: Timestamp, apiKey: SecretRefresh? = nil) {
     guard let breaker else { return nil }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", next probe \($0.relative(to: now))" } ?? ""
@@ -19,8 +20,8 @@ public struct BreakerText: Sendable, Equatable {
     case .paused:
       sentence = "were paused \(since)\(cause)\(probe)."
       advice =
-        "The configuration is wrong: see apps.\(app).purchasely.url and .api_key, then reload receiptd "
-        + "(SIGHUP). Nothing is lost or given up meanwhile."
+        "The configuration is wrong: correct apps.\(app).purchasely (url, api_key), "
+        + "\(SecretRefresh.command(apiKey, of: "api_key")). Nothing is lost or given up meanwhile."
     case .open:
       sentence = "stopped \(since), the destination is down\(cause)\(probe)."
       advice = "They go on by themselves once it is back."

@@ -3,6 +3,7 @@
 internal import Cryptography
 public import Destinations
 public import Domain
+internal import Presentation
 internal import Processors
 public import Store
 
@@ -24,6 +25,8 @@ public final class App: Sendable {
   let backfillAfterMilliseconds: Int64?
   /// The way to the checkout and back; nil where the relay leads nobody anywhere.
   let links: AppConfiguration.Links?
+  /// How a new key of the destination takes effect.
+  let apiKeyRefresh: SecretRefresh
 
   /// - Throws: `Fault` when a secret could not be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -43,6 +46,7 @@ public final class App: Sendable {
     backfillAfterMilliseconds = stripe.backfill == .auto ? stripe.backfillAfterMilliseconds : nil
     destination = try Self.destination(of: configuration)
     links = configuration.links
+    apiKeyRefresh = configuration.purchasely.apiKey.refresh
     join = configuration.join
     delivery = configuration.delivery
   }

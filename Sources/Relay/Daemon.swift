@@ -43,7 +43,10 @@ public final class Daemon: Sendable {
   public let adminPlace: String
 
   private let lock: FileLock
-  private let core: RelayCore
+  let core: RelayCore
+  let ledger: ConfigurationLedger
+  let log: Log
+  let clock: any Clock
   private let publicServer: Server
   private let adminServer: Server
   private let alerter: Alerter
@@ -56,6 +59,8 @@ public final class Daemon: Sendable {
     onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     let plan = try Self.alertPlan(configuration)
+    (self.log, self.clock) = (log, clock)
+    ledger = ConfigurationLedger(configuration, now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
     lock = try Self.takeLock(configuration.databasePath)
     Self.forgetUnsynced(configuration.databasePath)
     let core = try RelayCore(
@@ -213,7 +218,7 @@ public final class Daemon: Sendable {
   /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a
   /// restart.
   /// - Throws: `Fault`; then everything stays as it was.
-  public func reload(_ configuration: Configuration) throws {
+  func reload(_ configuration: Configuration) throws {
     let plan = try AlertPlan(configuration)
     try core.reload(configuration)
     alerter.use(plan)

@@ -45,18 +45,6 @@ struct Service {
   private func reload() {
     notifier.reloading(now: .now())
     defer { notifier.ready(status: "serving on port \(daemon.publicPort)") }
-    do {
-      let loaded = try ConfigurationLoader.load(path: path)
-      try daemon.reload(loaded.configuration)
-      for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
-      log.info(
-        "configuration read again; listeners, limits, log and database change with a restart only",
-        ["apps": loaded.configuration.apps.map(\.slug).joined(separator: ",")])
-    } catch let error as ConfigurationFaults {
-      for fault in error.faults { log.error("configuration refused: \(fault.description)") }
-      log.error("the configuration before stays in force")
-    } catch {
-      log.error("configuration refused; the one before stays in force", ["reason": "\(error)"])
-    }
+    daemon.reload(path: path)
   }
 }

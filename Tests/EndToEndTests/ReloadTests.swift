@@ -75,7 +75,7 @@ import Testing
         try relay.directory.write(text, to: "receiptd.json5")
         relay.signal(SIGHUP)
         try waitUntil("refusal \(index) is logged") {
-          relay.log.components("stays in force") == index + 1
+          relay.log.components("keeping the previous configuration") == index + 1
         }
         let checkout = Checkout("steady-\(index)")
         try relay.post(checkout)

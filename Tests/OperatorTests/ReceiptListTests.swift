@@ -238,7 +238,7 @@ import Testing
     harness.clock.advance(10_000)
     let shown = harness.run("receipts", "show", id).out
     #expect(shown.contains("Deliveries of this app were paused 10 s ago (http_403), next probe in 19 s."))
-    #expect(shown.contains("apps.ios.purchasely.url and .api_key"))
+    #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 
   @Test func aQuoteIsQuotedWhateverCombinesWithIt() throws {

@@ -39,7 +39,7 @@ struct RestoreTests {
     let ran = harness.run("db", "restore", backup, "--yes", "--json", "--reason", "disk failed")
     #expect(ran.code == .done)
     let object = try #require(try ran.objects.first)
-    #expect(object["pending"] == 1 && object["schema"] == .integer(Int64(2)))
+    #expect(object["pending"] == 1 && object["schema"] == .integer(Int64(3)))
     #expect(try objects(harness.databasePath) == ["sub_1", "sub_2"])
     let aside = try #require(object["set_aside"]?.stringValue).replacing("FOLDER", with: harness.folder)
     #expect(try objects(aside) == ["sub_1", "sub_2", "sub_3"])

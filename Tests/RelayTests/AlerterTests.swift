@@ -69,7 +69,7 @@ import Testing
     try bench.live { run throws in
       let told = try bench.pass(5000, &run)
       #expect(told.map(\.notice) == ["breaker_open shop firing", "receipt_failed shop firing"])
-      #expect(told.first?["what_to_do"]?.stringValue?.contains("systemctl reload receiptd") == true)
+      #expect(told.first?["what_to_do"]?.stringValue?.contains("receiptctl reload") == true)
     }
     try bench.live(alerts) { run throws in #expect(try bench.pass(Self.minute, &run).isEmpty) }
     try bench.setBreaker(.closed)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import JSON
 import Platform
 import Testing
@@ -5,16 +6,33 @@ import Testing
 @testable import Relay
 
 @Suite struct ConfigurationTemplateTests {
-  static let environment = Environment([
-    "IOS_CLIENT_KEY": "k", "STRIPE_WEBHOOK_SECRET": "s", "STRIPE_API_KEY": "a", "PURCHASELY_API_KEY": "p",
-  ])
+  /// Reads a text whose secrets are in files that are there.
+  private func load(_ text: String, mode: UInt32 = 0o600) throws -> LoadedConfiguration {
+    let folder = FileManager.default.temporaryDirectory.path + "/template-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // What cannot be removed is the system's to clear.
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for match in ConfigurationTemplate.text.matches(of: #/file:\/etc\/receiptd\/secrets\/(\w+)/#) {
+      let value = Data("whsec_\(match.1)_0123456789\n".utf8)
+      _ = FileManager.default.createFile(atPath: "\(folder)/\(match.1)", contents: value)
+    }
+    let text = text.replacing("/etc/receiptd/secrets", with: folder)
+    let content = FileContent(bytes: Array(text.utf8), mode: mode)
+    return try ConfigurationLoader.read(
+      content, path: "/r.json5", environment: Environment([:]), secrets: .required)
+  }
 
   private func redacted(_ text: String) throws -> JSONValue {
-    let content = FileContent(bytes: Array(text.utf8), mode: 0o600)
-    return try ConfigurationLoader.read(
-      content, path: "/r.json5", environment: Self.environment, secrets: .required
+    let folders = #/[^":]*\/template-[^"\/]+/#
+    let shown = try load(text).configuration.redacted.text.replacing(folders, with: "FOLDER")
+    return try JSONValue(parsing: Array(shown.utf8))
+  }
+
+  @Test("The starter file names no secret that only a restart reads again")
+  func noSecretIsFixed() throws {
+    #expect(
+      try load(ConfigurationTemplate.text).configuration.secrets.allSatisfy { !$0.secret.isFixedUntilRestart }
     )
-    .configuration.redacted
   }
 
   /// The template with every stated default in force.
@@ -34,9 +52,7 @@ import Testing
   }
 
   @Test func theTemplateLoadsWithoutFaultsOrWarnings() throws {
-    let content = FileContent(bytes: Array(ConfigurationTemplate.text.utf8), mode: 0o644)
-    let loaded = try ConfigurationLoader.read(
-      content, path: "/r.json5", environment: Self.environment, secrets: .required)
+    let loaded = try load(ConfigurationTemplate.text, mode: 0o644)
     #expect(loaded.warnings.isEmpty)
     #expect(loaded.configuration.databasePath == "/var/lib/receiptd/receiptd.db")
   }

@@ -133,6 +133,7 @@ _receiptctl() {
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'reload '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'links check:--app') :; return ;;
     'links check:--file') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'links check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -199,6 +200,7 @@ _receiptctl() {
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'reload '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;
@@ -211,7 +213,7 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs events contexts users alerts audit db config links sandbox stats top completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs events contexts users alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume cancel' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;

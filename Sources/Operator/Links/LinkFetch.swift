@@ -83,7 +83,7 @@ struct LinkFetch {
       if result.failure == .answerTooLarge {
         faults.append("is larger than \(AppSiteAssociation.byteCountMax) bytes, which devices do not take")
       } else if !says(result.body, expected) {
-        faults.append("is not what the configuration says: reload receiptd, or see what stands before it")
+        faults.append("is not what the configuration says: run receiptctl reload, or see which proxy answers")
       }
       let type = result.header("Content-Type")?.lowercased().prefix { $0 != ";" } ?? ""
       if type != "application/json" { faults.append("is not sent as application/json") }

@@ -114,14 +114,15 @@ struct ConfigurationManual {
     page.paragraph(
       """
       One JSON5 file: comments and trailing commas are fine, unknown keys are faults. Durations are "250ms", \
-      "30s", "5m", "72h", "30d"; sizes are "512B", "64KiB", "1MiB". A secret is "env:NAME", read from an \
-      environment variable, "file:/path", read from a file whose last newline is dropped, or the text itself.
+      "30s", "5m", "72h", "30d"; sizes are "512B", "64KiB", "1MiB". A secret is "file:/path", read from a \
+      file whose last newline is dropped, "env:NAME", read from an environment variable, or the text itself.
       """)
     page.paragraph(
       """
       A starter file comes from: receiptctl config init. Faults are found by: receiptctl config check. A \
-      running receiptd reads it again on SIGHUP; listeners, limits and the database stay as they are until a \
-      restart.
+      running receiptd reads it and the files of secrets again with: receiptctl reload, which reports the \
+      result. Listeners, limits, log and database stay as they are until a restart, and so do secrets in the \
+      environment and systemd credentials.
       """)
     page.section("KEYS")
     for entry in reading.entries {

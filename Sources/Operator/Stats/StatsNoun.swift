@@ -56,9 +56,11 @@ enum StatsNoun {
     }
     session.output.table(table(stats, session))
     for app in stats {
-      guard let text = BreakerText(app.breaker, app: DisplayText.clean(app.slug), now: session.now) else {
-        continue
-      }
+      guard
+        let text = BreakerText(
+          app.breaker, app: DisplayText.clean(app.slug), now: session.now,
+          apiKey: configuration.apiKeyRefresh(of: app.slug))
+      else { continue }
       session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
       session.output.line("  \(text.advice)")
     }

@@ -89,9 +89,11 @@ struct TopView {
     lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {
-      guard let text = BreakerText(app.breaker, app: DisplayText.clean(app.slug), now: session.now) else {
-        continue
-      }
+      guard
+        let text = BreakerText(
+          app.breaker, app: DisplayText.clean(app.slug), now: session.now,
+          apiKey: configuration.apiKeyRefresh(of: app.slug))
+      else { continue }
       lines += ["", "Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)", "  \(text.advice)"]
     }
     lines += troubles(attempts, session)

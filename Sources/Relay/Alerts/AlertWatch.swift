@@ -45,11 +45,11 @@ struct AlertWatch {
   }
 
   mutating func look(
-    for alerts: [Configuration.Alert], apps: [String], now: Timestamp, monotonic: MonotonicInstant
+    for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
   ) throws(SQLiteError) -> Findings {
     signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     var oldest: [String: Timestamp] = [:]
-    for app in apps { oldest[app] = try reader.oldestPending(app: app) }
+    for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
     var failures: [Int64: [String: Int64]] = [:]
     var growth: [Int64: [LabelValues: UInt64]] = [:]
     for window in Set(alerts.map(Self.window)) {
@@ -69,9 +69,9 @@ struct AlertWatch {
 
 extension AlertWatch.Findings {
   /// The troubles that one alert is about.
-  func troubles(for alert: Configuration.Alert, apps: [String]) -> [Trouble.Key: Trouble] {
+  func troubles(for alert: Configuration.Alert, apps: [AlertApp]) -> [Trouble.Key: Trouble] {
     var troubles: [Trouble.Key: Trouble] = [:]
-    let apps = apps.filter { alert.apps?.contains($0) ?? true }
+    let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
     for condition in alert.on {
       for app in condition.isOfRelay ? [nil] : apps.map(Optional.some) {
         guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
@@ -83,7 +83,7 @@ extension AlertWatch.Findings {
     return troubles
   }
 
-  private func trouble(_ condition: AlertCondition, app: String?, window: Int64) -> Trouble? {
+  private func trouble(_ condition: AlertCondition, app: AlertApp?, window: Int64) -> Trouble? {
     if case .diskLow(let limit) = condition {
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
       return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
@@ -91,18 +91,19 @@ extension AlertWatch.Findings {
     guard let app else { return nil }
     switch condition {
     case .breakerOpen:
-      guard let breaker = breakers[app], breaker.state != .closed else { return nil }
-      return .breaker(breaker, app: app, now: now)
+      guard let breaker = breakers[app.slug], breaker.state != .closed else { return nil }
+      return .breaker(breaker, app: app.slug, now: now, apiKey: app.apiKey)
     case .receiptFailed:
-      guard let count = failures[window]?[app], count > 0 else { return nil }
-      return .failures(count, app: app, now: now, standing: failed[app] ?? [:])
+      guard let count = failures[window]?[app.slug], count > 0 else { return nil }
+      return .failures(count, app: app.slug, now: now, standing: failed[app.slug] ?? [:])
     case .oldestPending(let limit):
-      guard let readyAt = oldest[app], now.milliseconds(since: readyAt) > limit else { return nil }
-      return .oldest(readyAt: readyAt, limit: limit, app: app, now: now)
+      guard let readyAt = oldest[app.slug], now.milliseconds(since: readyAt) > limit else { return nil }
+      return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
     case .signatureFailures(let limit):
-      let growth = signatures[window]?.filter { $0.key.first == app } ?? [:]
+      let growth = signatures[window]?.filter { $0.key.first == app.slug } ?? [:]
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
-      return .signatures(growth, limit: limit, app: app, window: window, now: now)
+      return .signatures(
+        growth, limit: limit, app: app.slug, window: window, now: now, secrets: app.webhookSecrets)
     case .diskLow: return nil
     }
   }

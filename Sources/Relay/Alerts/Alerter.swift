@@ -6,8 +6,23 @@
 internal import Domain
 internal import HTTPClient
 internal import Platform
+internal import Presentation
 internal import SQLite
 internal import Store
+
+/// An app as alerts speak of it: how its corrected secrets take effect.
+struct AlertApp: Sendable {
+  let slug: String
+  let apiKey: SecretRefresh
+  let webhookSecrets: SecretRefresh
+
+  init(_ configuration: AppConfiguration) {
+    slug = configuration.slug
+    apiKey = configuration.purchasely.apiKey.refresh
+    let refreshes = configuration.stripe.webhookSecrets.map(\.refresh)
+    webhookSecrets = refreshes.first { $0 != .reload } ?? .reload
+  }
+}
 
 /// Who is told what, with the addresses at hand.
 struct AlertPlan: Sendable {
@@ -29,7 +44,7 @@ struct AlertPlan: Sendable {
 
   let alerts: [(alert: Configuration.Alert, address: Address)]
   let heartbeat: (everyMilliseconds: Int64, address: Address)?
-  let apps: [String]
+  let apps: [AlertApp]
 
   /// - Throws: `Fault`.
   init(_ configuration: Configuration) throws(Fault) {
@@ -43,7 +58,7 @@ struct AlertPlan: Sendable {
     } else {
       heartbeat = nil
     }
-    apps = configuration.apps.map(\.slug)
+    apps = configuration.apps.map(AlertApp.init)
   }
 }
 

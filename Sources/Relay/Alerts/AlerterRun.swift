@@ -84,7 +84,7 @@ struct AlerterRun {
       log.warning("could not read which alerts were told", ["error": error.description])
     }
     couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
-    for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps) }
+    for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
     // Nobody is told any more of what no book has taken over.
     let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.keys) }
     keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))

@@ -4,6 +4,7 @@
 internal import Domain
 internal import JSON
 internal import Platform
+internal import Presentation
 
 /// One condition that holds, for one app or for the whole relay.
 struct Trouble: Sendable, Equatable {
@@ -27,7 +28,9 @@ struct Trouble: Sendable, Equatable {
 }
 
 extension Trouble {
-  static func breaker(_ breaker: Breaker, app: String, now: Timestamp) -> Trouble {
+  static func breaker(
+    _ breaker: Breaker, app: String, now: Timestamp, apiKey: SecretRefresh?
+  ) -> Trouble {
     let since = breaker.since ?? now
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let isPaused = breaker.state == .paused
@@ -37,7 +40,8 @@ extension Trouble {
         ? "the destination of \(app) refuses its configuration\(cause); deliveries are paused"
         : "the destination of \(app) is down\(cause); deliveries wait",
       advice: isPaused
-        ? "Mend apps.\(app).purchasely (url, api_key), then: systemctl reload receiptd. Nothing is given up."
+        ? "Correct apps.\(app).purchasely (url, api_key), \(SecretRefresh.command(apiKey, of: "api_key")). "
+          + "Nothing is given up."
         : "Nothing, if it comes back: deliveries go on by themselves. Look on with: receiptctl stats")
   }
 
@@ -69,12 +73,14 @@ extension Trouble {
       summary: isFull
         ? "the database's disk is full (\(mebibytes) MiB left); contexts and events are refused"
         : "the database's disk has \(mebibytes) MiB left",
-      advice: "Free space on it, or keep less: shorten retention and reload. At the end contexts and events "
-        + "are refused with 503; deliveries go on")
+      advice:
+        "Free space on it, or keep less: shorten retention, then run: receiptctl reload. At the end contexts "
+        + "and events are refused with 503; deliveries go on")
   }
 
   static func signatures(
-    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Int64, now: Timestamp
+    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Int64, now: Timestamp,
+    secrets: SecretRefresh?
   ) -> Trouble {
     let reasons = Dictionary(growth.map { ($0.key.second, Int64(clamping: $0.value)) }, uniquingKeysWith: +)
     let count = reasons.values.reduce(0, +)
@@ -83,7 +89,9 @@ extension Trouble {
       summary: "\(count) webhooks of \(app) were refused for their signature within "
         + words(seconds: Double(window) / 1000),
       advice: "Compare apps.\(app).stripe.webhook_secrets with the endpoint's signing secret in Stripe's "
-        + "dashboard; with reason stale or future, set the clock. Strangers who try cause this, too",
+        + "dashboard; if they differ, correct them, "
+        + "\(SecretRefresh.command(secrets, of: "webhook_secrets")). With reason stale or future, set the "
+        + "clock. Requests that did not come from Stripe cause this, too",
       reasons: reasons)
   }
 

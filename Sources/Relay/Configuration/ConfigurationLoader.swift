@@ -34,15 +34,37 @@ public enum ConfigurationLoader {
   public static func load(
     path: String, environment: Environment = .process, secrets: SecretPolicy = .required
   ) throws(ConfigurationFaults) -> LoadedConfiguration {
-    let content: FileContent
+    try read(content(path), path: path, environment: environment, secrets: secrets)
+  }
+
+  private static func content(_ path: String) throws(ConfigurationFaults) -> FileContent {
     do {
-      content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.fileBytesMax)
+      return try FileReading.content(of: path, bytesMax: ConfigurationLimits.fileBytesMax)
     } catch {
       throw refusal(
         "cannot read the configuration \(path) (\(error.reason)); name another one with --config or "
           + "$\(pathVariable), or write a starter file with receiptctl config init")
     }
-    return try read(content, path: path, environment: environment, secrets: secrets)
+  }
+
+  /// The database that a configuration file names, whatever else is wrong with the file: enough to find the
+  /// receiptd that serves it.
+  /// - Throws: why the file cannot be read, or names no database.
+  public static func databasePath(path: String) throws(ConfigurationFaults) -> String {
+    let collector = FaultCollector()
+    let content = try content(path)
+    let value = try value(of: content.bytes, path: path, collector: collector)
+    let reader = ConfigurationReader(
+      collector: collector,
+      secrets: SecretReader(
+        environment: Environment([:]), policy: .whereAvailable, isFileOpenToOthers: false,
+        collector: collector),
+      directory: directory(of: path))
+    let root = ObjectReader(value, path: "", collector: collector)
+    guard let database = reader.databasePath(root) else {
+      throw ConfigurationFaults(faults: collector.faults)
+    }
+    return database
   }
 
   /// Checks the content of a configuration file.

@@ -19,10 +19,7 @@ struct ConfigurationReader {
     let listen = listen(root.object("listen"))
     let admin = admin(root.object("admin"))
     reportSharedPort(listen, admin)
-    let databasePath = filePath(
-      root.required(
-        "database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
-      path: "database", in: root)
+    let databasePath = databasePath(root)
     var configuration = Configuration(
       listen: listen, admin: admin, databasePath: databasePath ?? "", log: log(root.object("log")),
       limits: limits(root.object("limits")), retention: retention(root.object("retention")), apps: [])
@@ -36,6 +33,14 @@ struct ConfigurationReader {
     root.reportUnknownKeys()
     warnOfShortRetention(configuration)
     return configuration
+  }
+
+  /// Nil after a fault.
+  func databasePath(_ root: ObjectReader) -> String? {
+    filePath(
+      root.required(
+        "database", "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\""),
+      path: "database", in: root)
   }
 
   private func listen(_ reader: ObjectReader) -> Configuration.Listen {

@@ -3,15 +3,17 @@
 
 /// The commented starter file.
 public enum ConfigurationTemplate {
-  /// JSON5 that loads once the environment variables it names are set. A line that begins with `//` and no
+  /// JSON5 that loads once the files of secrets that it names are there. A line that begins with `//` and no
   /// space behind it states a default; every other comment explains.
   public static let text = #"""
     // Configuration of receiptd (JSON5: comments and trailing commas are fine).
     //
     // A line that begins with two slashes and no space states a default; take the slashes away to change it.
-    // Durations: "250ms" "30s" "5m" "72h" "30d". Sizes: "512B" "64KiB" "1MiB". Secrets: "env:NAME" reads an
-    // environment variable, "file:/path" a file (the newline at its end is dropped). Check it with:
-    // receiptctl config check. Have a running receiptd read it again with: systemctl reload receiptd.
+    // Durations: "250ms" "30s" "5m" "72h" "30d". Sizes: "512B" "64KiB" "1MiB". Secrets: "file:/path" reads a
+    // file (the newline at its end is dropped), "env:NAME" an environment variable. Check it with: receiptctl
+    // config check. A running receiptd reads this file and the files of secrets again with: receiptctl
+    // reload. The environment and systemd credentials are read at the start only: a new value there needs a
+    // restart.
     {
       // The public listener: apps post contexts to it, Stripe posts webhooks. Port 0 lets the system choose.
       listen: {
@@ -30,7 +32,7 @@ public enum ConfigurationTemplate {
         // In place of address and port, a Unix socket: whoever may open its file comes in.
         // socket: "/run/receiptd/admin.sock",
         // For everything but /healthz and /readyz. On an address that others can reach it is required.
-        // password: "env:RECEIPTD_ADMIN_PASSWORD",
+        // password: "file:/etc/receiptd/secrets/admin_password",
       },
 
       // The database's file. A relative path is taken from this file's folder.
@@ -75,12 +77,12 @@ public enum ConfigurationTemplate {
       // address stands: "env:NAME", "file:/path"), on (breaker_open, receipt_failed, oldest_pending>15m,
       // disk_low<1GiB, signature_failures>10), every (at most one notice of a trouble in so long, "10m"),
       // apps (a list; all of them without). Try it with: receiptctl alerts test.
-      // alerts: [{ to: "env:SLACK_URL", on: ["breaker_open", "receipt_failed"], every: "10m" }],
+      // alerts: [{ to: "file:/etc/receiptd/secrets/slack_url", on: ["breaker_open"], every: "10m" }],
       //alerts: [],
 
       // An address that is asked for at intervals while all is well; who is behind it raises the alarm when
       // that ends.
-      // heartbeat: { to: "env:HEARTBEAT_URL", every: "1m" },
+      // heartbeat: { to: "file:/etc/receiptd/secrets/heartbeat_url", every: "1m" },
 
       // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
@@ -89,7 +91,7 @@ public enum ConfigurationTemplate {
           // Who may post contexts: whoever shows one of the keys, or a token; or client: "open" for anyone.
           client: {
             // Required unless jwt stands here.
-            keys: ["env:IOS_CLIENT_KEY"],
+            keys: ["file:/etc/receiptd/secrets/client_key"],
             // Beside keys, or in their place: a signed token (JWT) of a user, for whom alone it lets post.
             // jwt: {
             //   // Its iss, and what must be in its aud.
@@ -108,14 +110,14 @@ public enum ConfigurationTemplate {
 
           stripe: {
             // The signing secret of the webhook endpoint (whsec_…); several while one is being rotated.
-            webhook_secrets: ["env:STRIPE_WEBHOOK_SECRET"],
+            webhook_secrets: ["file:/etc/receiptd/secrets/stripe_webhook_secret"],
             // How old a webhook's signature may be.
             //tolerance: "5m",
             // any, live or test: events of the other kind are kept but make no receipt.
             //livemode: "any",
             // A restricted key that may read events, checkout sessions and subscriptions, to look up what an
             // event leaves out. Without it nothing is looked up.
-            // api_key: "env:STRIPE_API_KEY",
+            // api_key: "file:/etc/receiptd/secrets/stripe_api_key",
             //api_base: "https://api.stripe.com",
             // auto: after receiptd was down for longer than this, what Stripe could not deliver is fetched.
             //backfill: "off",
@@ -128,10 +130,10 @@ public enum ConfigurationTemplate {
 
           purchasely: {
             // The application's API key, from Purchasely's console.
-            api_key: "env:PURCHASELY_API_KEY",
+            api_key: "file:/etc/receiptd/secrets/purchasely_api_key",
             //url: "https://s2s.purchasely.io/receipts",
             // The client shared secret, to ask Purchasely to forget a user: receiptctl users forget.
-            // client_secret: "env:PURCHASELY_CLIENT_SECRET",
+            // client_secret: "file:/etc/receiptd/secrets/purchasely_client_secret",
           },
 
           // How a purchase finds its context, and how long it waits for what it lacks.

@@ -104,8 +104,9 @@ struct SecretReader {
     guard let value = environment[name] else {
       return unavailable(
         path, source,
-        "needs the environment variable \(name), which is not set; set it where the "
-          + "service gets its environment, or write \"file:/path\"")
+        "needs the environment variable \(name), which is not set; set it where the service gets its "
+          + "environment and restart the service (a reload does not read the environment again), or write "
+          + "\"file:/path\"")
     }
     if let flaw = form.flaw(in: value) {
       return unavailable(

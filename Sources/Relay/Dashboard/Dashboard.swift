@@ -127,6 +127,7 @@ struct Dashboard: Sendable {
           AppSummary(
             slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
             oldestPending: try source.reader.oldestPending(app: slug), breaker: breakers[slug],
+            apiKey: apps.current[slug]?.apiKeyRefresh,
             hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)

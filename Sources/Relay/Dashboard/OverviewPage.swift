@@ -13,6 +13,8 @@ struct AppSummary {
   var counts: [ReceiptState: Int64]
   var oldestPending: Timestamp?
   var breaker: Breaker?
+  /// How a new key of the destination takes effect; nil where the app is not configured.
+  var apiKey: SecretRefresh?
   /// The last seven days by the hour.
   var hours: [DeliveryCount]
 }
@@ -56,7 +58,7 @@ struct OverviewPage {
         Tag.h2(.id(id)) { PageParts.outside(app.slug) }
         door(app)
       }
-      if let text = BreakerText(app.breaker, app: app.slug, now: now) {
+      if let text = BreakerText(app.breaker, app: app.slug, now: now, apiKey: app.apiKey) {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
           Tag.p { "Deliveries \(text.sentence)" }
           Tag.p { text.advice }

@@ -224,7 +224,7 @@ struct DispatcherRun {
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
       verdict, app: attempt.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
-      before: before, after: lane.breaker)
+      before: before, after: lane.breaker, apiKey: lane.app.apiKeyRefresh)
     return decision
   }
 

@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import Platform
+internal import Presentation
 internal import Store
 
 struct DeliveryLog {
@@ -12,7 +13,7 @@ struct DeliveryLog {
 
   func write(
     _ verdict: Verdict, app: String, receipt: String, report: AttemptReport, isProbe: Bool, before: Breaker,
-    after: Breaker
+    after: Breaker, apiKey: SecretRefresh
   ) {
     log.debug(
       "tried to deliver",
@@ -33,8 +34,9 @@ struct DeliveryLog {
         ["app": app, "cause": cause])
     case .paused:
       log.error(
-        "the destination refuses this configuration; check purchasely.url and purchasely.api_key, then "
-          + "reload; deliveries wait and are probed, nothing is given up",
+        "the destination refuses this configuration; correct purchasely (url, api_key), "
+          + "\(SecretRefresh.command(apiKey, of: "api_key")); deliveries wait and are probed, "
+          + "nothing is given up",
         ["app": app, "cause": cause])
     }
   }

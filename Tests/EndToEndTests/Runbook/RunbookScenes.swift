@@ -57,10 +57,11 @@ struct RunbookScene {
         try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
       },
       before: [
-        3: { relay, destination in
+        1: { relay, destination in
+          try change(relay, ["purchasely": ["api_key": "the-corrected-key"]])
           destination.answerAll(.taken)
-          try wait(relay, .delivered, users)
-        }
+        },
+        3: { relay, _ in try wait(relay, .delivered, users) },
       ])
   }
 
@@ -115,7 +116,19 @@ struct RunbookScene {
       try #require(try relay.outside.send(bytes: body, signature: signature).status == 400)
     }
     scene.missed = ["jdo-4"]
+    scene.before = [
+      0: { relay, _ in
+        let secrets: JSONValue = [.string(Secrets.webhook), "whsec_the_new_one"]
+        try change(relay, ["stripe": ["webhook_secrets": secrets]])
+      }
+    ]
     return scene
+  }
+
+  /// What an operator writes into the configuration of the app.
+  private static func change(_ relay: Relay, _ app: JSONValue) throws {
+    relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
+    try relay.writeConfiguration()
   }
 
   private static var restored: RunbookScene {

@@ -1,0 +1,142 @@
+// `receiptctl reload`: asks the running receiptd to read its configuration again, and reports its answer.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+enum ReloadCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["reload"], summary: "Have receiptd read its configuration again, and report the result",
+      discussion: """
+        Sends SIGHUP to the receiptd that serves the database and waits for its answer: what changed, what \
+        needs a restart, or why the configuration was refused; then the previous one stays in use. A reload \
+        reads secrets in files (file:) again, but neither the environment (env:) nor systemd credentials: \
+        those need a restart. Run it as the user that receiptd runs as, or as root. Ends with 0 when the \
+        configuration was applied, 78 when it was refused, 69 when no receiptd is running or it ended \
+        meanwhile, 75 when it did not answer within 30 s.
+        """,
+      examples: [ExampleSpec("receiptctl reload", "After changing the configuration, or a file: secret")]),
+    run: run)
+
+  /// How long receiptd has for its answer: it reads a few files and writes one row.
+  private static let answerMilliseconds: Int64 = 30_000
+  private static let lookMilliseconds: Int64 = 20
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let path = try databasePath(session)
+    let lockPath = Daemon.lockPath(of: path)
+    guard let process = FileLock.holder(path: lockPath) else { throw notRunning(path) }
+    let reader: StoreReader
+    do throws(StoreError) {
+      reader = try StoreReader(path: path, role: .guest)
+    } catch {
+      throw OperatorFault(error, path: path)
+    }
+    let clock = session.surroundings.clock
+    let before = try reader.serviceReport(.reload)
+    let asked = clock.monotonic
+    try signal(process)
+    let deadline = asked.advanced(byMilliseconds: answerMilliseconds)
+    while true {
+      // In this order: an answer of a process that has ended since is an answer.
+      let isAlive = FileLock.holder(path: lockPath) == process
+      if let report = try answer(reader, unlike: before, askedAt: asked) {
+        return show(report, process, session)
+      }
+      guard isAlive else {
+        throw OperatorFault(
+          .unavailable,
+          "receiptd (process \(process)) ended before it answered; see its log. A receiptd that starts "
+            + "reads the configuration anyway")
+      }
+      guard clock.monotonic < deadline else {
+        throw OperatorFault(
+          .tryAgain,
+          "receiptd (process \(process)) was asked to reload but did not answer within "
+            + "\(answerMilliseconds / 1000) s; see its log, and whether it can write: receiptctl stats"
+        )
+      }
+      session.surroundings.pause(lookMilliseconds)
+    }
+  }
+
+  /// Only the database's path is read here: the rest of the file is receiptd's to judge.
+  private static func databasePath(_ session: Session) throws -> String {
+    do throws(ConfigurationFaults) {
+      return try ConfigurationLoader.databasePath(path: session.configurationPath)
+    } catch {
+      session.output.note("receiptd was not asked to reload and keeps its configuration")
+      throw error
+    }
+  }
+
+  private static func notRunning(_ path: String) -> OperatorFault {
+    OperatorFault(
+      .unavailable,
+      "no receiptd serves \(DisplayText.clean(path)), the database that the configuration names, or you may "
+        + "not see its lock; start it with: systemctl start receiptd")
+  }
+
+  private static func signal(_ process: Int32) throws(OperatorFault) {
+    do throws(SystemError) {
+      try Signals.reload(process: process)
+    } catch {
+      throw OperatorFault(
+        error.isMissingProcess ? .unavailable : .refused,
+        "cannot signal receiptd (process \(process): \(error.reason)); run this as the user that receiptd "
+          + "runs as, for instance: sudo -u receiptd receiptctl reload")
+    }
+  }
+
+  /// The result of a reload that began after the question; one that was under way may have read the file
+  /// before it was changed. The report before the question is excluded because the monotonic clock begins
+  /// again at each boot.
+  static func answer(
+    _ reader: StoreReader, unlike before: ServiceReport?, askedAt asked: MonotonicInstant
+  ) throws(SQLiteError) -> ReloadReport? {
+    guard let stored = try reader.serviceReport(.reload), stored != before,
+      let report = ReloadReport(stored: stored.content, at: stored.at), report.began >= asked
+    else { return nil }
+    return report
+  }
+
+  private static func show(_ report: ReloadReport, _ process: Int32, _ session: Session) -> ExitCode {
+    let output = session.output
+    for warning in report.warnings { output.note("warning: \(DisplayText.clean(warning.description))") }
+    for fault in report.faults { output.error(DisplayText.clean(fault.description)) }
+    if report.isRefused {
+      output.error(
+        "receiptd (process \(process)) refused the configuration and keeps the previous one, generation "
+          + "\(report.generation); correct it, then: receiptctl reload")
+    }
+    if session.isJSON {
+      output.json(report.json)
+    } else if !report.isRefused {
+      for line in lines(of: report, process) { output.line(DisplayText.clean(line)) }
+    }
+    return report.isRefused ? .configuration : .done
+  }
+
+  private static func lines(of report: ReloadReport, _ process: Int32) -> [String] {
+    var lines = [
+      "receiptd (process \(process)) applied the configuration, generation \(report.generation).",
+      report.changed.isEmpty ? "Nothing changed." : "Changed: \(report.changed.joined(separator: ", ")).",
+    ]
+    if !report.needsRestart.isEmpty {
+      lines.append(
+        "Needs a restart (\(ReloadReport.restartCommand)): \(report.needsRestart.joined(separator: ", ")).")
+    }
+    if !report.keptSecrets.isEmpty {
+      lines.append(
+        "Not read again, because the environment and systemd credentials are fixed while a process runs: "
+          + "\(report.keptSecrets.joined(separator: ", ")). If you changed one of them: "
+          + "\(ReloadReport.restartCommand)")
+    }
+    return lines
+  }
+}

@@ -1,0 +1,93 @@
+// `receiptctl reload`: whoever asks for a reload learns what came of it.
+
+import Glibc
+import JSON
+import Testing
+
+@Suite(.withDaemonLog) struct ReloadAnswerTests {
+  /// Runs `receiptctl reload --json` to its end.
+  private func reload(_ relay: Relay) throws -> (code: Int32, report: JSONValue?, output: String) {
+    let output = relay.directory.file("receiptctl.log")
+    let start = TextFile.size(output)
+    let code = try relay.operate(["reload", "--json"]).end()
+    let text = TextFile.read(output, from: start)
+    let line = text.split(separator: "\n").last { $0.hasPrefix("{") }
+    return (code, try line.map { try JSONValue(parsing: Array($0.utf8)) }, text)
+  }
+
+  @Test("A reload reports what changed, what needs a restart, and which secrets it cannot read again")
+  func applied() throws {
+    let app: JSONValue = ["purchasely": ["api_key": "env:RECEIPT_RELAY_TEST_KEY"]]
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination, app: app)
+    let keyFile = relay.directory.file("client_key")
+    try relay.directory.write(Secrets.clientKey + "\n", to: "client_key")
+    let fromFile: JSONValue = ["apps": ["shop": ["client": ["keys": [.string("file:\(keyFile)")]]]]]
+    relay.configuration = relay.configuration.merging(fromFile)
+    try Relay.$logPath.withValue(relay.logPath) {
+      try relay.start(environment: ["RECEIPT_RELAY_TEST_KEY": Secrets.apiKey])
+      let idle = try reload(relay)
+      #expect(idle.code == 0 && idle.report?["changed"] == [] && idle.report?["generation"] == 2)
+      #expect(
+        idle.report?["kept_secrets"] == ["apps.shop.purchasely.api_key (env:RECEIPT_RELAY_TEST_KEY)"])
+      try relay.directory.write("another-client-key\n", to: "client_key")
+      relay.configuration = relay.configuration.merging([
+        "log": ["level": "debug"], "apps": ["shop": ["delivery": ["rate": 7]]],
+      ])
+      try relay.writeConfiguration()
+      let changed = try reload(relay)
+      #expect(changed.code == 0, "\(changed.output)")
+      #expect(
+        changed.report?["changed"] == ["apps.shop.delivery.rate", "apps.shop.client.keys[0]"],
+        "\(changed.output)")
+      #expect(changed.report?["needs_restart"] == ["log.level"])
+      #expect(try relay.outside.postContext("jdo-1", "e30=").status == 401)
+      // What needs a restart needs it until there was one.
+      #expect(try reload(relay).report?["needs_restart"] == ["log.level"])
+      #expect(relay.log.contains("need a restart: systemctl restart receiptd"))
+      #expect(!TextFile.read(relay.directory.file("receiptctl.log")).contains(Secrets.apiKey))
+    }
+  }
+
+  @Test("A refused reload is an error for whoever asked, with every fault, and the old configuration stays")
+  func refused() throws {
+    try withRelay { relay, _ in
+      let good = relay.configuration
+      relay.configuration = good.merging(["apps": ["shop": ["stripe": ["webhook_secret": []]]]])
+      try relay.writeConfiguration()
+      let refused = try reload(relay)
+      #expect(refused.code == 78 && refused.report?["result"] == "refused")
+      #expect(refused.output.contains("apps.shop.stripe.webhook_secret: "))
+      #expect(try relay.outside.postContext("jdo-1", "e30=").status == 201)
+      // A file that names no database leads to no receiptd: it says so itself.
+      try relay.directory.write("{", to: "receiptd.json5")
+      let unreadable = try reload(relay)
+      #expect(unreadable.code == 78 && unreadable.output.contains("was not asked to reload"))
+      relay.configuration = good
+      try relay.writeConfiguration()
+      #expect(try reload(relay).code == 0)
+    }
+  }
+
+  @Test("Without a receiptd, and with one that dies before it answers, a reload says so with exit code 69")
+  func gone() throws {
+    try withRelay { relay, _ in
+      relay.signal(SIGSTOP)
+      let asking = try relay.operate(["reload"])
+      try #require(try relay.stop(SIGKILL) != 0)
+      #expect(try asking.end() == 69)
+      #expect(try reload(relay).code == 69)
+    }
+  }
+
+  @Test("Everyone who asks at the same time is answered, by a reload that began after the question")
+  func together() throws {
+    try withRelay { relay, _ in
+      relay.signal(SIGSTOP)
+      let asking = try (0..<4).map { _ in try relay.operate(["reload"]) }
+      relay.signal(SIGCONT)
+      for one in asking { #expect(try one.end() == 0) }
+    }
+  }
+}

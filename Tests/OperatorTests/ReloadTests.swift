@@ -1,0 +1,45 @@
+// Which stored result of a reload answers a question, and what `receiptctl reload` says without a receiptd.
+
+import Domain
+import Platform
+import Relay
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite struct ReloadTests {
+  /// A result, as receiptd stores it.
+  private func report(began: Int64, at: Int64 = 1000) throws -> ServiceReport {
+    let content = #"{"result":"applied","generation":2,"began_ns":\#(began)}"#
+    return ServiceReport(name: .reload, at: Timestamp(unixMilliseconds: at), content: content)
+  }
+
+  @Test("A reload that was under way when the question came is no answer: it may have read the old file")
+  func earlierReload() throws {
+    let harness = try OperatorHarness()
+    let reader = try harness.reader()
+    let asked = MonotonicInstant(nanoseconds: 500)
+    #expect(try ReloadCommand.answer(reader, unlike: nil, askedAt: asked) == nil)
+    _ = try harness.writer.apply(SaveServiceReport(report(began: 499)), now: harness.clock.now)
+    #expect(try ReloadCommand.answer(reader, unlike: nil, askedAt: asked) == nil)
+    _ = try harness.writer.apply(SaveServiceReport(report(began: 500)), now: harness.clock.now)
+    #expect(try ReloadCommand.answer(reader, unlike: nil, askedAt: asked)?.generation == 2)
+  }
+
+  @Test("A result from before the machine was started again is no answer, though its clock is ahead")
+  func earlierBoot() throws {
+    let harness = try OperatorHarness()
+    let old = try report(began: 9_000_000)
+    _ = try harness.writer.apply(SaveServiceReport(old), now: harness.clock.now)
+    let asked = MonotonicInstant(nanoseconds: 500)
+    #expect(try ReloadCommand.answer(try harness.reader(), unlike: old, askedAt: asked) == nil)
+  }
+
+  @Test("Without a receiptd there is nothing to reload")
+  func notRunning() throws {
+    let ran = try OperatorHarness().run("reload")
+    #expect(ran.code == .unavailable && ran.notes.contains("no receiptd serves FOLDER/receiptd.db"))
+  }
+}
