@@ -161,7 +161,7 @@ def count_anew(target):
     tables = {name for (name,) in target.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if "receipt_counts" in tables:
         group = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)") if row[1] != "count"]
-        values = ", ".join("coalesce(reason, '')" if name == "reason" else name for name in group)
+        values = ", ".join(f"coalesce({name}, '')" for name in group)
         target.execute("DELETE FROM receipt_counts")
         target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) "
                        f"SELECT {values}, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY {values}")

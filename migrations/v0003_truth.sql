@@ -5,6 +5,69 @@
 
 -- 2. Deliveries and jobs.
 
+-- Why the last attempt to deliver failed, such as `timeout` or `http_503`; NULL when it did not fail.
+ALTER TABLE purchases ADD COLUMN last_cause TEXT;
+-- 1 for a receipt that an operator sent again: new receipts are delivered before it.
+ALTER TABLE purchases ADD COLUMN is_replay INTEGER NOT NULL DEFAULT 0;
+UPDATE purchases SET last_cause = (
+    SELECT iif(status IS NULL, coalesce(error, 'no_answer'), 'http_' || status) FROM attempts
+    WHERE purchase_row = purchases.row_id ORDER BY number DESC LIMIT 1)
+  WHERE state = 'pending' OR (state = 'failed' AND reason = 'gave_up');
+UPDATE purchases SET last_cause = reason WHERE state = 'failed' AND reason GLOB 'http_*';
+
+-- A group is an app, a state, a reason and a cause: every list and every count is made of groups.
+DROP INDEX purchases_by_group;
+CREATE INDEX purchases_by_group ON purchases (app, state, reason, last_cause, receipt_id)
+  WHERE state IS NOT NULL;
+DROP TABLE receipt_counts;
+CREATE TABLE receipt_counts (
+  app        TEXT    NOT NULL,
+  state      TEXT    NOT NULL,
+  reason     TEXT    NOT NULL,                   -- empty where there is none
+  last_cause TEXT    NOT NULL,                   -- empty where there is none
+  count      INTEGER NOT NULL,
+  PRIMARY KEY (app, state, reason, last_cause)
+) STRICT, WITHOUT ROWID;
+INSERT INTO receipt_counts (app, state, reason, last_cause, count)
+  SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
+  WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4;
+
+-- How many receipts failed in each minute of the last days, and when the oldest of them was made.
+CREATE TABLE failure_counts (
+  minute     INTEGER NOT NULL,                   -- Unix minutes
+  app        TEXT    NOT NULL,
+  reason     TEXT    NOT NULL,
+  last_cause TEXT    NOT NULL,                   -- empty where there is none
+  count      INTEGER NOT NULL,
+  made_since INTEGER NOT NULL,
+  PRIMARY KEY (minute, app, reason, last_cause)
+) STRICT, WITHOUT ROWID;
+
+-- Delivered receipts whose answer named no import id; not those of erased users, whose ids are gone.
+CREATE INDEX purchases_without_import_id ON purchases (app, receipt_id)
+  WHERE state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL;
+
+-- What is due, new receipts and replays apart.
+DROP INDEX purchases_due;
+CREATE INDEX purchases_due ON purchases (app, is_replay, next_attempt_at, retry_since)
+  WHERE state = 'pending';
+
+-- By app: waits of an app that is not configured are left alone until it is configured again.
+DROP INDEX purchases_waits;
+CREATE INDEX purchases_waits ON purchases (app, wait_until)
+  WHERE state = 'waiting' AND wait_until IS NOT NULL;
+
+-- What the operating system, libcurl or OpenSSL said of a failure, and the address that it is about.
+ALTER TABLE attempts ADD COLUMN detail TEXT;
+ALTER TABLE breakers ADD COLUMN detail TEXT;
+
+-- A job releases each app's receipts separately, so one app's trouble does not hold up the others'.
+ALTER TABLE job_receipts ADD COLUMN app TEXT NOT NULL DEFAULT '';
+UPDATE job_receipts SET app = coalesce((SELECT app FROM purchases WHERE row_id = purchase_row), '')
+  WHERE outcome = 'planned';
+CREATE INDEX job_receipts_planned ON job_receipts (job_row, app, position) WHERE outcome = 'planned';
+ALTER TABLE jobs DROP COLUMN released_to;
+
 -- 3. The service.
 
 -- What receiptd reports of itself for receiptctl, which reads this file and does not ask the process. One row

@@ -35,6 +35,16 @@ static inline CURLcode ccurl_set_prereq_callback(CURL *easy, CURLoption option, 
   return curl_easy_setopt(easy, option, value);
 }
 
+/* curl_easy_getinfo(3) is variadic, too. A string belongs to libcurl, until the handle is used again. */
+
+static inline CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(easy, info, (char **)value);
+}
+
+static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
 static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

@@ -5,16 +5,20 @@ public import Domain
 
 /// What an HTTP answer means for a receipt.
 public enum HTTPVerdict {
-  /// - Parameter importID: reads the id under which a 2xx took the receipt in.
+  /// - Parameter acceptance: reads what the answer of a 2xx says.
   public static func of(
-    _ answer: DeliveryAnswer, now: Timestamp, importID: ([UInt8]) -> String?
+    _ answer: DeliveryAnswer, now: Timestamp, acceptance: (DeliveryAnswer) -> Acceptance = Acceptance.read
   ) -> Verdict {
-    // A status stands even when the rest of its answer broke off: after a 2xx the receipt is taken in, and
-    // sending it again would double it.
+    // A status is an answer even when the rest of it was cut off: after a 2xx the receipt is accepted, unless
+    // what did come says otherwise, and sending it again would duplicate it.
     guard let status = answer.status else { return withoutStatus(answer.failure) }
     let rest = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, now: now) }
     switch status {
-    case 200...299: return .delivered(importID: importID(answer.body))
+    case 200...299:
+      switch acceptance(answer) {
+      case .accepted(let importID): return .delivered(importID: importID)
+      case .notAccepted(let reason): return .misconfigured(reason)
+      }
     case 429:
       return .coolDown(.status(status), forMilliseconds: rest ?? Delivery.coolDownMillisecondsDefault)
     case 300...399, 401, 402, 403, 407: return .misconfigured(.status(status))

@@ -29,12 +29,14 @@ public struct Breaker: Sendable, Equatable {
   public var since: Timestamp?
   /// Why it is not closed.
   public var cause: Reason?
+  /// The address that the cause is about, and what was said of it.
+  public var detail: String?
   /// How long the configuration has been wrong in all, without the pause that still lasts.
   public var pausedMilliseconds: Int64
 
   public init(
     state: State = .closed, failures: Int = 0, probeAt: Timestamp? = nil, restUntil: Timestamp? = nil,
-    since: Timestamp? = nil, cause: Reason? = nil, pausedMilliseconds: Int64 = 0
+    since: Timestamp? = nil, cause: Reason? = nil, detail: String? = nil, pausedMilliseconds: Int64 = 0
   ) {
     self.state = state
     self.failures = failures
@@ -42,6 +44,7 @@ public struct Breaker: Sendable, Equatable {
     self.restUntil = restUntil
     self.since = since
     self.cause = cause
+    self.detail = detail
     self.pausedMilliseconds = pausedMilliseconds
   }
 
@@ -60,8 +63,11 @@ public struct Breaker: Sendable, Equatable {
     return pausedMilliseconds + max(0, now.milliseconds(since: since))
   }
 
-  /// Takes in what came of one try.
-  public mutating func record(_ verdict: Verdict, policy: BreakerPolicy, now: Timestamp) {
+  /// Records what came of one attempt.
+  /// - Parameter detail: what more is known of a failure.
+  public mutating func record(
+    _ verdict: Verdict, detail: String? = nil, policy: BreakerPolicy, now: Timestamp
+  ) {
     switch verdict {
     case .delivered, .refused:
       // The destination read and judged a receipt: it is up, and it knows us.
@@ -69,12 +75,13 @@ public struct Breaker: Sendable, Equatable {
     case .retry(let reason, _):
       failures += 1
       let isDown = state != .closed || failures >= policy.failures
-      if isDown { stop(.open, cause: reason, policy: policy, now: now) }
+      if isDown { stop(.open, cause: reason, detail: detail, policy: policy, now: now) }
     case .coolDown(_, let rest):
       let until = now.advanced(byMilliseconds: min(rest, Delivery.retryAfterMillisecondsMax))
       restUntil = max(restUntil ?? until, until)
       if state != .closed { probeAt = until }
-    case .misconfigured(let reason): stop(.paused, cause: reason, policy: policy, now: now)
+    case .misconfigured(let reason):
+      stop(.paused, cause: reason, detail: detail, policy: policy, now: now)
     }
   }
 
@@ -112,13 +119,16 @@ public struct Breaker: Sendable, Equatable {
     self = Breaker(restUntil: hadRest.flatMap { $0 > now ? $0 : nil }, pausedMilliseconds: pausedMilliseconds)
   }
 
-  private mutating func stop(_ stopped: State, cause: Reason, policy: BreakerPolicy, now: Timestamp) {
+  private mutating func stop(
+    _ stopped: State, cause: Reason, detail: String?, policy: BreakerPolicy, now: Timestamp
+  ) {
     if state != stopped {
       pausedMilliseconds = pausedMilliseconds(now: now)
       state = stopped
       since = now
     }
     self.cause = cause
+    self.detail = detail
     probeAt = now.advanced(byMilliseconds: policy.openForMilliseconds)
   }
 }

@@ -90,6 +90,14 @@ public struct DeliveryPolicy: Sendable, Equatable {
   /// Whether `ply_context` is sent when there is one.
   public var forwardContext: Bool
 
+  /// How many replays may be due at once before jobs release no more: enough to keep every place busy while
+  /// outcomes are written, so few that a pause takes effect soon.
+  public var replayWindow: Int { max(20, 2 * concurrency) }
+
+  /// How many deliveries under way may be replays. The other places are kept for new receipts, unless there
+  /// is only one.
+  public var replayConcurrency: Int { max(1, concurrency - max(1, concurrency / 4)) }
+
   /// The defaults: 8 at once, 50/s, 10 s in all, 3 s to connect.
   public init(
     concurrency: Int = 8, ratePerSecond: Double = 50, timeoutMilliseconds: Int64 = 10_000,

@@ -38,6 +38,11 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let gaveUp = Reason(.gaveUp)
   /// The destination refused the receipt with this status.
   public static func status(_ status: Int) -> Reason { Reason("\(statusPrefix)\(status)") }
+  // What a success status can hide: the destination accepted nothing.
+  /// The answer is an HTML page.
+  public static let htmlAnswer = Reason("html_answer")
+  /// The answer names errors and no import id.
+  public static let errorAnswer = Reason("error_answer")
   // An operator's choice.
   public static let byOperator = Reason(.byOperator)
   /// Its user was forgotten.

@@ -15,13 +15,19 @@ public struct DeliveryAnswer: Sendable, Equatable {
   public var status: Int?
   /// The value of `Retry-After` as it came.
   public var retryAfter: String?
+  /// The value of `Content-Type` as it came.
+  public var contentType: String?
   /// The first bytes of the answer.
   public var body: [UInt8]
   public var failure: Failure?
 
-  public init(status: Int?, retryAfter: String? = nil, body: [UInt8] = [], failure: Failure? = nil) {
+  public init(
+    status: Int?, retryAfter: String? = nil, contentType: String? = nil, body: [UInt8] = [],
+    failure: Failure? = nil
+  ) {
     self.status = status
     self.retryAfter = retryAfter
+    self.contentType = contentType
     self.body = body
     self.failure = failure
   }
@@ -39,6 +45,9 @@ public enum Verdict: Sendable, Equatable {
   case misconfigured(Reason)
   /// This receipt is wrong: trying again cannot help.
   case refused(Reason)
+
+  /// Whether the destination accepted the receipt and named no import id.
+  public var lacksImportID: Bool { self == .delivered(importID: nil) }
 
   /// The word for logs and metrics.
   public var label: String {

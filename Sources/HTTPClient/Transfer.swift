@@ -25,10 +25,14 @@ internal import Platform
   private var collector = AnswerCollector()
   private var requestWasSent = false
   private var started = MonotonicInstant(nanoseconds: 0)
+  /// Where libcurl writes what went wrong (CURLOPT_ERRORBUFFER(3)); as long as the handle.
+  private let message: UnsafeMutableBufferPointer<CChar>
 
   init() throws(TransferFailure) {
     guard let easy = unsafe curl_easy_init() else { throw .outOfMemory }
     unsafe self.easy = easy
+    unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe message.initialize(repeating: 0)
     key = UInt(bitPattern: easy)
   }
 
@@ -36,6 +40,7 @@ internal import Platform
     release()
     forget()
     unsafe curl_easy_cleanup(easy)
+    unsafe message.deallocate()
   }
 
   /// Makes the handle ready for `request`. After a failure `release` makes the slot usable again.
@@ -43,6 +48,7 @@ internal import Platform
     self.tag = tag
     started = .now()
     collector.bytesMax = request.answerBytesMax
+    unsafe message[0] = 0
     if configured?.differsOnlyInBody(from: request) != true {
       forget()
       try configure(request)
@@ -77,8 +83,24 @@ internal import Platform
     }
     return TransferResult(
       status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
-      requestWasSent: requestWasSent,
+      detail: failure == nil ? detail(of: reason) : nil, requestWasSent: requestWasSent,
       durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
+  }
+
+  /// What more is known of a failure to connect, or to be answered.
+  private func detail(of reason: TransferFailure?) -> String? {
+    guard let reason, let url, collector.status == nil else { return nil }
+    var address = url.authority
+    var text: UnsafePointer<CChar>?
+    if unsafe ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text = unsafe text,
+      let peer = unsafe String(validatingCString: text), !peer.isEmpty, peer != url.host
+    {
+      address += " (\(peer))"
+    }
+    var error = 0
+    unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &error)
+    let said = unsafe message.baseAddress.flatMap { unsafe String(validatingCString: $0) } ?? ""
+    return reason.detail(address: address, systemError: Int32(clamping: error), said: said)
   }
 
   /// Forgets what came of the transfer, and its body; the handle must not be in a multi handle. libcurl drops
@@ -174,6 +196,7 @@ extension Transfer {
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context))
     try unsafe check(ccurl_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, noteRequest))
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message.baseAddress))
   }
 
   private func set(_ option: CURLoption, _ value: Int) throws(TransferFailure) {

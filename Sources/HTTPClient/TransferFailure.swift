@@ -2,6 +2,7 @@
 // and bodies.
 
 internal import CCurl
+internal import Platform
 
 /// Why a transfer was not started or did not come to its proper end. The raw values are stored and shown.
 public enum TransferFailure: String, Sendable, Error, CaseIterable {
@@ -65,5 +66,36 @@ extension TransferFailure {
     case CURLE_OUT_OF_MEMORY: self = sent ? .malformedAnswer : .outOfMemory
     default: self = .internalFault
     }
+  }
+}
+
+extension TransferFailure {
+  static let detailBytesMax = 300
+
+  /// One line about a failure to connect or to be answered; nil for those that say all by themselves.
+  /// - Parameters:
+  ///   - systemError: of the last connect(2); 0 when there was none.
+  ///   - said: what libcurl said. Part of it may come from the server.
+  func detail(address: String, systemError: Int32, said: String) -> String? {
+    switch self {
+    case .connectFailed where systemError != 0:
+      return Self.line("\(address): \(SystemError(code: systemError, operation: "connect").reason)")
+    case .resolveFailed, .connectFailed, .tlsFailed, .certificateRejected, .certificateAuthorityUnreadable,
+      .timeout, .connectionLost, .malformedAnswer:
+      return Self.line(said.isEmpty ? address : "\(address): \(said)")
+    case .answerTooLarge, .refusedURL, .refusedHeader, .poolFull, .cancelled, .outOfMemory, .internalFault:
+      return nil
+    }
+  }
+
+  /// Bounded, and without what could end a line or steer a terminal.
+  private static func line(_ text: String) -> String {
+    let printable = text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
+      .map { scalar -> Character in
+        scalar.properties.generalCategory == .control ? " " : Character(scalar)
+      }
+    var line = String(printable)
+    while line.utf8.count > detailBytesMax { line.removeLast() }
+    return line
   }
 }

@@ -14,6 +14,10 @@ public struct TransferResult: Sendable, Equatable {
   public let body: [UInt8]
   /// Why the transfer did not come to its proper end.
   public let failure: TransferFailure?
+  /// The address that the failure is about, and what the operating system, libcurl or OpenSSL said of it:
+  /// `pay.example:443 (192.0.2.1): Connection refused`. One line without path, query or credentials; nil
+  /// where nothing was said. Part of it may come from the server, such as the name in its certificate.
+  public let detail: String?
   /// Whether any byte of the request may have left. A failure without a status is then ambiguous: the server
   /// may have acted on the request.
   public let requestWasSent: Bool
@@ -22,14 +26,21 @@ public struct TransferResult: Sendable, Equatable {
 
   public init(
     status: Int?, headers: [TransferHeader] = [], body: [UInt8] = [], failure: TransferFailure? = nil,
-    requestWasSent: Bool, durationMilliseconds: Int64
+    detail: String? = nil, requestWasSent: Bool, durationMilliseconds: Int64
   ) {
     self.status = status
     self.headers = headers
     self.body = body
     self.failure = failure
+    self.detail = detail
     self.requestWasSent = requestWasSent
     self.durationMilliseconds = durationMilliseconds
+  }
+
+  /// The failure with its detail, for people: `connect_failed: pay.example:443 (192.0.2.1): Connection
+  /// refused`.
+  public var failureText: String? {
+    failure.map { failure in detail.map { "\(failure.rawValue): \($0)" } ?? failure.rawValue }
   }
 
   /// Whether `body` may lack its end.

@@ -11,6 +11,9 @@ internal import CCurl
   /// "https" or "http"; the only protocol that its transfer may speak.
   let scheme: String
   let isLoopback: Bool
+  let host: String
+  /// Host and port: all of the URL that messages may show.
+  let authority: String
 
   init(_ text: String) throws(TransferFailure) {
     guard let handle = unsafe curl_url() else { throw .outOfMemory }
@@ -19,6 +22,9 @@ internal import CCurl
       throw .refusedURL
     }
     unsafe self.handle = handle
+    host = unsafe TransferURL.part(CURLUPART_HOST, handle) ?? ""
+    let port = unsafe TransferURL.part(CURLUPART_PORT, handle, UInt32(CURLU_DEFAULT_PORT)) ?? ""
+    authority = "\(host):\(port)"
     self.scheme = scheme
     self.isLoopback = isLoopback
   }
@@ -42,9 +48,11 @@ internal import CCurl
     return scheme == "https" || scheme == "http" && isLoopback ? (scheme, isLoopback) : nil
   }
 
-  private static func part(_ part: CURLUPart, _ handle: OpaquePointer) -> String? {
+  private static func part(_ part: CURLUPart, _ handle: OpaquePointer, _ flags: UInt32 = 0) -> String? {
     var text: UnsafeMutablePointer<CChar>?
-    guard unsafe curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text = unsafe text else { return nil }
+    guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
+      return nil
+    }
     defer { unsafe curl_free(text) }
     return unsafe String(validatingCString: text)
   }

@@ -103,7 +103,7 @@ enum AlertsNoun {
       while true {
         guard let result = transfers.run(timeoutMilliseconds: 60_000).first?.result else { continue }
         guard let status = result.status else {
-          return (false, result.failure?.rawValue ?? TransferFailure.internalFault.rawValue)
+          return (false, result.failureText ?? TransferFailure.internalFault.rawValue)
         }
         return ((200...299).contains(status), String(status))
       }

@@ -77,9 +77,10 @@ enum ConfigurationNoun {
     do throws(ConfigurationFaults) {
       let loaded = try ConfigurationLoader.load(
         path: path, environment: session.surroundings.environment, secrets: .required)
-      for warning in loaded.warnings { output.note("warning: \(warning.description)") }
+      let warnings = loaded.warnings + loaded.configuration.databaseWarnings
+      for warning in warnings { output.note("warning: \(warning.description)") }
       if session.isJSON {
-        output.json(json(path, faults: [], warnings: loaded.warnings))
+        output.json(json(path, faults: [], warnings: warnings))
       } else {
         output.line("\(DisplayText.clean(path)): ok")
       }

@@ -121,9 +121,11 @@ enum JobsNoun {
 
   private static func runShow(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let job = try find(session, session.reader(configuration))
+    let reader = try session.reader(configuration)
+    let job = try find(session, reader)
+    let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
-      session.output.json(JobText.json(job))
+      session.output.json(JobText.json(job, heldApps: holds.map(\.app)))
       return .done
     }
     let output = session.output
@@ -141,6 +143,7 @@ enum JobsNoun {
       let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
     }
+    for line in JobText.holds(holds, now: session.now) { output.line("  \(line)") }
     if !job.missed.isEmpty {
       output.line()
       output.table(JobText.missedTable(job))

@@ -22,11 +22,13 @@ enum ReceiptsNoun {
       OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
       OptionSpec(
         "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
+      CauseOption.spec,
       OptionSpec(
         "object", placeholder: "ID",
         help: "Only those about this subscription (sub_…) or checkout session (cs_…)"),
       OptionSpec(
         "import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
+      OptionSpec(flag: "no-import-id", help: "Only delivered ones whose answer named no import id"),
     ] + Page.timeOptions("made")
 
   private static let list = Verb(
@@ -35,6 +37,7 @@ enum ReceiptsNoun {
       options: filterOptions + Page.options(of: "receipt"),
       examples: [
         ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
+        ExampleSpec("receiptctl receipts list --state failed --cause timeout", "What was never answered"),
         ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "What one user bought lately"),
         ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
       ]),
@@ -64,8 +67,8 @@ enum ReceiptsNoun {
         Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
         them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
         since when, then asks. What was delivered is sent again with --force only. What filters choose is \
-        a job: it goes on when this command is interrupted, and with --rate receiptd takes its time over \
-        it (see receiptctl jobs).
+        a job: it goes on when this command is interrupted, releases no more than can be delivered, and \
+        with --rate takes its time (see receiptctl jobs). New receipts are always delivered first.
         """,
       arguments: [manyArgument],
       options: filterOptions + [
@@ -149,6 +152,8 @@ enum ReceiptsNoun {
       throw session.usage("--reason: \(DisplayText.clean(fault))")
     }
     filter.reason = options["reason"]
+    filter.cause = try CauseOption.value(session)
+    filter.lacksImportID = session.command.flag("no-import-id")
     filter.objectID = options["object"]
     filter.importID = options["import-id"]
     filter.since = try session.time("since")

@@ -72,6 +72,11 @@ struct Session {
     }
   }
 
+  /// How many replays of each app may be due at once before a job releases no more.
+  func replayWindows(_ configuration: Configuration) -> [String: Int] {
+    Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
+  }
+
   /// The receiptd that serves the database; nil when none does, or when this person may not know.
   func daemonProcess(_ configuration: Configuration) -> Int32? {
     FileLock.holder(path: Daemon.lockPath(of: configuration.databasePath))

@@ -13,7 +13,10 @@ public struct BreakerText: Sendable, Equatable {
   /// - Returns: nil when they go.
   public init?(_ breaker: Breaker?, app: String, now: Timestamp, apiKey: SecretRefresh? = nil) {
     guard let breaker else { return nil }
-    let cause = breaker.cause.map { " (\($0.text))" } ?? ""
+    let cause =
+      breaker.cause.map { cause in
+        " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
+      } ?? ""
     let probe = breaker.probeAt.map { ", next probe \($0.relative(to: now))" } ?? ""
     let since = breaker.since?.relative(to: now) ?? "-"
     switch breaker.state {

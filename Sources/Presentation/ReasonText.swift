@@ -2,6 +2,7 @@
 
 public import Domain
 internal import Platform
+public import Store
 
 extension Reason {
   /// Why a word is not a reason, and which one was probably meant. Not cleaned: the word is as it was typed.
@@ -35,12 +36,22 @@ extension Reason {
     case .paymentFailed: "the payment did not come"
     case .sessionExpired: "the checkout ended unfinished"
     case .gaveUp: "it was tried for as long as is configured, in vain"
+    case .htmlAnswer: "the destination answered with a web page and accepted nothing"
+    case .errorAnswer: "the destination answered with errors and accepted nothing"
     case .byOperator: "an operator cancelled it"
     case .erased: "its user was forgotten"
     default:
       text.hasPrefix("http_")
         ? "the destination answered \(text.dropFirst(5)), so trying again could not help" : text
     }
+  }
+}
+
+extension Receipt {
+  /// The reason, with the cause of the last failure where that says more: `gave_up (timeout)`.
+  public var reasonText: String? {
+    guard let cause = lastCause, cause != reason else { return reason?.text }
+    return reason.map { "\($0.text) (\(cause.text))" } ?? cause.text
   }
 }
 

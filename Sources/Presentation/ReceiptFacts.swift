@@ -20,7 +20,10 @@ public enum ReceiptFacts {
     facts.append(
       ("context", purchase.contextID ?? (purchase.context == nil ? "none" : "came inside of the event")))
     if let importID = receipt.importID { facts.append(("import id", importID)) }
-    let last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
+    var last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
+    if let cause = receipt.lastCause, cause.text != receipt.lastStatus.map({ "http_\($0)" }) {
+      last += ", the last attempt failed with \(cause.text)"
+    }
     facts.append(("tries", "\(receipt.attempts)\(last)"))
     if let note = receipt.note { facts.append(("note", note)) }
     return facts

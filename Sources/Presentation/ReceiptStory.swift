@@ -85,11 +85,16 @@ public struct ReceiptStory: Sendable, Equatable {
     let reason = receipt.reason?.meaning ?? ""
     switch receipt.state {
     case .delivered:
-      let importID = receipt.importID.map { "taken in under the import id \($0)" } ?? "taken in"
+      let importID =
+        receipt.importID.map { "taken in under the import id \($0)" }
+        ?? (record.purchase.isErased ? "taken in" : "taken in; the answer named no import id")
       entries.append(
         Entry(time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", tone: .good, detail: importID)
       )
-    case .failed: entries.append(Entry(time: record.updatedAt, what: "failed", tone: .bad, detail: reason))
+    case .failed:
+      let cause = receipt.lastCause.flatMap { $0 == receipt.reason ? nil : "; the last cause was \($0.text)" }
+      entries.append(
+        Entry(time: record.updatedAt, what: "failed", tone: .bad, detail: reason + (cause ?? "")))
     case .cancelled:
       entries.append(
         Entry(time: record.updatedAt, what: "cancelled", tone: .ended, detail: receipt.note ?? reason))
@@ -112,12 +117,15 @@ public struct ReceiptStory: Sendable, Equatable {
   private static func entry(_ attempt: LoggedAttempt) -> Entry {
     let report = attempt.report
     let took = report.durationMilliseconds
-    let isSuccess = report.status.map { (200..<300).contains($0) } ?? false
     var detail =
       report.status.map { "\($0) in \(took) ms" } ?? "\(report.error ?? "no answer") after \(took) ms"
+    if report.status.map({ (200...299).contains($0) }) ?? false, !report.isAcceptance {
+      detail += "; \(report.cause.meaning)"
+    }
+    if let said = report.detail { detail += "; \(said)" }
     if report.isAmbiguous { detail += "; it was sent, so it may have arrived" }
     return Entry(
-      time: report.startedAt, what: "try \(attempt.number)", tone: isSuccess ? .good : .pending,
+      time: report.startedAt, what: "try \(attempt.number)", tone: report.isAcceptance ? .good : .pending,
       detail: detail, answer: report.response)
   }
 }

@@ -79,7 +79,9 @@ public final class App: Sendable {
   /// What the store needs to know of the app.
   public var rules: AppRules {
     let destination = destination
-    return AppRules(join: join, looksUp: enquiry != nil) { destination.body(for: $0) }
+    return AppRules(join: join, looksUp: enquiry != nil, replayWindow: delivery.replayWindow) {
+      destination.body(for: $0)
+    }
   }
 
   /// What the store needs to know of an app whose secrets need not be known: receiptctl's view of it.
@@ -88,7 +90,10 @@ public final class App: Sendable {
       PurchaselySettings(
         url: configuration.purchasely.url, apiKey: "", forwardsContext: configuration.delivery.forwardContext,
         userAgent: Version.userAgent))
-    return AppRules(join: configuration.join, looksUp: configuration.stripe.apiKey != nil) {
+    return AppRules(
+      join: configuration.join, looksUp: configuration.stripe.apiKey != nil,
+      replayWindow: configuration.delivery.replayWindow
+    ) {
       destination.body(for: $0)
     }
   }
@@ -127,6 +132,9 @@ public struct AppDirectory: Sendable {
   public var slugs: [String] { apps.keys.sorted() }
 
   public var rules: [String: AppRules] { apps.mapValues(\.rules) }
+
+  /// How many replays of each app may be due at once.
+  var replayWindows: [String: Int] { apps.mapValues(\.delivery.replayWindow) }
 }
 
 extension StripeSettings.Livemode {

@@ -5,7 +5,7 @@
 internal import Domain
 internal import Platform
 internal import SQLite
-public import Store
+internal import Store
 
 /// Does what is due by time.
 final class Housekeeper: Sendable {
@@ -26,6 +26,10 @@ final class Housekeeper: Sendable {
     /// When the next wait runs out, as far as is known.
     var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
     var retention: Configuration.Retention
+    /// Slices of waits that are to be decided again, one app after the other.
+    var reconsiderations: [ReconsiderWaits] = []
+    /// Whether one of them is in the committer's queue.
+    var isReconsidering = false
     /// Jumps of the clock that could not be followed yet.
     var unfollowed: [FollowClock] = []
   }
@@ -65,6 +69,16 @@ final class Housekeeper: Sendable {
     lookNow()
   }
 
+  /// The configuration is another one: what these apps' receipts wait for, and until when, is decided again.
+  func reconsider(apps: [String]) {
+    let now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
+    state.update { state in
+      state.reconsiderations.removeAll { apps.contains($0.app) }
+      state.reconsiderations += apps.map { ReconsiderWaits(app: $0, startedAt: now) }
+      state.hasNews = true
+    }
+  }
+
   private func noteEverythingChanged() {
     board.noteEveryoneChanged()
     state.withLock { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
@@ -95,6 +109,7 @@ final class Housekeeper: Sendable {
   struct Rounds {
     fileprivate var watch: ClockWatch
     fileprivate var lookAt: MonotonicInstant
+    fileprivate var reconsiderAt: MonotonicInstant
     fileprivate var retentionAt: MonotonicInstant
     fileprivate var isRetentionResting = false
     fileprivate var retention: RetentionRun?
@@ -102,6 +117,7 @@ final class Housekeeper: Sendable {
     init(_ clock: any Clock) {
       watch = ClockWatch(clock)
       lookAt = clock.monotonic
+      reconsiderAt = clock.monotonic
       retentionAt = clock.monotonic
     }
   }
@@ -131,6 +147,7 @@ final class Housekeeper: Sendable {
       rounds.lookAt = clock.monotonic.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
     }
     endWaits()
+    let reconsiderAt = reconsiderNext(&rounds)
     let nextAnswer = board.attend()
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
@@ -143,6 +160,7 @@ final class Housekeeper: Sendable {
         byMilliseconds: isDone ? Self.interval(of: current.retention) : Self.slicePauseMilliseconds)
     }
     var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
+    if let reconsiderAt { deadline = min(deadline, reconsiderAt) }
     // Until the next wait runs out, or somebody says that it comes sooner.
     let known = state.withLock { $0.waitUntil }
     if let known {
@@ -201,92 +219,39 @@ final class Housekeeper: Sendable {
       }
     }
   }
-}
 
-/// One pass of retention over every table, a slice at a time.
-struct RetentionRun {
-  let retention: Configuration.Retention
-  private var tables = RetentionTable.allCases
-  private let cursor = Monitor<Cursor>(Cursor())
-  private var hasDeletedNoted = false
-
-  private struct Cursor {
-    var row: Int64 = 0
-    var isWaiting = false
-    var isTableDone = false
-    var deleted = 0
-    var areJobsDone = false
-  }
-
-  init(_ retention: Configuration.Retention) { self.retention = retention }
-
-  /// Hands the next slice to the committer, unless the last one is not back yet.
-  /// - Returns: whether the pass is over.
-  mutating func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
-    if !hasDeletedNoted {
-      hasDeletedNoted = true
-      let cutoff = now.advanced(byMilliseconds: -retention.eventsMilliseconds)
-      // One slice a pass is plenty for what events leave behind without a receipt; the next pass takes the
-      // next.
-      _ = committer.submit(RetainNoted(cutoff: cutoff), from: .inside) { _ in }
+  /// Hands over the next slice of what is to be decided again.
+  /// - Returns: when the one after it may go; nil while there is none, or one is under way.
+  private func reconsiderNext(_ rounds: inout Rounds) -> MonotonicInstant? {
+    let now = surroundings.clock.monotonic
+    let isDue = now >= rounds.reconsiderAt
+    let (next, isMore) = state.withLock { state -> (ReconsiderWaits?, Bool) in
+      guard let next = state.reconsiderations.first, !state.isReconsidering else { return (nil, false) }
+      if isDue { state.isReconsidering = true }
+      return (isDue ? next : nil, true)
     }
-    let (isWaiting, isTableDone, row, deleted) = cursor.withLock {
-      ($0.isWaiting, $0.isTableDone, $0.row, $0.deleted)
-    }
-    if isWaiting { return false }
-    if !cursor.withLock({ $0.areJobsDone }) { return !deleteJobs(committer, now: now) }
-    if isTableDone {
-      if deleted > 0, let table = tables.first {
-        log.info("deleted what was kept long enough", ["table": table.rawValue, "rows": String(deleted)])
-      }
-      tables.removeFirst()
-      cursor.withLock { $0 = Cursor(areJobsDone: true) }
-      return tables.isEmpty
-    }
-    guard let table = tables.first else { return true }
-    let cutoff = now.advanced(byMilliseconds: -retention.milliseconds(of: table))
-    let cursor = cursor
-    cursor.withLock { $0.isWaiting = true }
-    let command = Retain(table: table, cutoff: cutoff, afterRow: row)
-    let isQueued = committer.submit(command, from: .inside) { result in
-      cursor.withLock { cursor in
-        cursor.isWaiting = false
+    guard let next else { return isMore ? rounds.reconsiderAt : nil }
+    rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
+    let log = surroundings.log
+    let isQueued = committer.submit(next, from: .inside) { [self] result in
+      state.update { state in
+        state.isReconsidering = false
+        state.hasNews = true
+        // A reload may have begun again from the start.
+        guard let index = state.reconsiderations.firstIndex(of: next) else { return }
         switch result {
-        case .success(let outcome):
-          cursor.deleted += outcome.deleted
-          if let next = outcome.nextRow { cursor.row = next } else { cursor.isTableDone = true }
-        case .failure: cursor.isTableDone = true  // the next pass tries again
+        case .success(let place?): state.reconsiderations[index].after = place
+        case .success(nil), .failure: state.reconsiderations.remove(at: index)
         }
       }
-    }
-    return !isQueued
-  }
-
-  /// Jobs are kept as long as the receipts that they were about.
-  /// - Returns: whether a slice could be handed over.
-  private func deleteJobs(_ committer: Committer, now: Timestamp) -> Bool {
-    let cursor = cursor
-    cursor.withLock { $0.isWaiting = true }
-    let command = RetainJobs(cutoff: now.advanced(byMilliseconds: -retention.receiptsMilliseconds))
-    return committer.submit(command, from: .inside) { result in
-      // After a fault the next pass tries again.
-      let isMore: Bool = if case .success(true) = result { true } else { false }
-      cursor.withLock { cursor in
-        cursor.isWaiting = false
-        cursor.areJobsDone = !isMore
+      if case .failure(let error) = result {
+        // Each receipt is looked at again when its wait ends, or within an hour.
+        log.error(
+          "could not decide again what receipts wait for; that follows when their waits end",
+          ["app": next.app, "error": error.description])
       }
     }
-  }
-}
-
-extension Configuration.Retention {
-  /// How long rows of a table are kept.
-  public func milliseconds(of table: RetentionTable) -> Int64 {
-    switch table {
-    case .attempts: attemptsMilliseconds
-    case .events: eventsMilliseconds
-    case .contexts: contextsMilliseconds
-    case .receipts: receiptsMilliseconds
-    }
+    if !isQueued { state.withLock { $0.isReconsidering = false } }
+    return nil
   }
 }

@@ -24,15 +24,20 @@ final class JobRunner: Sendable {
     var returned = 0
     /// Jobs of which a step could not be stored.
     var refused: Set<Int64> = []
+    /// How many replays of each app may be due at once.
+    var windows: [String: Int]
   }
 
-  private let state = Monitor(State())
+  private let state: Monitor<State>
   private let committer: Committer
   private let reader: Monitor<StoreReader>
   private let surroundings: Surroundings
   private let thread = Monitor<WorkerThread?>(nil)
 
-  init(reader: sending StoreReader, committer: Committer, surroundings: Surroundings) {
+  init(
+    reader: sending StoreReader, directory: AppDirectory, committer: Committer, surroundings: Surroundings
+  ) {
+    state = Monitor(State(windows: directory.replayWindows))
     self.reader = Monitor(reader)
     self.committer = committer
     self.surroundings = surroundings
@@ -41,6 +46,14 @@ final class JobRunner: Sendable {
   func start() throws(SystemError) {
     let started = try WorkerThread(name: "jobs") { [self] in run() }
     thread.withLock { $0 = started }
+  }
+
+  /// New apps and settings.
+  func use(_ directory: AppDirectory) {
+    state.update { state in
+      state.windows = directory.replayWindows
+      state.hasNews = true
+    }
   }
 
   /// A job was made or changed.
@@ -124,6 +137,7 @@ final class JobRunner: Sendable {
 
   private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
     guard var work = rounds.works[row]?.work else { return }
+    work.windows = state.withLock { $0.windows }
     let wall = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
     let turn = try reader.withLock { reader throws(SQLiteError) in try work.next(reader, now: wall) }
     switch turn {

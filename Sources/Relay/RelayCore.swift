@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import Platform
+internal import Presentation
 internal import SQLite
 internal import Store
 
@@ -32,6 +33,9 @@ final class RelayCore: Sendable {
   }
 
   private let audience = Monitor(Audience())
+  private let log: Log
+  /// For what is asked at a reload.
+  private let reader: Monitor<StoreReader>
 
   /// - Parameter surroundings: what is outside; the threads run from `start` on.
   init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
@@ -43,6 +47,7 @@ final class RelayCore: Sendable {
         (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
     }
     let path = configuration.databasePath
+    log = surroundings.log
     let audience = audience
     let receiptLog = ReceiptLog(surroundings.log, metrics: metrics)
     self.receiptLog = receiptLog
@@ -56,13 +61,14 @@ final class RelayCore: Sendable {
       surroundings: surroundings, metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
-      told.dispatcher?.note(dueAt: changes.dueAt)
+      told.dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
       if changes.hasJobs { told.jobs?.lookNow() }
       receiptLog.note(changes.transitions)
       told.enquirer?.note(asksAt: changes.asksAt)
     }
+    reader = Monitor(try Self.reader(path))
     board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
       audience.withLock { $0.housekeeper }?.lookNow()
     }
@@ -71,7 +77,8 @@ final class RelayCore: Sendable {
     dispatcher = Dispatcher(
       reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
       surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
-    jobs = JobRunner(reader: try Self.reader(path), committer: committer, surroundings: surroundings)
+    jobs = JobRunner(
+      reader: try Self.reader(path), directory: directory, committer: committer, surroundings: surroundings)
     if let carrier = surroundings.enquiryCarrier {
       enquirer = Enquirer(
         carrier: carrier, reader: try Self.reader(path), directory: directory, committer: committer,
@@ -89,6 +96,13 @@ final class RelayCore: Sendable {
     let everyone = Audience(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     audience.withLock { $0 = everyone }
+    review(directory)
+  }
+
+  /// What the configuration in force means for what is in the database.
+  private func review(_ directory: AppDirectory) {
+    housekeeper.reconsider(apps: directory.slugs)
+    reader.withLock { UnconfiguredApp.log($0, configured: directory.slugs, log) }
   }
 
   /// Starts the threads. `stop` ends those that were started, also when not all could be.
@@ -142,9 +156,11 @@ final class RelayCore: Sendable {
       _ = committer.submit(expedite, from: .inside) { _ in }
     }
     dispatcher.use(directory)
+    jobs.use(directory)
     enquirer?.use(directory)
     keyFetcher?.use(directory)
     housekeeper.lookEverywhere()
+    review(directory)
   }
 
   func lookEverywhere() {

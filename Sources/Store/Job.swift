@@ -44,6 +44,9 @@ public enum JobSource: Sendable, Equatable {
 
 /// What somebody asks for.
 public struct JobRequest: Sendable, Equatable {
+  /// What a rate may be, in receipts a second.
+  public static let rates = 0.001...10_000.0
+
   public var kind: JobKind
   public var source: JobSource
   /// Whether delivered ones are sent again (R3).
@@ -95,8 +98,6 @@ public struct Job: Sendable, Equatable {
   public var total: Int
   /// Where the search for more goes on; the id of a receipt.
   public var foundTo: String?
-  /// The position of the last receipt that had its turn.
-  public var releasedTo: Int64?
   public var pace: Pace
   /// Why it ended, where nobody asked for it.
   public var note: String?

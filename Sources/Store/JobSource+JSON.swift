@@ -18,8 +18,10 @@ extension JobSource {
       add("state", (filter.state?.rawValue).map(JSONValue.string))
       add("user", filter.userID.map(JSONValue.string))
       add("reason", filter.reason.map(JSONValue.string))
+      add("cause", filter.cause.map(JSONValue.string))
       add("object", filter.objectID.map(JSONValue.string))
       add("import_id", filter.importID.map(JSONValue.string))
+      add("no_import_id", filter.lacksImportID ? .bool(true) : nil)
       add("since", filter.since.map { .integer($0.unixMilliseconds) })
       add("until", filter.until.map { .integer($0.unixMilliseconds) })
       add("limit", limit.map { .integer(Int64($0)) })
@@ -49,6 +51,8 @@ extension JobSource {
     filter.reason = json["reason"]?.stringValue
     filter.objectID = json["object"]?.stringValue
     filter.importID = json["import_id"]?.stringValue
+    filter.cause = json["cause"]?.stringValue
+    filter.lacksImportID = json["no_import_id"] == .bool(true)
     filter.since = integer("since").map(Timestamp.init(unixMilliseconds:))
     filter.until = integer("until").map(Timestamp.init(unixMilliseconds:))
     self = .filter(filter, limit: integer("limit").map { Int(clamping: $0) })

@@ -35,14 +35,24 @@ public struct JobWork {
   static let lookMilliseconds: Int64 = 250
   static let lookMillisecondsMax: Int64 = 2000
 
+  /// How many replays of an app may be due at once where its rules are not known.
+  public static let windowDefault = 1000
+  /// Between two looks while there is no room for more: short, so that fast destinations do not run dry.
+  static let fullMilliseconds: Int64 = 50
+
   public let job: Int64
+  /// How many replays of each app may be due at once.
+  public var windows: [String: Int]
   /// Whether receipts get their turn; otherwise it is only noted what came of those that had it.
   public var releases = true
   private var lookedTo = Int64.min
   private var pauseMilliseconds = lookMilliseconds
 
   /// - Parameter job: its row.
-  public init(job: Int64) { self.job = job }
+  public init(job: Int64, windows: [String: Int] = [:]) {
+    self.job = job
+    self.windows = windows
+  }
 
   public mutating func next(_ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
     guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
@@ -51,7 +61,12 @@ public struct JobWork {
     lookedTo = looked.last ?? Int64.min
     var wait = Int64.max
     if releases, job.state == .running, job.count(.planned) > 0 {
-      wait = max(0, job.pace.nextAt(now: now).milliseconds(since: now))
+      let rooms = try rooms(job, reader, now: now)
+      if rooms.contains(where: { $0.count > 0 }) {
+        wait = max(0, job.pace.nextAt(now: now).milliseconds(since: now))
+      } else if rooms.contains(.full) {
+        wait = Self.fullMilliseconds
+      }
     }
     let isOver = job.count(.released) + job.count(.planned) == 0
     if !looked.positions.isEmpty || wait == 0 || isOver {
@@ -62,6 +77,22 @@ public struct JobWork {
     if looked.last != nil { return .wait(milliseconds: min(wait, Self.lookMilliseconds / 10)) }
     defer { pauseMilliseconds = min(pauseMilliseconds * 2, Self.lookMillisecondsMax) }
     return .wait(milliseconds: min(wait, pauseMilliseconds))
+  }
+
+  /// What may be released of each app whose receipts had no turn yet.
+  private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> [JobRoom] {
+    if job.request.kind == .cancel { return [.open(StepJob.slice)] }
+    let breakers = try reader.breakers()
+    var rooms: [JobRoom] = []
+    for app in try reader.plannedApps(ofJob: job.row) {
+      let window = windows[app] ?? Self.windowDefault
+      rooms.append(
+        JobRoom(
+          breakers[app], window: window, now: now,
+          replaysDue: try reader.replaysDue(app: app, now: now, limit: window),
+          hasDue: try !reader.dueRows(app: app, now: now, limit: 1).isEmpty))
+    }
+    return rooms
   }
 
   private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {

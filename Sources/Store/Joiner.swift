@@ -226,6 +226,7 @@ extension StoreSession {
       ready.priceMismatch = mismatch
       ready.body = rules.compose(content)
       ready.readyAt = now
+      ready.isReplay = false
       restartBudget(of: &ready, app: record.app, at: now)
       record.receipt = ready
     }

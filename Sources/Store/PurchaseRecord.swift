@@ -19,6 +19,10 @@ public struct Receipt: Sendable, Equatable {
   /// Tries that counted, since it became ready or was replayed.
   public var spentTries: Int64 = 0
   public var lastStatus: Int64?
+  /// Why the last attempt failed; nil when it did not.
+  public var lastCause: Reason?
+  /// Whether an operator sent it again: new receipts are delivered before it.
+  public var isReplay = false
   public var importID: String?
   public var createdAt: Timestamp
   public var readyAt: Timestamp?

@@ -26,6 +26,8 @@ public struct ReceiptTransition: Sendable, Equatable {
   public var reason: Reason?
   public var attempts: Int64
   public var lastStatus: Int64?
+  /// Why the last attempt failed.
+  public var lastCause: Reason?
   public var importID: String?
   /// Until when a waiting one waits.
   public var waitUntil: Timestamp?
@@ -45,6 +47,7 @@ public struct ReceiptTransition: Sendable, Equatable {
     reason = receipt.reason
     attempts = receipt.attempts
     lastStatus = receipt.lastStatus
+    lastCause = receipt.lastCause
     importID = receipt.importID
     waitUntil = receipt.waitUntil
     userID = new.purchase.userID

@@ -9,22 +9,28 @@ public struct AppRules: Sendable {
   public var join: JoinPolicy
   /// Whether the app's processor can be asked for what a purchase lacks.
   public var looksUp: Bool
+  /// How many replays of the app may be due at once before jobs release no more.
+  public var replayWindow: Int
   /// Makes the bytes that the app's destination gets.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
   public init(
-    join: JoinPolicy, looksUp: Bool = false, compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
+    join: JoinPolicy, looksUp: Bool = false, replayWindow: Int = JobWork.windowDefault,
+    compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
   ) {
     self.join = join
     self.looksUp = looksUp
+    self.replayWindow = max(1, replayWindow)
     self.compose = compose
   }
 }
 
 /// What a committed batch changed that others wait for.
 public struct StoreChanges: Sendable, Equatable {
-  /// Apps with receipts that are due, and from when the earliest is.
+  /// Apps with new receipts that are due, and from when the earliest is.
   public var dueAt: [String: Timestamp] = [:]
+  /// The same of receipts that operators sent again.
+  public var replaysDueAt: [String: Timestamp] = [:]
   /// Contexts whose checkout may have a new state.
   public var contextIDs: Set<String> = []
   /// When the earliest wait that was set runs out.
@@ -39,15 +45,26 @@ public struct StoreChanges: Sendable, Equatable {
   public init() {}
 
   public var isEmpty: Bool {
-    dueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs && transitions.isEmpty
+    dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
+      && transitions.isEmpty
       && asksAt.isEmpty
+  }
+
+  /// Anything of an app may be due at that moment.
+  mutating func note(anythingDueAt moment: Timestamp, of app: String) {
+    dueAt[app] = moment
+    replaysDueAt[app] = moment
   }
 
   mutating func note(_ record: PurchaseRecord) {
     guard let receipt = record.receipt else { return }
     if let contextID = record.purchase.contextID { contextIDs.insert(contextID) }
     if receipt.state == .pending, let at = receipt.nextAttemptAt {
-      dueAt[record.app] = min(dueAt[record.app] ?? at, at)
+      if receipt.isReplay {
+        replaysDueAt[record.app] = min(replaysDueAt[record.app] ?? at, at)
+      } else {
+        dueAt[record.app] = min(dueAt[record.app] ?? at, at)
+      }
     }
     if receipt.state == .waiting, let until = receipt.waitUntil { waitUntil = min(waitUntil ?? until, until) }
   }

@@ -37,7 +37,8 @@ struct Program {
   private static func check(_ path: String, _ output: Output) -> ExitCode {
     do throws(ConfigurationFaults) {
       let loaded = try ConfigurationLoader.load(path: path)
-      for warning in loaded.warnings { output.note("warning: \(warning.description)") }
+      let warnings = loaded.warnings + loaded.configuration.databaseWarnings
+      for warning in warnings { output.note("warning: \(warning.description)") }
       output.line("\(path): ok")
       return .done
     } catch {

@@ -5,6 +5,8 @@ import Glibc
 import HTTPServer
 import JSON
 import Platform
+import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct AlertTests {
@@ -61,6 +63,30 @@ import Testing
       try relay.start()
       let over = try waitForNotice(receiver, "breaker_open", "resolved")
       #expect(over["since"] == first["since"])
+    }
+  }
+
+  @Test("The suggested command replays every failure ever: as pasted, it replays what the alert is about")
+  func suggestedCommand() throws {
+    try withAlerts(["receipt_failed"]) { relay, destination, receiver in
+      // What failed before nobody was told is older than the alert's window.
+      let start = SystemClock().wallMilliseconds - 15 * 86_400_000
+      try relay.stop()
+      try LargeDatabase.fill(
+        path: relay.databasePath, .init(receipts: 100, failed: 50), app: "shop", start: start)
+      try relay.start()
+      destination.answerAll(.status(422))
+      try relay.take(Checkout("refused").completed)
+      let notice = try waitForNotice(receiver, "receipt_failed", "firing")
+      guard case .array(let commands) = notice.json["commands"] else { throw NeverHappened(what: "commands") }
+      let command = try #require(commands.first?.stringValue)
+      destination.answerAll(.taken)
+      var words = command.split(separator: " ").map(String.init)
+      #expect(words.removeFirst() == "receiptctl")
+      #expect(["--app", "--state", "--reason", "--since", "--rate"].allSatisfy(words.contains))
+      #expect(try relay.operate(words + ["--wait", "--yes"]).end() == 0)
+      #expect(try relay.receipt(of: Checkout("refused").subscription)?.state == .delivered)
+      #expect(destination.ledger.allSatisfy { $0.objectID == Checkout("refused").subscription })
     }
   }
 

@@ -4,6 +4,7 @@ import Domain
 import Glibc
 import HTTPServer
 import JSON
+import Platform
 import Store
 import Testing
 
@@ -85,6 +86,42 @@ import Testing
       #expect(relay.log.contains("apps.shop.stripe.webhook_secret"))
       #expect(destination.ledger.allSatisfy { $0.head.header("X-API-KEY") == Secrets.apiKey })
       #expect(relay.process?.exitCode == nil)
+    }
+  }
+
+  @Test("An app that is gone for seconds delays its receipts by an hour: they go on when it is back (R4)")
+  func appIsGoneForAMoment() throws {
+    let app: JSONValue = ["join": ["wait_for_context": "3s"]]
+    try withRelay(app: app) { relay, destination in
+      let checkout = Checkout("without-app")
+      try relay.take(checkout.completed)
+      let before = relay.configuration
+      guard case .object(let members) = before else { throw NeverHappened(what: "a configuration") }
+      relay.configuration = .object(
+        members.filter { $0.name != "apps" } + [.init(name: "apps", value: ["other": Relay.app(destination)])]
+      )
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try waitUntil("the log says which app is gone, and with how many receipts") {
+        relay.log.contains("an app is not configured and has open receipts")
+      }
+      #expect(relay.log.contains("app=shop waiting=1 pending=0"))
+      for command in [["stats"], ["config", "check"]] {
+        #expect(try relay.operate(command).end() == 0)
+        let said = TextFile.read(relay.directory.file("receiptctl.log"))
+        #expect(said.contains("is not configured: its 1 waiting receipt is kept"), "\(command)")
+      }
+      #expect(try relay.runAgain(["--check"]).output.contains("apps.shop: is not configured: its 1 waiting"))
+      #expect(try relay.admin.request("GET", "/").text.contains("its 1 waiting receipt is kept"))
+      let until = try #require(try relay.receipt(of: checkout.subscription)?.waitUntil)
+      try waitUntil("its wait is over while nobody decides") {
+        SystemClock().wallMilliseconds > until.unixMilliseconds + 100
+      }
+      #expect(try relay.receipt(of: checkout.subscription)?.state == .waiting)
+      relay.configuration = before
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try relay.reaches(.delivered, checkout.subscription)
     }
   }
 

@@ -22,6 +22,31 @@ struct PoolTests {
     #expect(result.status == nil && result.failure == .connectFailed && !result.requestWasSent)
   }
 
+  @Test("A failed connection names its address and why, and nothing else of the URL (R7)")
+  func detail() throws {
+    let (descriptor, port) = try openSocket()
+    defer { Glibc.close(descriptor) }
+    let url = "http://127.0.0.1:\(port)/hidden-path?token=hidden-token"
+    let refused = try perform(TransferRequest(method: .post, url: url))
+    #expect(refused.detail == "127.0.0.1:\(port): Connection refused")
+    #expect(refused.failureText == "connect_failed: 127.0.0.1:\(port): Connection refused")
+    let slow = try withServer(Self.hang) { server in
+      try perform(
+        TransferRequest(
+          method: .post, url: "http://localhost:\(server.port)/hidden-path?token=hidden-token",
+          body: Array("{}".utf8), timeoutMilliseconds: 200))
+    }
+    let detail = try #require(slow.detail)
+    #expect(
+      detail.hasPrefix("localhost:") && detail.contains("(127.0.0.1): ") && detail.contains("timed out"))
+    #expect(!detail.contains("hidden"))
+    // The slot is used again: what was said of one transfer is not said of the next.
+    let pool = try makePool()
+    _ = try perform(TransferRequest(method: .post, url: url), on: pool)
+    let good = try withServer(Self.answerAll) { try perform($0.request(), on: pool) }
+    #expect(good.status == 200 && good.detail == nil)
+  }
+
   @Test("A name that does not resolve has sent nothing")
   func unresolved() throws {
     let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeoutMilliseconds: 2_000)

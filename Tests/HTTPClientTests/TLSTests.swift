@@ -12,6 +12,8 @@ struct TLSTests {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let result = try perform(server.request(nil))
     #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+    let detail = try #require(result.detail)
+    #expect(detail.hasPrefix("localhost:\(server.port) (127.0.0.1): ") && detail.contains("certificate"))
   }
 
   @Test("A certificate is accepted when its authority is in the given file")

@@ -58,7 +58,7 @@ import Testing
     #expect(try Self.harness([urls[1]]).run("alerts", "test").code == .unavailable)
     #expect(
       try Self.harness(["http://127.0.0.1:1/"]).run("alerts", "test").out.contains(
-        "not taken (connect_failed)"))
+        "not taken (connect_failed: 127.0.0.1:1: Connection refused)"))
     #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
   }
 

@@ -9,7 +9,8 @@ import Testing
 @Suite struct ReceiptListTests {
   private static let fields = [
     "id", "app", "state", "reason", "user_id", "object_type", "object_id", "price_id", "price_mismatch",
-    "context_id", "import_id", "attempts", "last_status", "created_at", "ready_at", "next_attempt_at",
+    "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at", "ready_at",
+    "next_attempt_at",
     "delivered_at", "updated_at",
   ]
 
@@ -210,7 +211,9 @@ import Testing
     #expect(log[0]["error"] == "timeout")
     #expect(log[1]["response"]?.stringValue?.contains("missing mandatory property") ?? false)
     #expect(
-      Self.names(log[0]) == ["ambiguous", "at", "duration_ms", "error", "number", "response", "status"])
+      Self.names(log[0]) == [
+        "ambiguous", "at", "detail", "duration_ms", "error", "number", "response", "status",
+      ])
     #expect(events.map { $0["id"] } == ["evt_1"])
   }
 

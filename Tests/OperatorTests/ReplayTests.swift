@@ -199,6 +199,9 @@ import Testing
     let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json")
     #expect(ran.code == .done)
     #expect(try ran.objects.last?["replayed"] == 1200)
-    #expect(try harness.reader().counts().map { "\($0.state) \($0.count)" } == ["failed 0", "pending 1200"])
+    // What deliveries have no room for yet is receiptd's to release.
+    let counts = try harness.reader().counts().map { "\($0.state) \($0.count)" }
+    #expect(counts == ["failed 1180", "pending 20"])
+    #expect(ran.notes.contains("No receiptd seems to serve this database; the job begins once one does."))
   }
 }

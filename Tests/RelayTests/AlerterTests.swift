@@ -5,6 +5,7 @@ import Domain
 import HTTPClient
 import JSON
 import Platform
+import Presentation
 import Store
 import Testing
 
@@ -89,6 +90,11 @@ import Testing
       let first = try bench.pass(5000, &run)
       #expect(first.map(\.notice) == ["receipt_failed shop firing"] && first.first?["value"] == 3)
       #expect(first.first?["reasons"] == ["http_422": 3])
+      let since = try #require(try bench.bench.receipt(1)?.receipt?.createdAt).rfc3339
+      let command =
+        "receiptctl receipts replay --app shop --state failed --reason http_422 --since \(since) --rate 5/s"
+      #expect(first.first?["commands"] == [.string(command)])
+      #expect(first.first?["what_to_do"] == .string("Fix the cause, then: \(command)"))
       for number in 4...5 { try bench.fail(number, status: 400) }
       #expect(try bench.pass(9 * Self.minute, &run).isEmpty)
       try bench.fail(6)

@@ -70,7 +70,7 @@ final class Bench {
       surroundings: surroundings, metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
-      told.dispatcher?.note(dueAt: changes.dueAt)
+      told.dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
       told.housekeeper?.note(waitUntil: changes.waitUntil)
       told.board?.noteChanged(changes.contextIDs)
       receiptLog.note(changes.transitions)

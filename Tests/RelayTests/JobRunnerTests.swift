@@ -23,7 +23,8 @@ import Testing
       log: bench.log, clock: bench.clock, carrier: try TransferPool(connectionsMax: 1),
       reserve: FileReserve(path: bench.path + ".reserve", bytes: 1 << 16), onSyncFailure: { _ in })
     let runner = JobRunner(
-      reader: try StoreReader(path: bench.path), committer: bench.committer, surroundings: surroundings)
+      reader: try StoreReader(path: bench.path), directory: bench.directory, committer: bench.committer,
+      surroundings: surroundings)
     try runner.start()
     defer {
       runner.stop()

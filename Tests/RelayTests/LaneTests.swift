@@ -22,6 +22,8 @@ import Testing
       lane = Lane(
         try App(Bench.app(delivery: policy)), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
         monotonic: MonotonicInstant(nanoseconds: 0))
+      // What these tests are about has no replays, but for those that say so.
+      lane.rest(until: nil, replays: true)
     }
 
     var now: Timestamp { Self.at(milliseconds) }
@@ -31,6 +33,18 @@ import Testing
 
     var room: Int { mutating get { lane.room(now: now, monotonic: monotonic) } }
     var wait: Int64? { mutating get { lane.waitMilliseconds(now: now, monotonic: monotonic) } }
+
+    static func due(_ rows: [Int64]) -> [StoreReader.DueReceipt] {
+      rows.map { row in
+        StoreReader.DueReceipt(
+          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: at(0), pausedBaseMilliseconds: 0)
+      }
+    }
+
+    /// Offers new receipts and replays, and gives the rows that were admitted.
+    mutating func admit(new: [Int64], replays: [Int64]) -> [Int64] {
+      lane.admit(Self.due(new), replays: Self.due(replays), now: now, monotonic: monotonic).map(\.receipt.row)
+    }
 
     /// Offers receipts and gives the rows that were admitted.
     mutating func admit(_ rows: Int64...) -> [Int64] {

@@ -168,6 +168,7 @@ struct ScrapedText {
       "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
       "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
+      "receiptd_deliveries_without_id_total": "counter",
       "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",

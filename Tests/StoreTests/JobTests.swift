@@ -10,6 +10,8 @@ import Testing
 final class JobStore {
   let store: TestStore
   private var works: [Int64: JobWork] = [:]
+  /// How many replays of each app may be due at once.
+  var windows: [String: Int] = [:]
 
   init(failed: Int = 5) throws {
     store = try TestStore()
@@ -17,8 +19,10 @@ final class JobStore {
   }
 
   @discardableResult
-  func purchase(_ n: String, _ decision: Delivery.Decision?, status: Int64 = 200) throws -> String {
-    try store.take(Said.completed(n, prices: ["price_1"]))
+  func purchase(
+    _ n: String, _ decision: Delivery.Decision?, status: Int64 = 200, app: String = "ios"
+  ) throws -> String {
+    try store.take(Said.completed(n, prices: ["price_1"]), app: app)
     try store.endWaits()
     store.advance(hour)
     try store.endWaits()
@@ -53,7 +57,7 @@ final class JobStore {
   /// Takes steps until there is nothing to do for now.
   @discardableResult
   func run(_ job: Job, stepsMax: Int = .max) throws -> Job {
-    var work = works[job.row] ?? JobWork(job: job.row)
+    var work = works[job.row] ?? JobWork(job: job.row, windows: windows)
     defer { works[job.row] = work }
     for _ in 0..<stepsMax {
       guard case .apply(let step) = try work.next(store.reader, now: store.now) else { break }

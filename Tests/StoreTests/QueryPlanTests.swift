@@ -93,7 +93,10 @@ struct QueryPlanTests {
     let held = try statements(store.reader.connection)
     #expect(held.count >= 6)
     for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
-    let receipts = [StoreReader.groupSQL, StoreReader.failuresSQL]
+    let receipts = [
+      StoreReader.groupSQL, StoreReader.failuresSQL, JobRow.replaysDueSQL, JobRow.hasDueSQL,
+      JobRow.plannedAppsSQL, JobRow.plannedSQL,
+    ]
     let events = StoreReader.eventSQL
     for sql in receipts + [events.all, events.ofPurchase, events.one, events.group] + events.nextGroup {
       #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
@@ -135,8 +138,11 @@ struct QueryPlanTests {
       counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
     for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
       let steps = try plan(of: sql, store.reader.connection)
-      #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=?)"))
+      #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
     }
+    let withoutID = try plan(of: StoreReader.withoutImportIDSQL, store.reader.connection)
+    #expect(
+      withoutID.count == 1 && withoutID[0].contains("purchases_without_import_id (app=? AND receipt_id>"))
     let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }

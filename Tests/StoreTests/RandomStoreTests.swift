@@ -56,17 +56,18 @@ private let faults: [(name: String, sql: String)] = [
     "R4: a count that is not the number of receipts",
     """
     SELECT count(*) FROM (
-      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases
-        WHERE state IS NOT NULL GROUP BY 1, 2, 3
-      EXCEPT SELECT app, state, reason, count FROM receipt_counts)
+      SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4
+      EXCEPT SELECT app, state, reason, last_cause, count FROM receipt_counts)
     """
   ),
   (
     "R4: a count of receipts that are not there",
     """
-    SELECT count(*) FROM (SELECT app, state, reason, count FROM receipt_counts WHERE count <> 0
-      EXCEPT SELECT app, state, coalesce(reason, ''), count(*) FROM purchases
-        WHERE state IS NOT NULL GROUP BY 1, 2, 3)
+    SELECT count(*) FROM (
+      SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count <> 0
+      EXCEPT SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4)
     """
   ),
   (

@@ -153,12 +153,34 @@ struct WaitTests {
     try store.take(.said(prices: ["price_1"]))
     store.writer.use(rules: [:])
     store.advance(2 * minute)
-    #expect(try store.endWaits() == store.after(hour))
+    #expect(try store.endWaits() == nil)
     #expect(try store.status() == "waiting/context")
     store.writer.use(rules: TestStore.rules)
-    store.advance(hour)
     try store.endWaits()
-    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -", "at once, not an hour later")
+  }
+
+  @Test("A wait that was set under another configuration is decided again by the one in force")
+  func reconsidered() throws {
+    let store = try TestStore()
+    for number in 0..<450 {
+      try store.take(Said.completed("\(number)", prices: ["price_1"]), app: "held")
+    }
+    try store.take(Said.completed("other", prices: ["price_1"]), app: "ios")
+    store.advance(10 * minute)
+    try store.endWaits()
+    #expect(try store.status(app: "ios") == "pending: u1 subscription sub_other price_1 -")
+    #expect(try store.reader.counts().first { $0.app == "held" }?.state == .waiting)
+    store.writer.use(rules: ["held": AppRules(join: JoinPolicy(), compose: TestStore.compose)])
+    let startedAt = store.now
+    var (place, slices): (ReconsiderWaits.Place?, Int) = (nil, 0)
+    repeat {
+      place = try store.apply(ReconsiderWaits(app: "held", startedAt: startedAt, after: place))
+      slices += 1
+    } while place != nil
+    #expect(slices == 3)
+    #expect(try store.reader.counts().first { $0.app == "held" && $0.count > 0 }?.state == .pending)
+    #expect(try store.apply(ReconsiderWaits(app: "held", startedAt: store.now)) == nil)
   }
 
   @Test("What was waiting goes on waiting after a restart, for as long as it had left (R9)")

@@ -96,7 +96,7 @@ public enum LargeDatabase {
       INSERT INTO purchases (row_id, app, object_type, object_id, session_id, observations, customer_id,
         user_id, user_source, prices, prices_of_checkout, happened_at, first_seen_at, bought_at, updated_at,
         receipt_id, state, reason, price_id, body, attempts, spent_tries, last_status, import_id, created_at,
-        ready_at, retry_since, delivered_at)
+        ready_at, retry_since, delivered_at, last_cause)
       SELECT n, ?1, 'subscription', 'sub_' || n, 'cs_' || n, 1, 'cus_' || n,
         iif(\(reason) IS 'user', NULL, 'user-' || n), iif(\(reason) IS 'user', NULL, 1),
         iif(\(reason) IS 'price', '', 'price_1'), 1, at, at, at, at + 1000,
@@ -104,7 +104,8 @@ public enum LargeDatabase {
         iif(\(hasBody),
           CAST(printf('{"user_id":"user-%d","stripe_object_id":"sub_%d"}', n, n) AS BLOB), NULL),
         \(hasBody), \(hasBody), \(status), iif(failure < 0, 'imp-' || n, NULL), at,
-        iif(\(hasBody), at, NULL), iif(\(hasBody), at, NULL), iif(failure < 0, at + 1000, NULL)
+        iif(\(hasBody), at, NULL), iif(\(hasBody), at, NULL), iif(failure < 0, at + 1000, NULL),
+        iif(failure < 0, NULL, 'http_' || \(status))
       FROM numbers
       """
   }()
@@ -131,10 +132,10 @@ public enum LargeDatabase {
   ]
 
   private static let countsSQL = """
-    INSERT INTO receipt_counts (app, state, reason, count)
-      SELECT app, state, coalesce(reason, ''), count(*) FROM purchases WHERE state IS NOT NULL
-      GROUP BY 1, 2, 3
-      ON CONFLICT (app, state, reason) DO UPDATE SET count = excluded.count;
+    INSERT INTO receipt_counts (app, state, reason, last_cause, count)
+      SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
+      WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4
+      ON CONFLICT (app, state, reason, last_cause) DO UPDATE SET count = excluded.count;
     UPDATE sequences SET next = (SELECT max(row_id) + 1 FROM purchases) WHERE name = 'purchases';
     """
 }

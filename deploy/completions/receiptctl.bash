@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--file|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--cause|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--file|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -21,6 +21,7 @@ _receiptctl() {
     'receipts list:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts list:--user') :; return ;;
     'receipts list:--reason') :; return ;;
+    'receipts list:--cause') :; return ;;
     'receipts list:--object') :; return ;;
     'receipts list:--import-id') :; return ;;
     'receipts list:--since') :; return ;;
@@ -33,6 +34,7 @@ _receiptctl() {
     'receipts replay:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts replay:--user') :; return ;;
     'receipts replay:--reason') :; return ;;
+    'receipts replay:--cause') :; return ;;
     'receipts replay:--object') :; return ;;
     'receipts replay:--import-id') :; return ;;
     'receipts replay:--since') :; return ;;
@@ -45,6 +47,7 @@ _receiptctl() {
     'receipts cancel:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts cancel:--user') :; return ;;
     'receipts cancel:--reason') :; return ;;
+    'receipts cancel:--cause') :; return ;;
     'receipts cancel:--object') :; return ;;
     'receipts cancel:--import-id') :; return ;;
     'receipts cancel:--since') :; return ;;
@@ -55,6 +58,7 @@ _receiptctl() {
     'receipts complete:--app') :; return ;;
     'receipts complete:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts complete:--reason') :; return ;;
+    'receipts complete:--cause') :; return ;;
     'receipts complete:--object') :; return ;;
     'receipts complete:--import-id') :; return ;;
     'receipts complete:--since') :; return ;;
@@ -169,11 +173,11 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --object --import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --state --reason --object --import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --state --reason --cause --object --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;

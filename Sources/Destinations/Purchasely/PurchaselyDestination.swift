@@ -54,14 +54,8 @@ public struct PurchaselyDestination: ReceiptDestination {
     return JSONValue.object(members).serialized()
   }
 
-  public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
-    HTTPVerdict.of(answer, now: now, importID: Self.importID)
-  }
-
   /// `{"id":"<uuid>"}`: the import is processed later under this id, which Purchasely's support asks for.
-  private static func importID(_ body: [UInt8]) -> String? {
-    // A 2xx with another body is delivered all the same; there is only no id to show.
-    let id = JSONDocument.read(body) { $0.member("id")?.string }
-    return OutsideText.identifier(id ?? nil)
+  public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
+    HTTPVerdict.of(answer, now: now)
   }
 }

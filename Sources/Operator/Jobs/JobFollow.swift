@@ -57,7 +57,7 @@ struct JobFollow {
 
   private mutating func follow(_ first: Job, _ bar: inout ProgressBar?) throws -> Job? {
     let clock = session.surroundings.clock
-    var work = JobWork(job: first.row)
+    var work = JobWork(job: first.row, windows: session.replayWindows(configuration))
     var writer: StoreWriter?
     var (settled, lastProgress) = (-1, clock.monotonic)
     while true {
@@ -103,7 +103,8 @@ struct JobFollow {
   /// Why nothing moves, as far as the breakers tell.
   private mutating func tellWhy(_ job: Job) throws {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
-    let apps = Set(try ReceiptOutline.all(waiting, reader).map(\.app))
+    let apps = Set(
+      try ReceiptOutline.all(waiting, reader).map(\.app) + reader.holds(job, now: session.now).map(\.app))
     for (app, breaker) in try reader.breakers() where apps.contains(app) {
       guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now) else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"

@@ -19,6 +19,8 @@ enum JobText {
       let isOwnEnd = filter.until == job.createdAt.advanced(byMilliseconds: 1)
       let parts: [(String, String?)] = [
         ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
+        ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
+        ("without", filter.lacksImportID ? "import id" : nil),
         ("user", filter.userID), ("object", filter.objectID), ("import id", filter.importID),
         ("since", filter.since?.text), ("until", isOwnEnd ? nil : filter.until?.text),
         ("at most", limit.map { String($0) }),
@@ -87,7 +89,16 @@ enum JobText {
     }
   }
 
-  static func json(_ job: Job) -> JSONValue {
+  /// Why a job releases nothing, app by app, such as `deliveries of ios were paused …`.
+  static func holds(_ holds: [(app: String, breaker: Breaker)], now: Timestamp) -> [String] {
+    holds.map { app, breaker in
+      let app = DisplayText.clean(app)
+      let why = BreakerText(breaker, app: app, now: now).map { " \($0.sentence)" } ?? " do not go."
+      return "Nothing of \(app) is released while its deliveries wait: they\(why)"
+    }
+  }
+
+  static func json(_ job: Job, heldApps: [String] = []) -> JSONValue {
     let rate = job.request.ratePerSecond.map { JSONValue.number($0) } ?? .null
     let outcomes = JobOutcome.allCases.map { outcome in
       JSONValue.Member(name: outcome.rawValue, value: .integer(Int64(job.count(outcome))))
@@ -105,7 +116,7 @@ enum JobText {
       "why": .optional(job.request.reason), "total": .integer(Int64(job.total)),
     ]
     let tail: JSONValue = [
-      "failures": .array(failures),
+      "failures": .array(failures), "held_apps": .array(heldApps.map(JSONValue.string)),
       "seconds_left": .optional(secondsLeft(job).map { Int64(clamping: $0) }), "note": .optional(job.note),
       "created_at": .time(job.createdAt), "updated_at": .time(job.updatedAt), "ended_at": .time(job.endedAt),
     ]

@@ -71,7 +71,7 @@ struct LinkFetch {
     case .failure(let failure): return (["cannot be asked (\(failure.rawValue))"], false)
     }
     guard let status = result.status else {
-      return (["does not answer (\(result.failure?.rawValue ?? "")): devices need it over https"], false)
+      return (["does not answer (\(result.failureText ?? "")): devices need it over https"], false)
     }
     var faults: [String] = []
     if (300...399).contains(status) {

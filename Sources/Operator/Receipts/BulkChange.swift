@@ -9,7 +9,7 @@ internal import Store
 internal import Terminal
 
 struct BulkChange {
-  static let rates = 0.001...10_000.0
+  static let rates = JobRequest.rates
   /// So many ids are changed at once, in one transaction; more become a job.
   static let directMax = 100
 
@@ -95,18 +95,19 @@ struct BulkChange {
   }
 
   /// Says what was done.
-  /// - Parameter paced: the job that takes its time over it.
+  /// - Parameter paced: the job that goes on with the rest.
   func conclude(ids: [String], paced: Job? = nil) -> ExitCode {
     let output = session.output
     if session.isJSON {
       output.json([
         (kind.past.lowercased(), .integer(Int64(ids.count))), ("ids", .array(ids.map(JSONValue.string))),
       ])
-    } else if let paced, let rate {
+    } else if let paced {
       let planned = paced.count(.planned)
-      output.line(
-        "Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), "
-          + "\(Counted.estimate(planned, perSecond: rate)).")
+      let how =
+        rate.map { Counted.estimate(planned, perSecond: $0) }
+        ?? "\(Counted.receipts(planned)) to come as deliveries go"
+      output.line("Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), \(how).")
     } else {
       output.line("\(kind.past) \(Counted.receipts(ids.count)).")
     }

@@ -38,12 +38,11 @@ struct BulkJob {
       var follow = JobFollow(session, bulk.configuration, bulk.reader, started.id)
       guard let job = try follow.run() else { return .tryAgain }
       failed = job.missed.contains { $0.outcome != .skipped } || job.state == .cancelled
-    } else if bulk.rate != nil {
-      noteWhoGoesOn(started)
     }
     let job = try bulk.reader.job(id: started.id) ?? started
     try addRefusals(job)
-    let isPaced = bulk.rate != nil && job.endedAt == nil
+    let isPaced = job.endedAt == nil && (bulk.rate != nil || job.count(.planned) > 0)
+    if isPaced, !session.command.flag("wait") { noteWhoGoesOn(started) }
     let code = bulk.conclude(ids: try ids(job), paced: isPaced ? job : nil)
     return failed ? .partly : code
   }
@@ -93,17 +92,19 @@ struct BulkJob {
     } while !rest.isEmpty
   }
 
-  /// Gives each receipt its turn.
+  /// Gives receipts their turn, as many as there is room for now; receiptd goes on with the rest.
   private func release(_ job: Job) throws {
-    try work(on: job, bulk.plan.kind.doing, total: bulk.plan.count) { job in
+    try work(on: job, bulk.plan.kind.doing, total: bulk.plan.count, waits: false) { job in
       let planned = job.count(.planned)
       return job.state == .running && planned > 0 ? job.total - planned : nil
     }
   }
 
   /// Takes the job on, step by step, as long as `done` gives how much is done.
-  private func work(on job: Job, _ label: String, total: Int, while done: (Job) -> Int?) throws {
-    var work = JobWork(job: job.row)
+  private func work(
+    on job: Job, _ label: String, total: Int, waits: Bool = true, while done: (Job) -> Int?
+  ) throws {
+    var work = JobWork(job: job.row, windows: session.replayWindows(bulk.configuration))
     var bar = ProgressBar(
       label, total: total, on: session.output.notes, clock: session.surroundings.clock)
     defer { bar.finish() }
@@ -113,7 +114,9 @@ struct BulkJob {
       case .apply(let step):
         try writer.apply(step, now: session.moment)
         if now.state == .running { session.wakeDaemon(bulk.configuration) }
-      case .wait(let milliseconds): session.surroundings.pause(min(milliseconds, 100))
+      case .wait(let milliseconds):
+        guard waits else { return }
+        session.surroundings.pause(min(milliseconds, 100))
       case .over: return
       }
     }

@@ -97,34 +97,30 @@ struct BulkPlan {
 
   private var refusedCount: Int { refused.count + refusedGroups.reduce(0) { $0 + $1.group.count } }
 
-  /// The groups of all apps together; by last answer only where that says more than the reason.
+  /// The groups of all apps together; by cause only where that says more than the reason.
   private var rows: [ReceiptGroup] {
     var rows: [ReceiptGroup] = []
     for var group in groups {
       group.app = ""
-      if !Self.tellsMore(group.lastStatus, than: group.reason) { group.lastStatus = nil }
+      group.lastStatus = nil
+      if group.cause == group.reason { group.cause = nil }
       ReceiptGroup.add(group, to: &rows)
     }
     return rows.sorted { ($1.count, $0.reason?.text ?? "") < ($0.count, $1.reason?.text ?? "") }
   }
 
-  private static func tellsMore(_ status: Int64?, than reason: Reason?) -> Bool {
-    guard let status, let reason else { return false }
-    return reason.text != "http_\(status)"
-  }
-
   func table(_ session: Session) -> Table {
     let rows = rows
-    let hasStatus = rows.contains { $0.lastStatus != nil }
+    let hasCause = rows.contains { $0.cause != nil }
     var columns: [Table.Column] = [.init("STATE"), .init("REASON")]
-    if hasStatus { columns.append(.init("LAST ANSWER")) }
+    if hasCause { columns.append(.init("CAUSE")) }
     columns += [.init("COUNT", alignment: .trailing), .init("OLDEST"), .init("NEWEST")]
     var table = Table(columns, emptyMessage: "No receipts to \(kind.rawValue).")
     for group in rows {
       var cells = [
         Table.Cell(group.state.rawValue, group.state.style), Table.Cell(group.reason?.text ?? "-"),
       ]
-      if hasStatus { cells.append(Table.Cell(group.lastStatus.map { String($0) } ?? "-")) }
+      if hasCause { cells.append(Table.Cell(group.cause?.text ?? "-")) }
       cells += [
         Table.Cell(String(group.count)), Table.Cell(session.relative(group.oldest)),
         Table.Cell(session.relative(group.newest)),
@@ -148,7 +144,7 @@ struct BulkPlan {
     let groups = rows.map { group -> JSONValue in
       [
         "state": .string(group.state.rawValue), "reason": .optional(group.reason?.text),
-        "last_status": .optional(group.lastStatus), "count": .integer(Int64(group.count)),
+        "last_cause": .optional(group.cause?.text), "count": .integer(Int64(group.count)),
         "oldest_at": .time(group.oldest), "newest_at": .time(group.newest),
       ]
     }

@@ -9,9 +9,19 @@ internal import Terminal
 struct ReceiptAdvice {
   let lines: [String]
 
-  init(_ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, _ session: Session) {
+  /// - Parameter isConfigured: whether the configuration has the receipt's app.
+  init(
+    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, isConfigured: Bool, _ session: Session
+  ) {
     let id = DisplayText.clean(receipt.id)
     let verb = "receiptctl receipts"
+    if !isConfigured, receipt.state != .delivered {
+      lines = [
+        "The app \(DisplayText.clean(record.app)) is not configured: nothing is decided or delivered for it.",
+        "Configure the app again, then reload receiptd.",
+      ]
+      return
+    }
     switch receipt.state {
     case .delivered:
       lines = [

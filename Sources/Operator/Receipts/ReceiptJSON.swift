@@ -41,7 +41,8 @@ enum ReceiptJSON {
       "price_id": .optional(receipt?.priceID ?? purchase.prices.first),
       "price_mismatch": .bool(receipt?.priceMismatch ?? false), "context_id": .optional(purchase.contextID),
       "import_id": .optional(receipt?.importID), "attempts": .integer(receipt?.attempts ?? 0),
-      "last_status": .optional(receipt?.lastStatus), "created_at": .time(receipt?.createdAt),
+      "last_status": .optional(receipt?.lastStatus), "last_cause": .optional(receipt?.lastCause?.text),
+      "created_at": .time(receipt?.createdAt),
       "ready_at": .time(receipt?.readyAt), "next_attempt_at": .time(receipt?.nextAttemptAt),
       "delivered_at": .time(receipt?.deliveredAt), "updated_at": .time(record.updatedAt),
     ]
@@ -62,7 +63,8 @@ enum ReceiptJSON {
     return [
       "number": .integer(attempt.number), "at": .time(report.startedAt),
       "duration_ms": .integer(report.durationMilliseconds), "status": .optional(report.status),
-      "error": .optional(report.error), "ambiguous": .bool(report.isAmbiguous),
+      "error": .optional(report.error), "detail": .optional(report.detail),
+      "ambiguous": .bool(report.isAmbiguous),
       // Repaired where it is no UTF-8: the kept part may end inside of a character.
       "response": .string(String(decoding: report.response, as: UTF8.self)),
     ]

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -40,7 +41,7 @@ enum ReceiptList {
       guard let receipt = record.receipt else { continue }
       table.add([
         Table.Cell(receipt.id), Table.Cell(receipt.state.rawValue, receipt.state.style),
-        Table.Cell(receipt.reason?.text ?? "-"), Table.Cell(record.app),
+        Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app),
         Table.Cell(record.purchase.userID ?? "-"),
         Table.Cell(record.purchase.key.id), Table.Cell(String(receipt.attempts)),
         Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),

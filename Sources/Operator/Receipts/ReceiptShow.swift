@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import Presentation
+internal import Relay
 internal import Store
 internal import Terminal
 
@@ -35,7 +36,10 @@ enum ReceiptShow {
     output.line()
     output.table(ReceiptStory(detail, receipt, audit: audit, jobs: jobs).table(session))
     output.line()
-    for line in ReceiptAdvice(detail.record, receipt, breaker: breaker, session).lines { output.line(line) }
+    let advice = ReceiptAdvice(
+      detail.record, receipt, breaker: breaker,
+      isConfigured: configuration.app(detail.record.app) != nil, session)
+    for line in advice.lines { output.line(line) }
     return .done
   }
 }

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -18,6 +19,9 @@ struct AppStats {
   let breaker: Breaker
   /// Whether a receiptd is there to deliver.
   let isServed: Bool
+  /// What stands still because the app is not configured; nil when it is, or has nothing open.
+  let unconfigured: UnconfiguredApp?
+  let isConfigured: Bool
   let now: Timestamp
 
   /// Every app that is configured or has receipts, by slug.
@@ -29,7 +33,8 @@ struct AppStats {
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let breakers = try reader.breakers()
     let now = session.now
-    let slugs = Set(configuration.apps.map(\.slug)).union(counts.keys).filter { only == nil || $0 == only }
+    let configured = Set(configuration.apps.map(\.slug))
+    let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
       AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
@@ -37,13 +42,17 @@ struct AppStats {
           app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
         deliveredLastDay: try reader.delivered(
           app: slug, since: now.advanced(byMilliseconds: -24 * hourMilliseconds)),
-        breaker: breakers[slug] ?? Breaker(), isServed: isServed, now: now)
+        breaker: breakers[slug] ?? Breaker(), isServed: isServed,
+        unconfigured: configured.contains(slug)
+          ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
+        isConfigured: configured.contains(slug), now: now)
     }
   }
 
   /// Whether deliveries go.
   func deliveries(_ session: Session) -> Table.Cell {
     guard isServed else { return Table.Cell("receiptd is not running", .red) }
+    guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
     switch breaker.state {
@@ -62,7 +71,8 @@ struct AppStats {
     let rest = breaker.restUntil.flatMap { $0 > now ? $0 : nil }
     return .object(
       [.init(name: "app", value: .string(slug))] + states + [
-        .init(name: "served", value: .bool(isServed)),
+        .init(name: "served", value: .bool(isServed && isConfigured)),
+        .init(name: "configured", value: .bool(isConfigured)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
         .init(name: "delivered_last_24h", value: .integer(deliveredLastDay)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),
@@ -71,6 +81,7 @@ struct AppStats {
           name: "breaker",
           value: [
             "state": .string(breaker.state.rawValue), "cause": .optional(breaker.cause?.text),
+            "detail": .optional(breaker.detail),
             "failures": .integer(Int64(breaker.failures)), "since": .time(breaker.since),
             "next_probe_at": .time(breaker.state == .closed ? nil : breaker.probeAt),
             "rest_until": .time(rest),

@@ -56,6 +56,11 @@ enum StatsNoun {
     }
     session.output.table(table(stats, session))
     for app in stats {
+      if let gone = app.unconfigured {
+        session.output.line("The app \(DisplayText.clean(app.slug)) \(gone.sentence).")
+        session.output.line("  \(gone.advice)")
+        continue
+      }
       guard
         let text = BreakerText(
           app.breaker, app: DisplayText.clean(app.slug), now: session.now,

@@ -89,6 +89,10 @@ struct TopView {
     lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {
+      if let gone = app.unconfigured {
+        lines += ["", "The app \(DisplayText.clean(app.slug)) \(gone.sentence).", "  \(gone.advice)"]
+        continue
+      }
       guard
         let text = BreakerText(
           app.breaker, app: DisplayText.clean(app.slug), now: session.now,
@@ -141,15 +145,14 @@ struct TopView {
   }
 
   private func troubles(_ attempts: [RecentAttempt], _ session: Session) -> [String] {
-    let failed = attempts.filter { attempt in
-      !(attempt.report.status.map { (200..<300).contains($0) } ?? false)
-    }
+    let failed = attempts.filter { !$0.report.isAcceptance }
     guard !failed.isEmpty else { return [] }
     var table = Table(
       [.init("LAST TROUBLES"), .init("APP"), .init("RECEIPT"), .init("ANSWER", canShrink: true)],
       emptyMessage: "")
     for attempt in failed.prefix(20) {
-      let answer = attempt.report.status.map(String.init) ?? attempt.report.error ?? "no answer"
+      let report = attempt.report
+      let answer = report.detail.map { "\(report.cause.text): \($0)" } ?? report.cause.text
       table.add([
         Table.Cell(session.relative(attempt.report.startedAt)), Table.Cell(attempt.app),
         Table.Cell(attempt.receiptID ?? "-"), Table.Cell(answer, .red),

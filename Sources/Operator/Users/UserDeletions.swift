@@ -1,6 +1,7 @@
 // Asking Purchasely to forget a user. One thread, which waits for the answers.
 
 internal import Destinations
+internal import Domain
 internal import HTTPClient
 internal import Relay
 internal import Terminal
@@ -45,6 +46,16 @@ struct UserDeletions {
         let answer = try Self.send(deletion)
         guard let status = answer.status, (200..<300).contains(status) else {
           return (part.app, nil, Self.fault(answer.status))
+        }
+        let reading = Acceptance.read(
+          DeliveryAnswer(status: status, contentType: answer.header("Content-Type"), body: answer.body))
+        if case .notAccepted(let reason) = reading {
+          let app = DisplayText.clean(part.app)
+          return (
+            part.app, nil,
+            "Purchasely answered \(status) and accepted nothing (\(reason.text)); "
+              + "see apps.\(app).purchasely.url, then give the command again"
+          )
         }
         return (part.app, PurchaselyDeletion.requestID(in: answer.body), nil)
       } catch {

@@ -23,6 +23,7 @@ public struct AlertNotice: Sendable, Equatable {
   let reasons: [String: Int64]
   let summary: String
   let advice: String
+  let commands: [String]
 
   /// That it is there.
   init(_ trouble: Trouble, since: Timestamp, now: Timestamp) {
@@ -35,6 +36,7 @@ public struct AlertNotice: Sendable, Equatable {
     reasons = trouble.reasons
     summary = trouble.summary
     advice = trouble.advice
+    commands = trouble.commands
   }
 
   /// That what was told is over.
@@ -55,6 +57,7 @@ public struct AlertNotice: Sendable, Equatable {
       summary = "\(head)\(condition.name) is over after \(lasted)"
     }
     advice = "Nothing"
+    commands = []
   }
 
   /// A notice that only shows that notices arrive.
@@ -69,6 +72,7 @@ public struct AlertNotice: Sendable, Equatable {
     reasons = [:]
     summary = "this is how a notice looks; nothing is wrong"
     advice = "Nothing"
+    commands = []
   }
 
   /// What the database knows an address by, which may be a secret: the beginning of its SHA-256.
@@ -94,7 +98,8 @@ public struct AlertNotice: Sendable, Equatable {
       "since": .time(since), "at": .time(at), "value": value.map(JSONValue.number) ?? .null,
       "reasons": .object(
         reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }),
-      "summary": .string(summary), "what_to_do": .string(advice), "host": .string(host),
+      "summary": .string(summary), "what_to_do": .string(advice),
+      "commands": .array(commands.map(JSONValue.string)), "host": .string(host),
       "version": .string(Version.number),
     ]
   }

@@ -22,8 +22,9 @@ struct AlertWatch {
   struct Findings {
     fileprivate let breakers: [String: Breaker]
     fileprivate let oldest: [String: Timestamp]
-    fileprivate let failed: [String: [String: Int64]]
+    fileprivate let failed: [String: [FailureCount]]
     fileprivate let failures: [Int64: [String: Int64]]
+    fileprivate let recent: [Int64: [String: [FailureCount]]]
     fileprivate let signatures: [Int64: [LabelValues: UInt64]]
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
@@ -51,19 +52,26 @@ struct AlertWatch {
     var oldest: [String: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
     var failures: [Int64: [String: Int64]] = [:]
+    var recent: [Int64: [String: [FailureCount]]] = [:]
     var growth: [Int64: [LabelValues: UInt64]] = [:]
     for window in Set(alerts.map(Self.window)) {
-      failures[window] = try reader.failures(since: now.advanced(byMilliseconds: -window))
+      let start = now.advanced(byMilliseconds: -window)
+      failures[window] = try reader.failures(since: start)
+      recent[window] = try reader.recentFailures(since: start)
       growth[window] = signatures.growth(within: window, now: monotonic)
     }
     return Findings(
       breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
-      signatures: growth, freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
+      recent: recent, signatures: growth, freeBytes: sources.freeBytes(),
+      isDiskFull: sources.committer.isDiskFull, now: now)
   }
 
   /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
-  func failures(of app: String, since: Timestamp) throws(SQLiteError) -> Int64 {
-    try reader.failures(since: since)[app] ?? 0
+  func failures(of app: String, since: Timestamp, now: Timestamp) throws(SQLiteError) -> Trouble {
+    .failures(
+      try reader.failures(since: since)[app] ?? 0, app: app, now: now,
+      recent: try reader.recentFailures(since: since)[app] ?? [],
+      standing: try reader.failedNow()[app] ?? [])
   }
 }
 
@@ -95,7 +103,9 @@ extension AlertWatch.Findings {
       return .breaker(breaker, app: app.slug, now: now, apiKey: app.apiKey)
     case .receiptFailed:
       guard let count = failures[window]?[app.slug], count > 0 else { return nil }
-      return .failures(count, app: app.slug, now: now, standing: failed[app.slug] ?? [:])
+      return .failures(
+        count, app: app.slug, now: now, recent: recent[window]?[app.slug] ?? [],
+        standing: failed[app.slug] ?? [])
     case .oldestPending(let limit):
       guard let readyAt = oldest[app.slug], now.milliseconds(since: readyAt) > limit else { return nil }
       return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)

@@ -134,9 +134,9 @@ struct AlerterRun {
     case .firing(var trouble, let since):
       // Of one that has lasted, the whole number since it began.
       if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
-        let count = try? watch.failures(of: app, since: since), Double(count) > trouble.value
+        let whole = try? watch.failures(of: app, since: since, now: now), whole.value > trouble.value
       {
-        trouble = .failures(count, app: app, now: now, standing: trouble.reasons)
+        trouble = whole
       }
       return AlertNotice(trouble, since: since, now: now)
     }
@@ -164,7 +164,7 @@ struct AlerterRun {
 
   private mutating func finish(_ completion: TransferCompletion) {
     let result = completion.result
-    let status = result.status.map { String($0) } ?? result.failure?.rawValue ?? "none"
+    let status = result.status.map { String($0) } ?? result.failureText ?? "none"
     if completion.tag == firstTag - 1 {
       let monotonic = monotonic
       guard let isNews = beat?.finish(result, monotonic: monotonic) else { return }

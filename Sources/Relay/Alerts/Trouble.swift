@@ -25,6 +25,8 @@ struct Trouble: Sendable, Equatable {
   var advice: String
   /// More about it: how many receipts stand as failed now, by reason.
   var reasons: [String: Int64] = [:]
+  /// The commands of the advice, each as it can be pasted into a shell.
+  var commands: [String] = []
 }
 
 extension Trouble {
@@ -32,7 +34,10 @@ extension Trouble {
     _ breaker: Breaker, app: String, now: Timestamp, apiKey: SecretRefresh?
   ) -> Trouble {
     let since = breaker.since ?? now
-    let cause = breaker.cause.map { " (\($0.text))" } ?? ""
+    let cause =
+      breaker.cause.map { cause in
+        " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
+      } ?? ""
     let isPaused = breaker.state == .paused
     return Trouble(
       key: Key(condition: .breakerOpen, app: app), since: since, value: Self.seconds(from: since, to: now),
@@ -43,18 +48,6 @@ extension Trouble {
         ? "Correct apps.\(app).purchasely (url, api_key), \(SecretRefresh.command(apiKey, of: "api_key")). "
           + "Nothing is given up."
         : "Nothing, if it comes back: deliveries go on by themselves. Look on with: receiptctl stats")
-  }
-
-  static func failures(_ count: Int64, app: String, now: Timestamp, standing: [String: Int64]) -> Trouble {
-    let reasons = standing.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-      .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-    return Trouble(
-      key: Key(condition: .receiptFailed, app: app), since: now, value: Double(count),
-      summary: "\(count == 1 ? "1 receipt" : "\(count) receipts") of \(app) failed"
-        + (reasons.isEmpty ? "" : " (failed now: \(reasons))"),
-      advice: "receiptctl receipts list --state failed --app \(app); mend the cause, then: receiptctl "
-        + "receipts replay --state failed --app \(app)",
-      reasons: standing.filter { $0.value > 0 })
   }
 
   static func oldest(readyAt: Timestamp, limit: Int64, app: String, now: Timestamp) -> Trouble {

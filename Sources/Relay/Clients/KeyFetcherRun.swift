@@ -92,7 +92,7 @@ struct KeyFetcherRun {
     guard let question = questions.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
     guard result.status == 200, result.failure == nil else {
-      let reason = result.failure?.rawValue ?? "HTTP \(result.status ?? 0)"
+      let reason = result.failureText ?? "HTTP \(result.status ?? 0)"
       return settle(question, .failure(Refusal(reason: reason, isAnswer: false)), maxAge: nil)
     }
     do throws(KeySetFault) {

@@ -5,6 +5,8 @@ internal import HTML
 /// A question with one answer; the other is to go back.
 struct ConfirmationPage {
   static let wordsCharactersMax = 1000
+  /// Receipts a second, as the form proposes.
+  static let rateDefault = "5"
 
   let title: String
   let place: DashboardPage.Place
@@ -17,6 +19,8 @@ struct ConfirmationPage {
   let target: Link
   /// Fields that come along, with the token among them.
   let hidden: [(name: String, value: String)]
+  /// How many receipts a second are proposed; nil where the form does not ask.
+  var rate: String?
   let back: Link
   /// What was wrong with the form that came.
   var complaint: String?
@@ -28,6 +32,18 @@ struct ConfirmationPage {
       for line in text { Tag.p(.class("lead")) { PageParts.outside(line) } }
       Tag.form(.class("card confirm"), .action(target), .method("post")) {
         for (name, value) in hidden { VoidTag.input(.type("hidden"), .name(name), .value(value)) }
+        if let rate {
+          Tag.div(.class("field")) {
+            Tag.label(.for("rate")) { "Receipts a second" }
+            VoidTag.input(
+              .id("rate"), .name("rate"), .type("text"), .value(rate), .required(true),
+              Attribute("inputmode", "decimal"), Attribute("autocomplete", "off"),
+              Attribute("aria-describedby", "rate-help"))
+            Tag.p(.id("rate-help"), .class("help")) {
+              "At most so many become due each second. Few are gentle to a destination that just came back."
+            }
+          }
+        }
         Tag.div(.class("field")) {
           Tag.label(.for("why")) { needsReason ? "Why" : "Why (optional)" }
           VoidTag.input(

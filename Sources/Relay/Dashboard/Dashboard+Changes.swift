@@ -52,30 +52,39 @@ extension Dashboard {
     if let fault = Reason.fault(in: reason) {
       throw .problem(Self.problem(Fault(path: "reason", message: "is wrong: \(fault)")))
     }
+    // What the destination refused has its reason for a cause; an address need not say it twice.
+    let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(SQLiteError) in
-      try source.reader.failures(app: app, reason: reason, limit: 1)
+      try source.reader.failures(app: app, reason: reason, cause: cause, limit: 1)
     }
     guard let group = groups.first else { throw .problem(.nothingFailed) }
     return group
   }
 
-  func confirmation(group: FailureGroup) throws(Refusal) -> ConfirmationPage {
-    let purpose = Self.purpose(group.app, group.reason)
+  func confirmation(
+    group: FailureGroup, rate: String? = nil, complaint: String? = nil
+  ) throws(Refusal) -> ConfirmationPage {
+    let purpose = Self.purpose(group.app, group.reason, group.cause)
+    let cause = group.cause.flatMap { $0 == group.reason ? nil : ", last cause \($0)" } ?? ""
     return ConfirmationPage(
       title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
       text: [
-        "They failed for \(group.reason) (\(Reason(group.reason).meaning)), all of the app \(group.app).",
-        "They are sent as fast as the app's deliveries may go. Mend the cause first, or they fail again.",
+        "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
+          + "\(group.app).",
+        "New receipts are delivered before them. Fix the cause first, or they fail again.",
       ],
       button: "Send them", needsReason: false, target: Link("failed", "replay"),
       hidden: [
         (Self.tokenField, tokens.token(for: purpose)), ("app", group.app), ("reason", group.reason),
-      ], back: Link("failed"))
+        ("cause", group.cause ?? ""),
+      ], rate: rate ?? ConfirmationPage.rateDefault, back: Link("failed"), complaint: complaint)
   }
 
   private static func purpose(_ kind: AdminRoute.Change, _ id: String) -> String { "\(kind.rawValue) \(id)" }
   /// A slug has no space.
-  private static func purpose(_ app: String, _ reason: String) -> String { "replay failed \(app) \(reason)" }
+  private static func purpose(_ app: String, _ reason: String, _ cause: String?) -> String {
+    "replay failed \(app) \(reason) \(cause ?? "")"
+  }
 
   // MARK: The changes
 
@@ -97,8 +106,15 @@ extension Dashboard {
       try check(form, for: Self.purpose(kind, id))
       try change(receipt: id, kind, form, words, visitor, exchange)
     case .replayOfFailed:
-      try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? ""))
-      replay(try group(form), words, visitor, exchange)
+      try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? "", form["cause"]))
+      let group = try group(form)
+      let typed = form["rate"] ?? ConfirmationPage.rateDefault
+      guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
+        let complaint = "Say how many receipts a second: a number from 0.001 to 10000."
+        let page = try confirmation(group: group, rate: typed, complaint: complaint).page
+        return exchange.answer(page.response)
+      }
+      replay(group, rate: rate, words, visitor, exchange)
     default: throw .problem(.notFound)
     }
   }

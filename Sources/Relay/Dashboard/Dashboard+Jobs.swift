@@ -8,13 +8,17 @@ internal import Store
 
 extension Dashboard {
   /// Starts the job, then leads to its page.
-  func replay(_ group: FailureGroup, _ words: String?, _ visitor: String, _ exchange: Exchange) {
+  /// - Parameter rate: receipts a second.
+  func replay(
+    _ group: FailureGroup, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
+  ) {
     var filter = ReceiptFilter()
     filter.app = group.app
     filter.state = .failed
     filter.reason = group.reason
+    filter.cause = group.cause ?? ""
     let request = JobRequest(
-      kind: .replay, source: .filter(filter, limit: nil), actor: visitor, reason: words)
+      kind: .replay, source: .filter(filter, limit: nil), ratePerSecond: rate, actor: visitor, reason: words)
     let now = now
     let command = Audited(StartJob(request)) { job in
       AuditEntry(
@@ -33,9 +37,13 @@ extension Dashboard {
   }
 
   func job(_ id: String) throws(Refusal) -> DashboardPage {
-    let job = try read { source throws(SQLiteError) in try source.reader.job(id: id) }
-    guard let job else { throw .problem(.unknownJob) }
-    return JobPage(job: job, now: now).page
+    let now = now
+    let page = try read { source throws(SQLiteError) -> JobPage? in
+      guard let job = try source.reader.job(id: id) else { return nil }
+      return JobPage(job: job, holds: try source.reader.holds(job, now: now), now: now)
+    }
+    guard let page else { throw .problem(.unknownJob) }
+    return page.page
   }
 }
 

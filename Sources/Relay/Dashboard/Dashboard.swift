@@ -158,6 +158,7 @@ struct Dashboard: Sendable {
 
   private func receipt(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
+    let configured = apps.current
     let page: ReceiptPage? = try read { source throws(SQLiteError) in
       guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
         return nil
@@ -169,7 +170,8 @@ struct Dashboard: Sendable {
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
       return ReceiptPage(
         record: detail.record, receipt: receipt, story: story,
-        breaker: try source.reader.breakers()[detail.record.app], done: form["done"], now: now)
+        breaker: try source.reader.breakers()[detail.record.app],
+        isConfigured: configured[detail.record.app] != nil, done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page

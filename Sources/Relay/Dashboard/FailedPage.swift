@@ -28,18 +28,27 @@ struct FailedPage {
 
   private var table: HTML {
     var table = DataTable(
-      "By app and reason, the largest group first",
+      "By app, reason and cause, the largest group first",
       [
         .init("Reason"), .init("App"), .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
         .init("Again"),
       ])
     for group in groups {
-      let query: [(name: String, value: String?)] = [("app", group.app), ("reason", group.reason)]
+      let query: [(name: String, value: String?)] = [
+        ("app", group.app), ("reason", group.reason),
+        ("cause", group.cause == group.reason ? nil : group.cause),
+      ]
       table.rows.append([
         HTML {
           Tag.span(.class("reason-name")) { PageParts.outside(group.reason) }
           " "
-          Tag.span(.class("meaning")) { Reason(group.reason).meaning }
+          Tag.span(.class("meaning")) {
+            Reason(group.reason).meaning
+            if let cause = group.cause, cause != group.reason {
+              "; the last cause was "
+              PageParts.outside(cause)
+            }
+          }
         },
         PageParts.outside(group.app),
         Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {

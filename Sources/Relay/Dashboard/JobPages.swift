@@ -56,6 +56,8 @@ struct JobPage {
   static let refreshSeconds = 5
 
   let job: Job
+  /// The apps whose deliveries hold it up.
+  let holds: [(app: String, breaker: Breaker)]
   let now: Timestamp
 
   var page: DashboardPage {
@@ -69,10 +71,21 @@ struct JobPage {
         " "
         sentence
       }
+      for (app, breaker) in holds {
+        PageParts.notice("pending") {
+          Tag.p {
+            "Nothing of "
+            PageParts.outside(app)
+            " is released while its deliveries wait. "
+            BreakerText(breaker, app: app, now: now).map { "They \($0.sentence)" } ?? ""
+          }
+        }
+      }
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What was asked for" }
         Tag.dl {
           row("what", HTML(text: job.request.kind.rawValue))
+          if let rate = job.request.ratePerSecond { row("rate", HTML(text: "\(Self.text(rate)) a second")) }
           row("by", PageParts.outside(job.request.actor))
           if let reason = job.request.reason { row("why", PageParts.outside(reason)) }
           row("begun", PageParts.time(job.createdAt, now: now))
@@ -88,6 +101,11 @@ struct JobPage {
       Tag.dt { name }
       Tag.dd { value }
     }
+  }
+
+  /// Whole numbers without a fraction.
+  private static func text(_ rate: Double) -> String {
+    Int64(exactly: rate).map { PageParts.number($0) } ?? String(rate)
   }
 
   private var sentence: String {

@@ -17,6 +17,9 @@ struct AppSummary {
   var apiKey: SecretRefresh?
   /// The last seven days by the hour.
   var hours: [DeliveryCount]
+
+  /// What stands still because the app is not configured.
+  var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, counts) }
 }
 
 /// The overview.
@@ -58,7 +61,16 @@ struct OverviewPage {
         Tag.h2(.id(id)) { PageParts.outside(app.slug) }
         door(app)
       }
-      if let text = BreakerText(app.breaker, app: app.slug, now: now, apiKey: app.apiKey) {
+      if let gone = app.unconfigured {
+        PageParts.notice("bad") {
+          Tag.p {
+            "The app "
+            PageParts.outside(app.slug)
+            " \(gone.sentence)."
+          }
+          Tag.p { gone.advice }
+        }
+      } else if let text = BreakerText(app.breaker, app: app.slug, now: now, apiKey: app.apiKey) {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
           Tag.p { "Deliveries \(text.sentence)" }
           Tag.p { text.advice }
@@ -91,14 +103,14 @@ struct OverviewPage {
   }
 
   private func door(_ app: AppSummary) -> HTML {
+    guard app.isConfigured else { return Tag.span(.class("badge cancelled")) { "not configured" } }
     let (kind, word) =
       switch app.breaker?.state ?? .closed {
       case .paused: ("failed", "deliveries paused")
       case .open: ("failed", "destination down")
       case .closed:
         app.breaker?.restUntil.map { $0 > now } == true
-          ? ("pending", "deliveries resting")
-          : app.isConfigured ? ("delivered", "deliveries going") : ("cancelled", "not configured")
+          ? ("pending", "deliveries resting") : ("delivered", "deliveries going")
       }
     return Tag.span(.class("badge \(kind)")) { word }
   }

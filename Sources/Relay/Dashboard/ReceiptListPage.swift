@@ -35,8 +35,10 @@ struct ReceiptListPage {
       select(
         "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
       field("reason", "Reason", search.reason)
+      field("cause", "Cause", search.cause)
       field("user", "User", search.user)
       field("object", "Subscription or session", search.object)
+      select("import_id", "Import id", search.lacksImportID ? "none" : nil, [("none", "none named")])
       select("since", "Made in", search.since, sinceChoices)
       Tag.div(.class("actions")) {
         Tag.button(.type("submit")) { "Show" }
@@ -89,7 +91,7 @@ struct ReceiptListPage {
       guard let receipt = record.receipt else { continue }
       table.rows.append([
         Tag.a(.href(Link("receipts", receipt.id))) { PageParts.identifier(receipt.id) },
-        PageParts.badge(receipt.state, receipt.reason?.text), PageParts.outside(record.app),
+        PageParts.badge(receipt.state, receipt.reasonText), PageParts.outside(record.app),
         record.purchase.userID.map(PageParts.outside) ?? Tag.span(.class("none")) { "not known" },
         (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
           ?? Tag.span(.class("none")) { "not known" },

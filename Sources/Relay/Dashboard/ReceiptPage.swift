@@ -14,6 +14,8 @@ struct ReceiptPage {
   let receipt: Receipt
   let story: ReceiptStory
   let breaker: Breaker?
+  /// Whether the configuration has the receipt's app.
+  let isConfigured: Bool
   /// What was just done, as the address says.
   let done: String?
   let now: Timestamp
@@ -64,6 +66,10 @@ struct ReceiptPage {
   }
 
   private var advice: String {
+    if !isConfigured, receipt.state != .delivered {
+      return "The app \(record.app) is not configured: nothing is decided or delivered for it. Configure it "
+        + "again, then reload receiptd."
+    }
     switch receipt.state {
     case .delivered: return "The destination has taken it in; nothing is to be done."
     case .pending:

@@ -14,6 +14,10 @@ struct ReceiptSearch: Equatable {
   var app: String?
   var state: ReceiptState?
   var reason: String?
+  /// Why the last attempt failed.
+  var cause: String?
+  /// Only those that were delivered without an import id.
+  var lacksImportID = false
   var user: String?
   var object: String?
   /// As it was written: how long ago, or a time.
@@ -33,9 +37,12 @@ struct ReceiptSearch: Equatable {
     let fields = try AdminForm(query)
     app = fields["app"]
     reason = fields["reason"]
+    cause = fields["cause"]
     user = fields["user"]
     object = fields["object"]
-    for (name, value) in [("app", app), ("reason", reason), ("user", user), ("object", object)] {
+    for (name, value) in [
+      ("app", app), ("reason", reason), ("cause", cause), ("user", user), ("object", object),
+    ] {
       guard value == nil || OutsideText.identifier(value) != nil else {
         throw Fault(path: name, message: "has at most \(OutsideText.identifierBytesMax) bytes of plain text")
       }
@@ -49,6 +56,10 @@ struct ReceiptSearch: Equatable {
         throw Fault(path: "state", message: "is one of \(known)")
       }
       self.state = state
+    }
+    if let text = fields["import_id"] {
+      guard text == "none" else { throw Fault(path: "import_id", message: "is `none`, or left out") }
+      lacksImportID = true
     }
     if let text = fields["since"] {
       guard Self.moment(text, now: Timestamp(unixMilliseconds: .max)) != nil else {
@@ -77,6 +88,8 @@ struct ReceiptSearch: Equatable {
     filter.app = app
     filter.state = state
     filter.reason = reason
+    filter.cause = cause
+    filter.lacksImportID = lacksImportID
     filter.userID = user
     filter.objectID = object
     filter.since = since.flatMap { Self.moment($0, now: now) }
@@ -89,8 +102,8 @@ struct ReceiptSearch: Equatable {
     Link(
       "receipts",
       query: [
-        ("app", app), ("state", state?.rawValue), ("reason", reason), ("user", user), ("object", object),
-        ("since", since), ("after", after),
+        ("app", app), ("state", state?.rawValue), ("reason", reason), ("cause", cause), ("user", user),
+        ("object", object), ("import_id", lacksImportID ? "none" : nil), ("since", since), ("after", after),
       ])
   }
 

@@ -14,6 +14,7 @@ extension DeliveryAnswer {
       }
     }
     self.init(
-      status: result.status, retryAfter: result.header("Retry-After"), body: result.body, failure: failure)
+      status: result.status, retryAfter: result.header("Retry-After"),
+      contentType: result.header("Content-Type"), body: result.body, failure: failure)
   }
 }

@@ -16,6 +16,7 @@ final class Dispatcher: Sendable {
   /// What others have to say.
   struct Inbox {
     var dueAt: [String: Timestamp] = [:]
+    var replaysDueAt: [String: Timestamp] = [:]
     var settled: [(app: String, row: Int64)] = []
     var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
     var directory: AppDirectory?
@@ -60,9 +61,12 @@ final class Dispatcher: Sendable {
   }
 
   /// Receipts were made ready, or will be due at these moments.
-  func note(dueAt: [String: Timestamp]) {
-    guard !dueAt.isEmpty else { return }
-    tell { inbox in inbox.dueAt.merge(dueAt) { min($0, $1) } }
+  func note(dueAt: [String: Timestamp], replaysDueAt: [String: Timestamp] = [:]) {
+    guard !dueAt.isEmpty || !replaysDueAt.isEmpty else { return }
+    tell { inbox in
+      inbox.dueAt.merge(dueAt) { min($0, $1) }
+      inbox.replaysDueAt.merge(replaysDueAt) { min($0, $1) }
+    }
   }
 
   /// Another process changed the database.

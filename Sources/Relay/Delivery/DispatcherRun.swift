@@ -93,11 +93,12 @@ struct DispatcherRun {
     let now = now
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
+    for (app, moment) in news.replaysDueAt { lanes[app]?.note(replaysDueAt: moment) }
     for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
-    if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(dueAt: now) } }
+    if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
     return news.isStopping
   }
 
@@ -142,19 +143,33 @@ struct DispatcherRun {
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
-    // Those under way are still due in the database, so as many more are asked for.
-    let limit = room + lane.underWay.count
-    let due = try reader.dueRows(app: slug, now: now, limit: limit)
-    var fresh: [StoreReader.DueReceipt] = []
-    for row in due where !lane.underWay.contains(row) && fresh.count < room {
-      if let receipt = try reader.due(row: row, now: now) { fresh.append(receipt) }
-    }
-    let admitted = lane.admit(fresh, now: now, monotonic: monotonic)
-    if due.count < limit && admitted.count == fresh.count {
-      lane.rest(until: try reader.nextDue(app: slug, after: now))
+    let new = try due(lane, isReplay: false, now: now, room: room)
+    // Where new receipts fill the room it may still be a replay's turn.
+    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
+    for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
+      guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
+      lane.rest(until: try reader.nextDue(app: slug, isReplay: isReplay, after: now), replays: isReplay)
     }
     lanes[slug] = lane
     for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
+  }
+
+  /// New receipts, or replays, that are due and not under way, as many as there is room for.
+  /// - Returns: with them, whether the database has no more; false where it was not asked.
+  private func due(
+    _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
+  ) throws(SQLiteError) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
+    guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
+    // Those under way are still due in the database, so as many more are asked for.
+    let limit = room + lane.underWay.count
+    let rows = try reader.dueRows(app: lane.app.slug, isReplay: isReplay, now: now, limit: limit)
+    var fresh: [StoreReader.DueReceipt] = []
+    for row in rows where !lane.underWay.contains(row) {
+      if fresh.count == room { return (fresh, false) }
+      if let receipt = try reader.due(row: row, now: now) { fresh.append(receipt) }
+    }
+    return (fresh, rows.count < limit)
   }
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
@@ -181,9 +196,9 @@ struct DispatcherRun {
   private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
     guard let attempt = tries.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
-    let report = AttemptReport(
+    var report = AttemptReport(
       startedAt: attempt.startedAt, durationMilliseconds: result.durationMilliseconds,
-      status: result.status.map(Int64.init), error: result.failure?.rawValue,
+      status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
     guard var lane = lanes[attempt.app] else { return }
     let decision: Delivery.Decision
@@ -192,7 +207,7 @@ struct DispatcherRun {
       decision = .retry(at: now, spent: false)
       lane.abandon(row: attempt.receipt.row)
     } else {
-      decision = judge(result, attempt, lane: &lane, report: report)
+      decision = judge(result, attempt, lane: &lane, report: &report)
     }
     lanes[attempt.app] = lane
     store(
@@ -203,9 +218,12 @@ struct DispatcherRun {
   }
 
   private mutating func judge(
-    _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: AttemptReport
+    _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: inout AttemptReport
   ) -> Delivery.Decision {
     let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
+    if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
+      report.error = reason.text
+    }
     dispatcher.metrics.attempted(
       app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
     if case .misconfigured = verdict, attempt.edition != lane.edition {
@@ -214,7 +232,7 @@ struct DispatcherRun {
       return .retry(at: now, spent: false)
     }
     let before = lane.breaker
-    lane.judge(verdict, row: attempt.receipt.row, now: now)
+    lane.judge(verdict, detail: result.detail, row: attempt.receipt.row, now: now)
     let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
     let decision = Delivery.decide(
       verdict,
@@ -256,31 +274,6 @@ struct DispatcherRun {
       // Others may have been judged since.
       item.attempt.breaker = lanes[item.attempt.app]?.breaker ?? item.attempt.breaker
       store(item.attempt)
-    }
-  }
-
-  /// While the destination is down its receipts get no turn; those whose time is up are given up here.
-  private func giveUpOverdue(_ lane: Lane) {
-    let policy = lane.app.delivery.retry
-    let cutoff = now.advanced(byMilliseconds: -policy.giveUpAfterMilliseconds)
-    let paused = lane.breaker.pausedMilliseconds(now: now)
-    // If it cannot be read now, the next probe comes here again.
-    let overdue = try? reader.overdue(app: lane.app.slug, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
-    let rows = (overdue ?? []).filter { item in
-      RetryBudget(
-        spentTries: 0, startedAt: item.budget.since,
-        pausedMilliseconds: paused - item.budget.pausedBaseMilliseconds
-      ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
-    }.map(\.row)
-    guard !rows.isEmpty else { return }
-    let (log, app) = (log, lane.app.slug)
-    _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .inside) { result in
-      if case .success(let count) = result {
-        log.warning(
-          "gave up receipts; replay them once the destination is back: receiptctl receipts replay "
-            + "--state failed --reason gave_up",
-          ["app": app, "count": String(count)])
-      }
     }
   }
 }

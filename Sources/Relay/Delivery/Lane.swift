@@ -1,5 +1,6 @@
 // One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of
-// its own, so that one app's trouble delays no other (R11). The dispatcher's thread; does no I/O and asks
+// its own, so that one app's trouble delays no other (R11). Within a lane new receipts go before replays, so
+// that no replay of thousands delays a purchase of now. The dispatcher's thread; does no I/O and asks
 // nobody for the time.
 
 internal import Destinations
@@ -10,6 +11,9 @@ internal import Store
 
 /// The state of one app's deliveries.
 struct Lane {
+  /// How many new receipts go before a replay, where both are due.
+  static let newPerReplay = 9
+
   private(set) var app: App
   /// Counts the configurations that the lane has had.
   private(set) var edition = 0
@@ -19,10 +23,16 @@ struct Lane {
   private(set) var underWay: Set<Int64> = []
   /// Those of them that are with the destination.
   private var sending: Set<Int64> = []
+  /// Those under way that are replays.
+  private var replays: Set<Int64> = []
+  /// How many new receipts have started since the last replay while replays were due.
+  private var newSinceReplay = 0
   /// The row of the probe that is under way.
   private var probe: Int64?
-  /// When the database has something for this lane, as far as is known; nil when it has nothing.
+  /// When the database has a new receipt for this lane, as far as is known; nil when it has none.
   private var dueAt: Timestamp?
+  /// The same for replays.
+  private var replaysDueAt: Timestamp?
   private var isRetired = false
   /// What every delivery of the lane has in common.
   private(set) var request: TransferRequest
@@ -33,7 +43,7 @@ struct Lane {
     self.breaker.adopt(policy: app.delivery.breaker, now: now)
     bucket = Self.bucket(app, monotonic)
     request = Self.request(app)
-    dueAt = now
+    note(anythingDueAt: now)
   }
 
   private static func request(_ app: App) -> TransferRequest {
@@ -57,25 +67,47 @@ struct Lane {
     edition += 1
     isRetired = false
     breaker.probeNow(now: now)
-    dueAt = now
+    note(anythingDueAt: now)
   }
 
   /// The app is no longer configured: nothing more starts.
   mutating func retire() { isRetired = true }
 
-  /// The database has something at that moment.
+  /// The database has a new receipt at that moment.
   mutating func note(dueAt moment: Timestamp) { dueAt = min(dueAt ?? moment, moment) }
+
+  /// The database has a replay at that moment.
+  mutating func note(replaysDueAt moment: Timestamp) {
+    replaysDueAt = min(replaysDueAt ?? moment, moment)
+  }
+
+  /// The database may have anything at that moment.
+  mutating func note(anythingDueAt moment: Timestamp) {
+    note(dueAt: moment)
+    note(replaysDueAt: moment)
+  }
 
   /// The wall clock jumped. What is due by it now, the database knows.
   mutating func clockJumped(byMilliseconds jump: Int64, now: Timestamp) {
     breaker.clockJumped(byMilliseconds: jump)
     breaker.adopt(policy: app.delivery.breaker, now: now)
-    dueAt = now
+    note(anythingDueAt: now)
+  }
+
+  /// Whether the database may have a new receipt, or a replay, that can start now.
+  func mayHave(replay: Bool, now: Timestamp) -> Bool {
+    guard let moment = replay ? replaysDueAt : dueAt else { return false }
+    return moment <= now && (!replay || replayPlaces > 0)
   }
 
   /// How many receipts may start now.
   mutating func room(now: Timestamp, monotonic: MonotonicInstant) -> Int {
-    guard !isRetired, let dueAt, dueAt <= now, freePlaces > 0 else { return 0 }
+    guard !isRetired, mayHave(replay: false, now: now) || mayHave(replay: true, now: now) else { return 0 }
+    return places(now: now, monotonic: monotonic)
+  }
+
+  private mutating func places(now: Timestamp, monotonic: MonotonicInstant) -> Int {
+    guard freePlaces > 0 else { return 0 }
     guard bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == 0 else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
@@ -90,38 +122,58 @@ struct Lane {
     min(app.delivery.concurrency - sending.count, 2 * app.delivery.concurrency - underWay.count)
   }
 
-  /// Of receipts that are due, those that start now: none that is under way (R3).
+  /// How many more replays may be with the destination.
+  private var replayPlaces: Int {
+    app.delivery.replayConcurrency - replays.reduce(0) { $0 + (sending.contains($1) ? 1 : 0) }
+  }
+
+  /// Of receipts that are due, those that start now: none that is under way (R3). New ones come first; one
+  /// replay follows on every `newPerReplay` of them, so that replays go on under any load.
   mutating func admit(
-    _ due: [StoreReader.DueReceipt], now: Timestamp, monotonic: MonotonicInstant
+    _ new: [StoreReader.DueReceipt], replays: [StoreReader.DueReceipt] = [], now: Timestamp,
+    monotonic: MonotonicInstant
   ) -> [(receipt: StoreReader.DueReceipt, isProbe: Bool)] {
     var admitted: [(StoreReader.DueReceipt, Bool)] = []
-    for receipt in due where !underWay.contains(receipt.row) {
-      guard room(now: now, monotonic: monotonic) > 0,
+    var (new, waiting) = (new[...], replays[...])
+    while true {
+      new = new.drop { underWay.contains($0.row) }
+      waiting = waiting.drop { underWay.contains($0.row) }
+      let isReplay =
+        !waiting.isEmpty && replayPlaces > 0 && (new.isEmpty || newSinceReplay >= Self.newPerReplay)
+      guard let receipt = isReplay ? waiting.first : new.first,
+        !isRetired, places(now: now, monotonic: monotonic) > 0,
         bucket.take(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
-      else { break }
+      else { return admitted }
+      if isReplay {
+        self.replays.insert(receipt.row)
+        newSinceReplay = 0
+      } else if !waiting.isEmpty {
+        newSinceReplay += 1
+      }
       let isProbe = breaker.state != .closed
       if isProbe { probe = receipt.row }
       underWay.insert(receipt.row)
       sending.insert(receipt.row)
       admitted.append((receipt, isProbe))
     }
-    return admitted
   }
 
-  /// Nothing more is due before that moment; nil for "until told otherwise".
-  mutating func rest(until moment: Timestamp?) { dueAt = moment }
+  /// No further new receipt, or no further replay, is due before that moment; nil for "until told otherwise".
+  mutating func rest(until moment: Timestamp?, replays: Bool = false) {
+    if replays { replaysDueAt = moment } else { dueAt = moment }
+  }
 
   /// A try ended with this verdict; its outcome is not on disk yet.
-  mutating func judge(_ verdict: Verdict, row: Int64, now: Timestamp) {
+  mutating func judge(_ verdict: Verdict, detail: String? = nil, row: Int64, now: Timestamp) {
     end(row: row)
-    breaker.record(verdict, policy: app.delivery.breaker, now: now)
+    breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now)
   }
 
   /// A try could not be started; it comes again then.
   mutating func putBack(row: Int64, until moment: Timestamp) {
     abandon(row: row)
     underWay.remove(row)
-    dueAt = moment
+    rest(until: moment, replays: replays.remove(row) != nil)
   }
 
   /// A try was given up before it could be judged.
@@ -137,13 +189,14 @@ struct Lane {
   mutating func settle(row: Int64, now: Timestamp) {
     underWay.remove(row)
     // There is room again; whether there is something for it, the database knows.
-    note(dueAt: now)
+    if replays.remove(row) != nil { note(replaysDueAt: now) } else { note(dueAt: now) }
   }
 
   /// In how many milliseconds to look again; nil when only news can change anything.
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
-    guard !isRetired, let dueAt, freePlaces > 0 else { return nil }
-    var moment = dueAt
+    let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
+    guard !isRetired, freePlaces > 0, var moment = dueAt ?? replaysDueAt else { return nil }
+    if let replaysDueAt { moment = min(moment, replaysDueAt) }
     if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
       moment = max(moment, until)
     }

@@ -19,7 +19,7 @@ struct DeliveryLog {
       "tried to deliver",
       [
         "app": app, "receipt": receipt, "verdict": verdict.label, "status": report.status.map { String($0) },
-        "error": report.error, "duration_ms": String(report.durationMilliseconds),
+        "error": report.error, "detail": report.detail, "duration_ms": String(report.durationMilliseconds),
         "bytes": String(report.response.count), "probe": isProbe ? "true" : nil,
         "ambiguous": report.isAmbiguous ? "true" : nil,
       ])
@@ -31,13 +31,13 @@ struct DeliveryLog {
       log.warning(
         "the destination is down; deliveries wait, are probed and go on by themselves. Nothing to do here: "
           + "see whether the destination knows of it",
-        ["app": app, "cause": cause])
+        ["app": app, "cause": cause, "detail": after.detail])
     case .paused:
       log.error(
         "the destination refuses this configuration; correct purchasely (url, api_key), "
           + "\(SecretRefresh.command(apiKey, of: "api_key")); deliveries wait and are probed, "
           + "nothing is given up",
-        ["app": app, "cause": cause])
+        ["app": app, "cause": cause, "detail": after.detail])
     }
   }
 }

@@ -37,7 +37,8 @@ final class ReceiptLog: Sendable {
   /// These have changed. Costs the same whether anybody reads the log or not.
   func note(_ transitions: [ReceiptTransition]) {
     guard !transitions.isEmpty, log.level >= .warning else { return }
-    let wanted = log.level >= .info ? transitions : transitions.filter { $0.to == .failed }
+    let wanted =
+      log.level >= .info ? transitions : transitions.filter { $0.to == .failed || $0.lacksImportID }
     guard !wanted.isEmpty else { return }
     let isFirst = state.withLock { state in
       let room = max(0, Self.waitingMax - state.waiting.count)
@@ -99,6 +100,7 @@ final class ReceiptLog: Sendable {
       "reason": transition.reason?.text, "import_id": transition.to == .delivered ? transition.importID : nil,
       "attempts": transition.attempts > 0 ? String(transition.attempts) : nil,
       "status": transition.attempts > 0 ? transition.lastStatus.map { String($0) } : nil,
+      "cause": transition.lastCause.flatMap { $0 == transition.reason ? nil : $0.text },
       "until": transition.waitUntil.map { RFC3339.string(unixMilliseconds: $0.unixMilliseconds) },
       "user": transition.userID.map(log.personal), "event": transition.cause.eventID,
       "request_id": transition.cause.requestID,
@@ -108,6 +110,11 @@ final class ReceiptLog: Sendable {
     case .pending:
       let isReplay = transition.from != nil && transition.from != .waiting
       log.info(isReplay ? "a receipt is taken up again" : "a receipt is ready", fields)
+    case .delivered where transition.lacksImportID:
+      log.warning(
+        "delivered, but the answer names no import id, which the destination's support asks for; check that "
+          + "purchasely.url is the receipt endpoint. All of them: receiptctl receipts list --no-import-id",
+        fields)
     case .delivered: log.info("delivered", fields)
     case .cancelled: log.info("a receipt was cancelled", fields)
     case .failed:
@@ -119,6 +126,11 @@ final class ReceiptLog: Sendable {
         fields)
     }
   }
+}
+
+extension ReceiptTransition {
+  /// Whether the destination accepted it without an import id. That of an erased user is not kept.
+  fileprivate var lacksImportID: Bool { to == .delivered && importID == nil && userID != nil }
 }
 
 /// How many lines may be written within the second that runs. A value; one thread.

@@ -22,6 +22,9 @@ final class Metrics: Sendable {
     "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
   let deliveries = CounterFamily(
     "receiptd_deliveries_total", "Tries to deliver a receipt, by verdict.", labels: ["app", "verdict"])
+  let deliveriesWithoutID = CounterFamily(
+    "receiptd_deliveries_without_id_total",
+    "Receipts that the destination accepted without naming an import id.", labels: ["app"])
   let lookUps = CounterFamily(
     "receiptd_lookups_total", "Look-ups of what a purchase lacks, by what came of them.",
     labels: ["app", "result"])
@@ -56,13 +59,14 @@ final class Metrics: Sendable {
 
   func attempted(app: String, verdict: Verdict, milliseconds: Int64) {
     deliveries.increment(app, verdict.label)
+    if verdict.lacksImportID { deliveriesWithoutID.increment(app) }
     deliverySeconds.observe(Double(milliseconds) / 1000)
   }
 
   func write(to text: inout MetricsText) {
     for family in [
-      contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries, lookUps, requests,
-      alerts, logLinesLeftOut,
+      contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
+      deliveriesWithoutID, lookUps, requests, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }

@@ -19,6 +19,6 @@ public struct Expedite: StoreCommand {
     guard let breaker = store.breakers.byApp[app], breaker.state != .closed else { return }
     let until = store.now.advanced(byMilliseconds: pauseMilliseconds)
     try store.purchases.expedite(app: app, now: store.now, until: until)
-    store.changes.dueAt[app] = store.now
+    store.changes.note(anythingDueAt: store.now, of: app)
   }
 }

@@ -32,7 +32,7 @@ public struct FollowClock: StoreCommand {
       apps = try store.purchases.bringBack(to: store.now)
     }
     try store.lookUps.bringBack(to: store.now)
-    for app in apps { store.changes.dueAt[app] = store.now }
+    for app in apps { store.changes.note(anythingDueAt: store.now, of: app) }
     if !apps.isEmpty { store.changes.waitUntil = store.now }
     return apps.count
   }

@@ -118,15 +118,30 @@ public struct StepJob: StoreCommand {
     }
 
     mutating func release(in store: StoreSession) throws(SQLiteError) {
-      let planned = job.count(.planned)
-      let now = job.pace.take(now: store.now, atMost: min(StepJob.slice, planned))
-      guard now > 0 else { return }
-      for place in try store.jobs.planned(job, limit: now) {
+      guard job.count(.planned) > 0 else { return }
+      var places: [JobRows.Place] = []
+      for app in try store.jobs.plannedApps(job.row) {
+        let room = min(StepJob.slice, try room(app, in: store))
+        if room > 0 { places += try store.jobs.planned(job.row, app: app, limit: room) }
+      }
+      places.sort { $0.position < $1.position }
+      let now = job.pace.take(now: store.now, atMost: min(StepJob.slice, places.count))
+      for place in places.prefix(now) {
         let (outcome, reason) = try change(place.purchaseRow, in: store)
         try store.jobs.set(outcome, reason, job: job.row, position: place.position)
         count(outcome, reason, 1)
-        job.releasedTo = place.position
       }
+    }
+
+    /// How many receipts of an app may be changed now.
+    private func room(_ app: String, in store: StoreSession) throws(SQLiteError) -> Int {
+      // What is not sent needs no room: a cancellation, or a receipt that is skipped without its app.
+      guard job.request.kind != .cancel, let rules = store.rules(of: app) else { return StepJob.slice }
+      return JobRoom(
+        store.breakers.byApp[app], window: rules.replayWindow, now: store.now,
+        replaysDue: try store.jobs.replaysDue(app: app, now: store.now, limit: rules.replayWindow),
+        hasDue: try store.jobs.hasDue(app: app, now: store.now)
+      ).count
     }
 
     private func change(

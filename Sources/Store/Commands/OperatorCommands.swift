@@ -55,6 +55,7 @@ public struct ReplayReceipt: StoreCommand {
     receipt.reason = nil
     receipt.waitUntil = nil
     receipt.deliveredAt = nil
+    receipt.isReplay = true
     receipt.readyAt = receipt.readyAt ?? store.now
     store.restartBudget(of: &receipt, app: record.app, at: max(dueAt, store.now))
     try store.write(receipt, to: &record, from: old)
@@ -135,6 +136,7 @@ public struct CompleteReceipt: StoreCommand {
     receipt.state = .pending
     receipt.reason = nil
     receipt.waitUntil = nil
+    receipt.isReplay = true
     receipt.readyAt = store.now
     store.restartBudget(of: &receipt, app: record.app, at: store.now)
     try store.write(receipt, to: &record, from: old)

@@ -8,28 +8,46 @@ public struct AttemptReport: Sendable, Equatable {
   public var startedAt: Timestamp
   public var durationMilliseconds: Int64
   public var status: Int64?
-  /// Why there is no whole answer; one word.
+  /// Why there is no whole answer, or why a success status accepted nothing; one word.
   public var error: String?
+  /// The address that the error is about, and what was said of it.
+  public var detail: String?
   /// Whether it was sent and not answered: it may have arrived.
   public var isAmbiguous: Bool
   /// The beginning of the answer.
   public var response: [UInt8]
 
   public init(
-    startedAt: Timestamp, durationMilliseconds: Int64, status: Int64?, error: String?, isAmbiguous: Bool,
-    response: [UInt8]
+    startedAt: Timestamp, durationMilliseconds: Int64, status: Int64?, error: String?,
+    detail: String? = nil, isAmbiguous: Bool, response: [UInt8]
   ) {
     self.startedAt = startedAt
     self.durationMilliseconds = durationMilliseconds
     self.status = status
     self.error = error
+    self.detail = detail
     self.isAmbiguous = isAmbiguous
     self.response = response
+  }
+
+  /// Whether the destination accepted the receipt.
+  public var isAcceptance: Bool { status.map { (200...299).contains($0) } ?? false && !isHiddenRefusal }
+
+  /// Whether a success status hid that nothing was accepted.
+  private var isHiddenRefusal: Bool { error == Reason.htmlAnswer.text || error == Reason.errorAnswer.text }
+
+  /// Why the attempt failed, as far as it did.
+  public var cause: Reason {
+    if isHiddenRefusal, let error { return Reason(error) }
+    return status.map { .status(Int(clamping: $0)) } ?? Reason(error ?? "no_answer")
   }
 }
 
 /// Logs a try, moves its receipt on, and keeps the app's breaker, all at once.
 public struct RecordAttempt: StoreCommand {
+  /// The error of an attempt that receiptd ended at its own stop.
+  public static let cutShort = "cancelled"
+
   public var row: Int64
   public var app: String
   public var report: AttemptReport
@@ -64,15 +82,22 @@ public struct RecordAttempt: StoreCommand {
       receipt.importID = record.purchase.isErased ? nil : importID
       receipt.deliveredAt = store.now
       receipt.nextAttemptAt = nil
+      receipt.lastCause = nil
+      receipt.isReplay = false
     case .retry(let at, let spent):
       if spent {
         receipt.attempts += 1
         receipt.spentTries += 1
       }
-      if receipt.state == .pending { receipt.nextAttemptAt = at }
+      guard receipt.state == .pending else { break }
+      receipt.nextAttemptAt = at
+      // An attempt that was cut short by a stop says nothing about the destination.
+      if report.status != nil || report.error != Self.cutShort { receipt.lastCause = report.cause }
     case .failed(let reason):
       receipt.attempts += 1
       guard receipt.state == .pending else { break }
+      receipt.lastCause = report.cause
+      receipt.isReplay = false
       receipt.state = .failed
       receipt.reason = reason
       receipt.nextAttemptAt = nil
@@ -100,20 +125,24 @@ public struct GiveUp: StoreCommand {
     self.rows = rows
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
+  /// How many receipts were given up, and when the oldest of them was made.
+  public func apply(to store: StoreSession) throws(SQLiteError) -> (count: Int, madeSince: Timestamp)? {
     var count = 0
+    var madeSince = store.now
     for row in rows {
       guard let old = try store.purchases.find(row: row), old.receipt?.state == .pending else { continue }
       var record = old
       record.receipt?.state = .failed
       record.receipt?.reason = .gaveUp
       record.receipt?.nextAttemptAt = nil
+      record.receipt?.isReplay = false
       record.updatedAt = store.now
       try store.purchases.update(record, from: old)
       store.changes.note(record)
       count += 1
+      if let receipt = record.receipt { madeSince = min(madeSince, receipt.createdAt) }
     }
-    return count
+    return count > 0 ? (count, madeSince) : nil
   }
 }
 

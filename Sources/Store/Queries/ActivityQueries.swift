@@ -24,7 +24,7 @@ extension StoreReader {
   public func recentAttempts(limit: Int) throws(SQLiteError) -> [RecentAttempt] {
     try connection.prepare(
       """
-      SELECT p.app, p.receipt_id, a.at, a.duration_ms, a.status, a.error, a.ambiguous
+      SELECT p.app, p.receipt_id, a.at, a.duration_ms, a.status, a.error, a.ambiguous, a.detail
       FROM attempts a JOIN purchases p ON p.row_id = a.purchase_row ORDER BY a.row_id DESC LIMIT ?1
       """
     ).all([.integer(Int64(limit))]) { row throws(SQLiteError) in
@@ -32,8 +32,8 @@ extension StoreReader {
         app: try row.text(0), receiptID: try row.optionalText(1),
         report: AttemptReport(
           startedAt: Timestamp(unixMilliseconds: row.integer(2)), durationMilliseconds: row.integer(3),
-          status: row.optionalInteger(4), error: try row.optionalText(5), isAmbiguous: row.flag(6),
-          response: []))
+          status: row.optionalInteger(4), error: try row.optionalText(5), detail: try row.optionalText(7),
+          isAmbiguous: row.flag(6), response: []))
     }
   }
 

@@ -3,6 +3,23 @@
 public import Domain
 public import SQLite
 
+/// How many receipts of one app failed for one reason and one cause.
+public struct FailureCount: Sendable, Equatable {
+  public var reason: String
+  /// Why the last attempt failed; empty where none was made.
+  public var cause: String
+  public var count: Int64
+  /// When the oldest of them was made, as far as that is known.
+  public var madeSince: Timestamp?
+
+  public init(reason: String, cause: String, count: Int64, madeSince: Timestamp? = nil) {
+    self.reason = reason
+    self.cause = cause
+    self.count = count
+    self.madeSince = madeSince
+  }
+}
+
 extension StoreReader {
   /// What was told to everyone.
   public func alerts() throws(SQLiteError) -> [AlertRecord] {
@@ -31,12 +48,33 @@ extension StoreReader {
     return failures
   }
 
-  /// How many receipts of each app stand as failed now, by reason.
-  public func failedNow() throws(SQLiteError) -> [String: [String: Int64]] {
-    var groups: [String: [String: Int64]] = [:]
-    try connection.prepare("SELECT app, reason, count FROM receipt_counts WHERE state = 'failed'")
-      .forEach { row throws(SQLiteError) in
-        groups[try row.text(0), default: [:]][try row.text(1)] = row.integer(2)
+  /// The receipts of each app that are failed now, by reason and cause.
+  public func failedNow() throws(SQLiteError) -> [String: [FailureCount]] {
+    var groups: [String: [FailureCount]] = [:]
+    try connection.prepare(
+      "SELECT app, reason, last_cause, count FROM receipt_counts WHERE state = 'failed' AND count > 0"
+    ).forEach { row throws(SQLiteError) in
+      groups[try row.text(0), default: []].append(
+        FailureCount(reason: try row.text(1), cause: try row.text(2), count: row.integer(3)))
+    }
+    return groups
+  }
+
+  static let recentFailuresSQL = """
+    SELECT app, reason, last_cause, sum(count), min(made_since) FROM failure_counts WHERE minute >= ?1
+    GROUP BY app, reason, last_cause
+    """
+
+  /// The receipts of each app that failed since then, to the minute, by reason and cause.
+  public func recentFailures(since: Timestamp) throws(SQLiteError) -> [String: [FailureCount]] {
+    var groups: [String: [FailureCount]] = [:]
+    try connection.prepare(Self.recentFailuresSQL)
+      .forEach([.integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
+        row throws(SQLiteError) in
+        groups[try row.text(0), default: []].append(
+          FailureCount(
+            reason: try row.text(1), cause: try row.text(2), count: row.integer(3),
+            madeSince: row.timestamp(4)))
       }
     return groups
   }

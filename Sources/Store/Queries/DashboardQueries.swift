@@ -23,10 +23,12 @@ public struct DeliveryCount: Sendable, Equatable {
   }
 }
 
-/// Failed receipts of one app that failed for one reason.
+/// Failed receipts of one app that failed for one reason and one cause.
 public struct FailureGroup: Sendable, Equatable {
   public var app: String
   public var reason: String
+  /// Why the last attempt failed; nil where none was made.
+  public var cause: String?
   public var count: Int64
   /// When the oldest and the newest of them were made.
   public var oldest: Timestamp?
@@ -41,10 +43,12 @@ extension StoreReader {
     """
   static let oldestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
+      AND last_cause IS ?4
     ORDER BY receipt_id LIMIT 1
     """
   static let newestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
+      AND last_cause IS ?4
     ORDER BY receipt_id DESC LIMIT 1
     """
 
@@ -63,20 +67,27 @@ extension StoreReader {
 
   /// The groups of failed receipts, the largest first.
   public func failures(
-    app: String? = nil, reason: String? = nil, limit: Int
+    app: String? = nil, reason: String? = nil, cause: String? = nil, limit: Int
   ) throws(SQLiteError) -> [FailureGroup] {
     var groups = try connection.prepare(
       """
-      SELECT app, reason, count FROM receipt_counts
+      SELECT app, reason, last_cause, count FROM receipt_counts
       WHERE state = 'failed' AND count > 0 AND app = coalesce(?1, app) AND reason = coalesce(?2, reason)
-      ORDER BY count DESC, app, reason LIMIT ?3
+        AND last_cause = coalesce(?4, last_cause)
+      ORDER BY count DESC, app, reason, last_cause LIMIT ?3
       """
-    ).all([.optional(app), .optional(reason), .integer(Int64(limit))]) { row throws(SQLiteError) in
-      FailureGroup(app: try row.text(0), reason: try row.text(1), count: row.integer(2))
+    ).all([.optional(app), .optional(reason), .integer(Int64(limit)), .optional(cause)]) {
+      row throws(SQLiteError) in
+      let cause = try row.text(2)
+      return FailureGroup(
+        app: try row.text(0), reason: try row.text(1), cause: cause.isEmpty ? nil : cause,
+        count: row.integer(3))
     }
     for index in groups.indices {
       let reason: Value = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
-      let values: [Value] = [.text(groups[index].app), .text(ReceiptState.failed.rawValue), reason]
+      let values: [Value] = [
+        .text(groups[index].app), .text(ReceiptState.failed.rawValue), reason, .optional(groups[index].cause),
+      ]
       func moment(_ sql: String) throws(SQLiteError) -> Timestamp? {
         try connection.prepare(sql).first(values) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
       }

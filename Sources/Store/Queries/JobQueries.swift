@@ -1,7 +1,7 @@
 // Jobs, as operators ask for them, and what whoever runs them has to know. A job's counts are kept, so asking
 // for it costs the same however many receipts it has.
 
-internal import Domain
+public import Domain
 public import SQLite
 
 /// Which jobs to list; what is nil does not restrict.
@@ -95,6 +95,32 @@ extension StoreReader {
       JobReceipt(
         position: row.integer(0), receiptID: try row.optionalText(1),
         outcome: JobOutcome(rawValue: try row.text(2)) ?? .gone, reason: try row.optionalText(3))
+    }
+  }
+
+  /// The apps of a job's receipts that had no turn yet.
+  public func plannedApps(ofJob row: Int64) throws(SQLiteError) -> [String] {
+    try connection.prepare(JobRow.plannedAppsSQL).all([.integer(row)]) { row throws(SQLiteError) in
+      try row.text(0)
+    }
+  }
+
+  /// How many replays of an app are due, up to a limit.
+  public func replaysDue(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> Int {
+    let count = try connection.prepare(JobRow.replaysDueSQL)
+      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in row.integer(0) }
+    return Int(clamping: count ?? 0)
+  }
+
+  /// The apps whose deliveries do not go, among those of a job's receipts that had no turn yet.
+  public func holds(_ job: Job, now: Timestamp) throws(SQLiteError) -> [(app: String, breaker: Breaker)] {
+    guard job.state == .running, job.request.kind != .cancel else { return [] }
+    let breakers = try breakers()
+    return try plannedApps(ofJob: job.row).compactMap { app in
+      guard let breaker = breakers[app], breaker.admission(now: now, probing: true) != .free else {
+        return nil
+      }
+      return (app, breaker)
     }
   }
 

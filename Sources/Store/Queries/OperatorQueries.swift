@@ -13,10 +13,12 @@ public struct ReceiptOutline: Sendable, Equatable {
   public var createdAt: Timestamp
 
   public var lastStatus: Int64?
+  /// Why the last attempt failed.
+  public var cause: Reason?
 
   public init(
     row: Int64, id: String, app: String, state: ReceiptState, reason: Reason?, createdAt: Timestamp,
-    lastStatus: Int64? = nil
+    lastStatus: Int64? = nil, cause: Reason? = nil
   ) {
     self.row = row
     self.id = id
@@ -25,6 +27,7 @@ public struct ReceiptOutline: Sendable, Equatable {
     self.reason = reason
     self.createdAt = createdAt
     self.lastStatus = lastStatus
+    self.cause = cause
   }
 }
 
@@ -50,8 +53,8 @@ extension StoreReader {
   private func outlines(rows: [Int64]) throws(SQLiteError) -> [ReceiptOutline] {
     let reading = try connection.prepare(
       """
-      SELECT receipt_id, app, state, reason, created_at, last_status, row_id FROM purchases
-      WHERE row_id = ?1 AND state IS NOT NULL
+      SELECT receipt_id, app, state, reason, created_at, last_status, row_id, last_cause
+      FROM purchases WHERE row_id = ?1 AND state IS NOT NULL
       """
     )
     var outlines: [ReceiptOutline] = []
@@ -66,7 +69,8 @@ extension StoreReader {
       row: row.integer(6), id: try row.text(0), app: try row.text(1),
       state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
       reason: try row.optionalText(3).map(Reason.init),
-      createdAt: Timestamp(unixMilliseconds: row.integer(4)), lastStatus: row.optionalInteger(5))
+      createdAt: Timestamp(unixMilliseconds: row.integer(4)), lastStatus: row.optionalInteger(5),
+      cause: try row.optionalText(7).map(Reason.init))
   }
 
   /// How many receipts of an app were delivered since then, to the minute. Counted for eight days.

@@ -43,6 +43,11 @@ extension ReceiptFilter {
     add("+app = ?", app.map(Value.text))
     add("+state = ?", state.map { .text($0.rawValue) })
     add("+reason IS ?", reason.map { $0.isEmpty ? .null : .text($0) })
+    add("+last_cause IS ?", cause.map { $0.isEmpty ? .null : .text($0) })
+    if lacksImportID {
+      let delivered = Value.text(ReceiptState.delivered.rawValue)
+      add("+import_id IS NULL AND +user_id IS NOT NULL AND +state = ?", delivered)
+    }
     add("+receipt_id > ?", .text(bounds.lower))
     add("+receipt_id < ?", .text(bounds.upper))
     return conditions
@@ -60,15 +65,25 @@ extension ReceiptFilter {
 
   func includes(_ group: CountRows.Group) -> Bool {
     (app == nil || app == group.app) && (state == nil || state?.rawValue == group.state)
-      && (reason == nil || reason == group.reason)
+      && (reason == nil || reason == group.reason) && (cause == nil || cause == group.cause)
+      && (!lacksImportID || group.state == ReceiptState.delivered.rawValue)
   }
 }
 
 extension StoreReader {
   static let groupSQL = """
     SELECT receipt_id, row_id FROM purchases
-    WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND receipt_id > ?4 AND receipt_id < ?5
-    ORDER BY receipt_id DESC LIMIT ?6
+    WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND receipt_id > ?5
+      AND receipt_id < ?6
+    ORDER BY receipt_id DESC LIMIT ?7
+    """
+  /// The terms of the partial index `purchases_without_import_id`; the others only keep the places of the
+  /// parameters.
+  static let withoutImportIDSQL = """
+    SELECT receipt_id, row_id FROM purchases INDEXED BY purchases_without_import_id
+    WHERE app = ?1 AND state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL
+      AND +state = ?2 AND +reason IS ?3 AND +last_cause IS ?4 AND receipt_id > ?5 AND receipt_id < ?6
+    ORDER BY receipt_id DESC LIMIT ?7
     """
 
   /// - Returns: at most `limit` places, newest first.
@@ -78,7 +93,7 @@ extension StoreReader {
       let values = ([narrow] + filter.rest).flatMap(\.values) + [.integer(Int64(limit))]
       return try connection.prepare(sql).all(values, Self.place)
     }
-    let reading = try connection.prepare(Self.groupSQL)
+    let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
     let upper = filter.bounds.upper
     var lower = filter.bounds.lower
     var found: [ReceiptPlace] = []
@@ -98,9 +113,12 @@ extension StoreReader {
     ReceiptPlace(id: try row.text(0), row: row.integer(1))
   }
 
-  /// A group as the first three values of `groupSQL`.
+  /// A group as the first four values of `groupSQL`.
   static func values(of group: CountRows.Group) -> [Value] {
-    [.text(group.app), .text(group.state), group.reason.isEmpty ? .null : .text(group.reason)]
+    [
+      .text(group.app), .text(group.state), group.reason.isEmpty ? .null : .text(group.reason),
+      group.cause.isEmpty ? .null : .text(group.cause),
+    ]
   }
 
   /// - Returns: nil when the filter names nothing that is looked up by an index of its own.
@@ -115,9 +133,15 @@ extension StoreReader {
 
   /// The groups that a filter touches.
   func groups(_ filter: ReceiptFilter) throws(SQLiteError) -> [CountRows.Group] {
-    try connection.prepare("SELECT app, state, reason FROM receipt_counts WHERE count > 0")
-      .all { row throws(SQLiteError) in
-        CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2))
-      }.filter(filter.includes)
+    try connection.prepare("SELECT app, state, reason, last_cause FROM receipt_counts WHERE count > 0")
+      .all { row throws(SQLiteError) in try CountRows.Group(row) }.filter(filter.includes)
+  }
+}
+
+extension CountRows.Group {
+  /// From `app, state, reason, last_cause` of `receipt_counts`.
+  init(_ row: Row) throws(SQLiteError) {
+    self.init(
+      app: try row.text(0), state: try row.text(1), reason: try row.text(2), cause: try row.text(3))
   }
 }

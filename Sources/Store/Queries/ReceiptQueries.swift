@@ -10,9 +10,13 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var state: ReceiptState?
   public var userID: String?
   public var reason: String?
+  /// Why the last attempt failed, such as `timeout` or `http_503`; empty for those without a failed attempt.
+  public var cause: String?
   /// Any id of what was bought: the subscription's, or the checkout session's.
   public var objectID: String?
   public var importID: String?
+  /// Only delivered ones whose answer named no import id; not those of erased users.
+  public var lacksImportID = false
   /// Made at or after.
   public var since: Timestamp?
   /// Made before.
@@ -79,7 +83,7 @@ extension StoreReader {
     guard let record = try receipt(id: id) else { return nil }
     let attempts = try connection.prepare(
       """
-      SELECT number, at, duration_ms, status, error, ambiguous, response FROM attempts
+      SELECT number, at, duration_ms, status, error, ambiguous, response, detail FROM attempts
       WHERE purchase_row = ?1 ORDER BY number
       """
     ).all([.integer(record.rowID)]) { row throws(SQLiteError) in
@@ -87,8 +91,8 @@ extension StoreReader {
         number: row.integer(0),
         report: AttemptReport(
           startedAt: Timestamp(unixMilliseconds: row.integer(1)), durationMilliseconds: row.integer(2),
-          status: row.optionalInteger(3), error: try row.optionalText(4), isAmbiguous: row.flag(5),
-          response: row.blob(6)))
+          status: row.optionalInteger(3), error: try row.optionalText(4), detail: try row.optionalText(7),
+          isAmbiguous: row.flag(5), response: row.blob(6)))
     }
     let events = try events(ofPurchase: record.rowID, limit: 1000)
     var context: ContextSummary?

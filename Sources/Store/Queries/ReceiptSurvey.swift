@@ -4,11 +4,13 @@
 public import Domain
 public import SQLite
 
-/// Receipts of one app, state, reason and last answer.
+/// Receipts of one app, state, reason, last cause and last answer.
 public struct ReceiptGroup: Sendable, Equatable {
   public var app: String
   public var state: ReceiptState
   public var reason: Reason?
+  /// Why the last attempt failed.
+  public var cause: Reason?
   /// What the destination answered last.
   public var lastStatus: Int64?
   public var count: Int
@@ -20,6 +22,7 @@ public struct ReceiptGroup: Sendable, Equatable {
     app = receipt.app
     state = receipt.state
     reason = receipt.reason
+    cause = receipt.cause
     lastStatus = receipt.lastStatus
     count = 1
     oldest = receipt.createdAt
@@ -32,6 +35,7 @@ public struct ReceiptGroup: Sendable, Equatable {
     app = group.app
     state = ReceiptState(rawValue: group.state) ?? .failed
     reason = group.reason.isEmpty ? nil : Reason(group.reason)
+    cause = group.cause.isEmpty ? nil : Reason(group.cause)
     self.lastStatus = lastStatus
     self.count = count
     self.oldest = oldest
@@ -39,7 +43,8 @@ public struct ReceiptGroup: Sendable, Equatable {
   }
 
   private func isLike(_ other: ReceiptGroup) -> Bool {
-    app == other.app && state == other.state && reason == other.reason && lastStatus == other.lastStatus
+    app == other.app && state == other.state && reason == other.reason && cause == other.cause
+      && lastStatus == other.lastStatus
   }
 
   /// Adds to the group that it belongs to, or as a new one.
@@ -56,8 +61,9 @@ extension StoreReader {
   static let surveySQL = """
     SELECT last_status, count(*), min(created_at), max(created_at), max(receipt_id) FROM (
       SELECT last_status, created_at, receipt_id FROM purchases
-      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND receipt_id > ?4 AND receipt_id < ?5
-      ORDER BY receipt_id LIMIT ?6)
+      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND receipt_id > ?5
+        AND receipt_id < ?6
+      ORDER BY receipt_id LIMIT ?7)
     GROUP BY last_status
     """
 
@@ -68,7 +74,7 @@ extension StoreReader {
   ) throws(SQLiteError) -> [ReceiptGroup] {
     var groups: [ReceiptGroup] = []
     var counted = 0
-    if limit == nil, !filter.isNarrow {
+    if limit == nil, !filter.isNarrow, !filter.lacksImportID {
       for group in try self.groups(filter) {
         var lower = filter.bounds.lower
         while true {
@@ -115,14 +121,9 @@ extension StoreReader {
   /// How many receipts there are in the groups that a filter touches; more than it chooses, if anything.
   public func countAtMost(_ filter: ReceiptFilter) throws(SQLiteError) -> Int {
     let counts = try connection.prepare(
-      "SELECT app, state, reason, count FROM receipt_counts WHERE count > 0"
+      "SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count > 0"
     )
-    .all { row throws(SQLiteError) in
-      (
-        CountRows.Group(app: try row.text(0), state: try row.text(1), reason: try row.text(2)),
-        Int(clamping: row.integer(3))
-      )
-    }
+    .all { row throws(SQLiteError) in (try CountRows.Group(row), Int(clamping: row.integer(4))) }
     return counts.reduce(0) { filter.includes($1.0) ? $0 + $1.1 : $0 }
   }
 }

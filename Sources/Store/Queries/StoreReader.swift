@@ -25,7 +25,8 @@ public final class StoreReader {
       dueRows = try connection.prepare(
         """
         SELECT row_id FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 ORDER BY next_attempt_at LIMIT ?3
+        WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
+        ORDER BY next_attempt_at LIMIT ?3
         """)
       due = try connection.prepare(
         """
@@ -35,13 +36,14 @@ public final class StoreReader {
       nextDue = try connection.prepare(
         """
         SELECT min(next_attempt_at) FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2
+        WHERE app = ?1 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
         """
       )
       givenUp = try connection.prepare(
         """
         SELECT row_id, retry_since, paused_base_ms FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND next_attempt_at <= ?2 AND attempts > 0 AND retry_since <= ?3
+        WHERE app = ?1 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2 AND attempts > 0
+          AND retry_since <= ?3
         ORDER BY next_attempt_at LIMIT ?4
         """)
       status = try connection.prepare(
@@ -69,7 +71,10 @@ public final class StoreReader {
         """
         SELECT min(retry_since) FROM (
           SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                         ORDER BY next_attempt_at LIMIT 1)
+                           AND is_replay = 0 ORDER BY next_attempt_at LIMIT 1)
+          UNION ALL
+          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
+                           AND is_replay = 1 ORDER BY next_attempt_at LIMIT 1)
           UNION ALL
           SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
                            AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
@@ -98,10 +103,19 @@ public final class StoreReader {
     return receipts
   }
 
-  /// The rows of an app's receipts that are due, the longest overdue first.
+  /// The rows of an app's receipts that are due, new ones before replays, the longest overdue first.
   public func dueRows(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [Int64] {
-    try dueRows.all([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in
-      row.integer(0)
+    let new = try dueRows(app: app, isReplay: false, now: now, limit: limit)
+    guard new.count < limit else { return new }
+    return try new + dueRows(app: app, isReplay: true, now: now, limit: limit - new.count)
+  }
+
+  /// The rows of an app's new receipts, or of its replays, that are due, the longest overdue first.
+  public func dueRows(
+    app: String, isReplay: Bool, now: Timestamp, limit: Int
+  ) throws(SQLiteError) -> [Int64] {
+    try dueRows.all([.text(app), .time(now), .integer(Int64(limit)), .flag(isReplay)]) {
+      row throws(SQLiteError) in row.integer(0)
     }
   }
 
@@ -114,19 +128,28 @@ public final class StoreReader {
     }
   }
 
-  /// When the next receipt of an app comes due after a moment.
-  public func nextDue(app: String, after now: Timestamp) throws(SQLiteError) -> Timestamp? {
-    try nextDue.first([.text(app), .time(now)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  /// When the next new receipt, or the next replay, of an app comes due after a moment.
+  public func nextDue(
+    app: String, isReplay: Bool, after now: Timestamp
+  ) throws(SQLiteError) -> Timestamp? {
+    try nextDue.first([.text(app), .time(now), .flag(isReplay)]) { row throws(SQLiteError) in
+      row.timestamp(0)
+    } ?? nil
   }
 
   /// Due receipts of an app that were tried before, whose budget began before `cutoff`.
   public func overdue(
     app: String, now: Timestamp, cutoff: Timestamp, limit: Int
   ) throws(SQLiteError) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
-    try givenUp.all([.text(app), .time(now), .time(cutoff), .integer(Int64(limit))]) {
-      row throws(SQLiteError) in
-      (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
+    var found: [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] = []
+    for isReplay in [false, true] where found.count < limit {
+      found += try givenUp.all([
+        .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
+      ]) { row throws(SQLiteError) in
+        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
+      }
     }
+    return found
   }
 
   /// Every app's breaker.
@@ -188,12 +211,12 @@ public final class StoreReader {
     }
     let miscounted = try connection.prepare(
       """
-      SELECT app, state, reason FROM (
-        SELECT app, state, reason, count FROM receipt_counts WHERE count <> 0
+      SELECT app, state, reason || iif(last_cause = '', '', ' ' || last_cause) FROM (
+        SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count <> 0
         UNION ALL
-        SELECT app, state, coalesce(reason, ''), -count(*) FROM purchases
-        WHERE state IS NOT NULL GROUP BY app, state, reason)
-      GROUP BY 1, 2, 3 HAVING sum(count) <> 0
+        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), -count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY app, state, reason, last_cause)
+      GROUP BY app, state, reason, last_cause HAVING sum(count) <> 0
       """
     ).all { row throws(SQLiteError) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"

@@ -12,10 +12,10 @@ final class BreakerRows {
   init(_ connection: Connection) throws(SQLiteError) {
     saving = try connection.prepare(
       """
-      INSERT INTO breakers (app, state, failures, probe_at, rest_until, since, cause, paused_ms)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      INSERT INTO breakers (app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       ON CONFLICT (app) DO UPDATE SET state = ?2, failures = ?3, probe_at = ?4, rest_until = ?5, since = ?6,
-        cause = ?7, paused_ms = ?8
+        cause = ?7, paused_ms = ?8, detail = ?9
       """)
     byApp = try Self.all(connection)
   }
@@ -23,12 +23,13 @@ final class BreakerRows {
   static func all(_ connection: Connection) throws(SQLiteError) -> [String: Breaker] {
     var breakers: [String: Breaker] = [:]
     let reading = try connection.prepare(
-      "SELECT app, state, failures, probe_at, rest_until, since, cause, paused_ms FROM breakers")
+      "SELECT app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail FROM breakers")
     try reading.forEach { row throws(SQLiteError) in
       breakers[try row.text(0)] = Breaker(
         state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
         probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
-        cause: try row.optionalText(6).map(Reason.init), pausedMilliseconds: row.integer(7))
+        cause: try row.optionalText(6).map(Reason.init), detail: try row.optionalText(8),
+        pausedMilliseconds: row.integer(7))
     }
     return breakers
   }
@@ -38,7 +39,7 @@ final class BreakerRows {
     try saving.run([
       .text(app), .text(breaker.state.rawValue), .integer(Int64(breaker.failures)), .time(breaker.probeAt),
       .time(breaker.restUntil), .time(breaker.since), .optional(breaker.cause?.text),
-      .integer(breaker.pausedMilliseconds),
+      .integer(breaker.pausedMilliseconds), .optional(breaker.detail),
     ])
     byApp[app] = breaker
   }

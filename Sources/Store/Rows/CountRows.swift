@@ -12,6 +12,15 @@ final class CountRows {
     var state: String
     /// Empty where there is none.
     var reason: String
+    /// Why the last attempt failed; empty when it did not.
+    var cause = ""
+  }
+
+  /// Receipts of one app that failed for one reason.
+  private struct Failure: Hashable {
+    var app: String
+    var reason: String
+    var cause: String
   }
 
   /// For how long deliveries are counted by minute: a week, and a day to look at it.
@@ -20,6 +29,7 @@ final class CountRows {
 
   private var changes: [Group: Int64] = [:]
   private var ends: [String: (delivered: Int64, failed: Int64)] = [:]
+  private var failures: [Failure: (count: Int64, madeSince: Int64)] = [:]
   private var nextPurchase: Int64 = 1
   private var isNumberTaken = false
 
@@ -27,22 +37,32 @@ final class CountRows {
   private let writingNext: Statement
   private let counting: Statement
   private let countingEnds: Statement
+  private let countingFailures: Statement
   private let forgettingEnds: Statement
+  private let forgettingFailures: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
     readingNext = try connection.prepare("SELECT next FROM sequences WHERE name = 'purchases'")
     writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
     counting = try connection.prepare(
       """
-      INSERT INTO receipt_counts (app, state, reason, count) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (app, state, reason) DO UPDATE SET count = count + ?4
+      INSERT INTO receipt_counts (app, state, reason, last_cause, count) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (app, state, reason, last_cause) DO UPDATE SET count = count + ?5
       """)
     countingEnds = try connection.prepare(
       """
       INSERT INTO delivery_counts (minute, app, delivered, failed) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (minute, app) DO UPDATE SET delivered = delivered + ?3, failed = failed + ?4
       """)
+    countingFailures = try connection.prepare(
+      """
+      INSERT INTO failure_counts (minute, app, reason, last_cause, count, made_since)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (minute, app, reason, last_cause)
+        DO UPDATE SET count = count + ?5, made_since = min(made_since, ?6)
+      """)
     forgettingEnds = try connection.prepare("DELETE FROM delivery_counts WHERE minute < ?1")
+    forgettingFailures = try connection.prepare("DELETE FROM failure_counts WHERE minute < ?1")
   }
 
   /// A transaction begins. What an earlier one gathered and did not write was undone with it; another process
@@ -50,6 +70,7 @@ final class CountRows {
   func begin() throws(SQLiteError) {
     changes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
+    failures.removeAll(keepingCapacity: true)
     isNumberTaken = false
     nextPurchase = try readingNext.first { row throws(SQLiteError) in row.integer(0) } ?? 1
   }
@@ -62,21 +83,29 @@ final class CountRows {
   }
 
   /// A receipt came into being, moved, or went: its group before and after.
-  func move(from old: Group?, to new: Group?) {
+  /// - Parameter madeAt: when the receipt was made; needed where it may fail.
+  func move(from old: Group?, to new: Group?, madeAt: Timestamp? = nil) {
     guard old != new else { return }
     if let old { changes[old, default: 0] -= 1 }
     guard let new else { return }
     changes[new, default: 0] += 1
     guard new.state != old?.state else { return }
     if new.state == ReceiptState.delivered.rawValue { ends[new.app, default: (0, 0)].delivered += 1 }
-    if new.state == ReceiptState.failed.rawValue { ends[new.app, default: (0, 0)].failed += 1 }
+    guard new.state == ReceiptState.failed.rawValue else { return }
+    ends[new.app, default: (0, 0)].failed += 1
+    let made = madeAt?.unixMilliseconds ?? 0
+    let failure = Failure(app: new.app, reason: new.reason, cause: new.cause)
+    let known = failures[failure] ?? (0, made)
+    failures[failure] = (known.count + 1, min(known.madeSince, made))
   }
 
   /// The transaction is about to be committed.
   func end(now: Timestamp) throws(SQLiteError) {
     if isNumberTaken { try writingNext.run([.integer(nextPurchase)]) }
     for (group, change) in changes where change != 0 {
-      try counting.run([.text(group.app), .text(group.state), .text(group.reason), .integer(change)])
+      try counting.run([
+        .text(group.app), .text(group.state), .text(group.reason), .text(group.cause), .integer(change),
+      ])
     }
     let minute = now.unixMilliseconds / Self.minuteMilliseconds
     for (app, count) in ends {
@@ -84,12 +113,20 @@ final class CountRows {
         .integer(minute), .text(app), .integer(count.delivered), .integer(count.failed),
       ])
     }
+    for (failure, found) in failures {
+      try countingFailures.run([
+        .integer(minute), .text(failure.app), .text(failure.reason), .text(failure.cause),
+        .integer(found.count), .integer(found.madeSince),
+      ])
+    }
   }
 
   /// Forgets the deliveries of minutes that nobody asks for any more.
   func forgetDeliveries(now: Timestamp) throws(SQLiteError) {
     let since = now.advanced(byMilliseconds: -Self.deliveryCountsKeptMilliseconds)
-    try forgettingEnds.run([.integer(since.unixMilliseconds / Self.minuteMilliseconds)])
+    let minute = since.unixMilliseconds / Self.minuteMilliseconds
+    try forgettingEnds.run([.integer(minute)])
+    try forgettingFailures.run([.integer(minute)])
   }
 }
 
@@ -97,6 +134,8 @@ extension CountRows.Group {
   /// - Returns: nil without a receipt.
   init?(_ receipt: Receipt?, app: String) {
     guard let receipt else { return nil }
-    self.init(app: app, state: receipt.state.rawValue, reason: receipt.reason?.text ?? "")
+    self.init(
+      app: app, state: receipt.state.rawValue, reason: receipt.reason?.text ?? "",
+      cause: receipt.lastCause?.text ?? "")
   }
 }

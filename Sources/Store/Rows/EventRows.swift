@@ -68,8 +68,9 @@ final class AttemptRows {
   init(_ connection: Connection) throws(SQLiteError) {
     inserting = try connection.prepare(
       """
-      INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response)
-      SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM attempts WHERE purchase_row = ?1
+      INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, detail)
+      SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM attempts
+      WHERE purchase_row = ?1
       """)
   }
 
@@ -77,7 +78,7 @@ final class AttemptRows {
     try inserting.run([
       .integer(row), .time(attempt.startedAt), .integer(attempt.durationMilliseconds),
       .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),
-      .blob(Array(attempt.response.prefix(Self.responseBytesMax))),
+      .blob(Array(attempt.response.prefix(Self.responseBytesMax))), .optional(attempt.detail),
     ])
   }
 }

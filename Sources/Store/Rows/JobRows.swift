@@ -7,8 +7,8 @@ internal import SQLite
 /// How a `Job` stands in its columns.
 enum JobRow {
   static let columns = """
-    row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total, found_to, released_to,
-    next_at_ns, note, created_at, updated_at, ended_at
+    row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total, found_to, next_at_ns,
+    note, created_at, updated_at, ended_at
     """
 
   static func job(_ row: Row) throws(SQLiteError) -> Job {
@@ -24,10 +24,9 @@ enum JobRow {
         ratePerSecond: rate.map { Double($0) / 1000 }, priceID: try row.optionalText(6),
         actor: try row.text(8), reason: try row.optionalText(9)),
       total: Int(clamping: row.integer(10)), foundTo: try row.optionalText(11),
-      releasedTo: row.optionalInteger(12),
-      pace: Pace(perThousandSeconds: rate, nextAtNanoseconds: row.optionalInteger(13)),
-      note: try row.optionalText(14), createdAt: Timestamp(unixMilliseconds: row.integer(15)),
-      updatedAt: Timestamp(unixMilliseconds: row.integer(16)), endedAt: row.timestamp(17))
+      pace: Pace(perThousandSeconds: rate, nextAtNanoseconds: row.optionalInteger(12)),
+      note: try row.optionalText(13), createdAt: Timestamp(unixMilliseconds: row.integer(14)),
+      updatedAt: Timestamp(unixMilliseconds: row.integer(15)), endedAt: row.timestamp(16))
   }
 
   static func count(_ row: Row) throws(SQLiteError) -> JobCount {
@@ -37,6 +36,25 @@ enum JobRow {
       count: Int(clamping: row.integer(2)))
   }
 
+  static let plannedAppsSQL = """
+    SELECT DISTINCT app FROM job_receipts INDEXED BY job_receipts_planned
+    WHERE job_row = ?1 AND outcome = 'planned' ORDER BY app
+    """
+  static let plannedSQL = """
+    SELECT position, purchase_row FROM job_receipts INDEXED BY job_receipts_planned
+    WHERE job_row = ?1 AND app = ?2 AND outcome = 'planned' ORDER BY position LIMIT ?3
+    """
+  static let replaysDueSQL = """
+    SELECT count(*) FROM (
+      SELECT 1 FROM purchases
+      WHERE app = ?1 AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2 LIMIT ?3)
+    """
+  static let hasDueSQL = """
+    SELECT EXISTS (SELECT 1 FROM purchases
+                   WHERE app = ?1 AND state = 'pending' AND is_replay = 0 AND next_attempt_at <= ?2)
+      OR EXISTS (SELECT 1 FROM purchases
+                 WHERE app = ?1 AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2)
+    """
   static let countsSQL = "SELECT outcome, reason, count FROM job_counts WHERE job_row = ?1 AND count > 0"
 }
 
@@ -95,33 +113,49 @@ final class JobRows {
   func update(_ job: Job) throws(SQLiteError) {
     try statement(
       """
-      UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, released_to = ?5, next_at_ns = ?6, note = ?7,
-        updated_at = ?8, ended_at = ?9 WHERE row_id = ?1
+      UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, next_at_ns = ?5, note = ?6,
+        updated_at = ?7, ended_at = ?8 WHERE row_id = ?1
       """
     ).run([
       .integer(job.row), .text(job.state.rawValue), .integer(Int64(job.total)), .optional(job.foundTo),
-      .optional(job.releasedTo), .optional(job.pace.nextAtNanoseconds), .optional(job.note),
-      .time(job.updatedAt),
+      .optional(job.pace.nextAtNanoseconds), .optional(job.note), .time(job.updatedAt),
       .time(job.endedAt),
     ])
   }
 
   func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(SQLiteError) {
     try statement(
-      "INSERT INTO job_receipts (job_row, position, purchase_row, outcome) VALUES (?1, ?2, ?3, 'planned')"
+      """
+      INSERT INTO job_receipts (job_row, position, purchase_row, outcome, app)
+      VALUES (?1, ?2, ?3, 'planned', coalesce((SELECT app FROM purchases WHERE row_id = ?3), ''))
+      """
     ).run([.integer(job), .integer(position), .integer(purchaseRow)])
   }
 
-  /// The next receipts whose turn it is.
-  func planned(_ job: Job, limit: Int) throws(SQLiteError) -> [Place] {
-    try statement(
-      """
-      SELECT position, purchase_row FROM job_receipts WHERE job_row = ?1 AND position > ?2
-      ORDER BY position LIMIT ?3
-      """
-    ).all([.integer(job.row), .integer(job.releasedTo ?? Int64.min), .integer(Int64(limit))]) {
+  /// The apps of the receipts that had no turn yet.
+  func plannedApps(_ job: Int64) throws(SQLiteError) -> [String] {
+    try statement(JobRow.plannedAppsSQL).all([.integer(job)]) { row throws(SQLiteError) in try row.text(0) }
+  }
+
+  /// The next receipts of an app whose turn it is.
+  func planned(_ job: Int64, app: String, limit: Int) throws(SQLiteError) -> [Place] {
+    try statement(JobRow.plannedSQL).all([.integer(job), .text(app), .integer(Int64(limit))]) {
       row throws(SQLiteError) in Place(position: row.integer(0), purchaseRow: row.integer(1))
     }
+  }
+
+  /// How many replays of an app are due, new receipts aside, up to a limit.
+  func replaysDue(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> Int {
+    let count = try statement(JobRow.replaysDueSQL)
+      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in row.integer(0) }
+    return Int(clamping: count ?? 0)
+  }
+
+  /// Whether an app has any receipt that is due.
+  func hasDue(app: String, now: Timestamp) throws(SQLiteError) -> Bool {
+    try statement(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(SQLiteError) in
+      row.flag(0)
+    } ?? false
   }
 
   /// The purchase at a position, if it is under way because of the job.

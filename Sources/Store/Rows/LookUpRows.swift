@@ -29,7 +29,8 @@ final class LookUpRows {
     waiting = try connection.prepare(
       """
       SELECT row_id, receipt_id FROM purchases
-      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND receipt_id > ?3 ORDER BY receipt_id LIMIT ?4
+      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND receipt_id > ?3
+      ORDER BY receipt_id LIMIT ?4
       """)
     adding = try connection.prepare(
       """

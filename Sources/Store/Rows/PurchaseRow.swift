@@ -11,7 +11,7 @@ enum PurchaseRow {
     "happened_at",
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
-    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note",
+    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -28,7 +28,7 @@ enum PurchaseRow {
   /// The columns of a receipt that change after it was made.
   private static let deliveryColumns = [
     "updated_at", "state", "reason", "wait_until", "attempts", "spent_tries", "last_status", "import_id",
-    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note",
+    "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
   ]
 
   static let updateDeliverySQL: String = {
@@ -53,13 +53,16 @@ enum PurchaseRow {
     same.nextAttemptAt = receipt.nextAttemptAt
     same.deliveredAt = receipt.deliveredAt
     same.note = receipt.note
+    same.lastCause = receipt.lastCause
+    same.isReplay = receipt.isReplay
     guard same == receipt else { return nil }
     return [
       .time(record.updatedAt), .text(receipt.state.rawValue), .optional(receipt.reason?.text),
       .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentTries),
       .optional(receipt.lastStatus), .optional(receipt.importID), .time(receipt.retrySince),
       .integer(receipt.pausedBaseMilliseconds), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
-      .optional(receipt.note), .integer(record.rowID),
+      .optional(receipt.note), .optional(receipt.lastCause?.text), .flag(receipt.isReplay),
+      .integer(record.rowID),
     ]
   }
 
@@ -104,6 +107,8 @@ enum PurchaseRow {
     receipt.nextAttemptAt = row.timestamp(33)
     receipt.deliveredAt = row.timestamp(34)
     receipt.note = try row.optionalText(35)
+    receipt.lastCause = try row.optionalText(36).map(Reason.init)
+    receipt.isReplay = row.flag(37)
     return receipt
   }
 
@@ -126,7 +131,7 @@ enum PurchaseRow {
       .time(receipt?.retrySince),
       .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt),
       .time(receipt?.deliveredAt),
-      .optional(receipt?.note),
+      .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
     ]
   }
 

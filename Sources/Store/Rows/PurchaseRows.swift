@@ -14,6 +14,7 @@ final class PurchaseRows {
   private let ofCustomer: Statement
   private let userOfCustomer: Statement
   private let overdue: Statement
+  private let waitingAfter: Statement
   private let earliestWait: Statement
   private let inserting: Statement
   private let updating: Statement
@@ -52,17 +53,27 @@ final class PurchaseRows {
       ORDER BY row_id DESC LIMIT 1
       """)
     overdue = try connection.prepare(
-      "\(select) WHERE state = 'waiting' AND wait_until <= ?1 ORDER BY wait_until LIMIT ?2")
+      """
+      \(select) WHERE app = ?1 AND state = 'waiting' AND wait_until <= ?2 ORDER BY wait_until LIMIT ?3
+      """)
+    waitingAfter = try connection.prepare(
+      """
+      \(select) WHERE app = ?1 AND state = 'waiting' AND wait_until >= ?2
+        AND (wait_until > ?2 OR row_id > ?3)
+      ORDER BY wait_until, row_id LIMIT ?4
+      """)
     earliestWait = try connection.prepare(
-      "SELECT min(wait_until) FROM purchases WHERE state = 'waiting' AND wait_until IS NOT NULL")
+      "SELECT min(wait_until) FROM purchases WHERE app = ?1 AND state = 'waiting' AND wait_until IS NOT NULL")
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
-    deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 RETURNING app, state, reason")
+    deleting = try connection.prepare(
+      "DELETE FROM purchases WHERE row_id = ?1 RETURNING app, state, reason, last_cause")
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
-      WHERE app = ?1 AND state = 'pending' AND next_attempt_at > ?2 AND next_attempt_at <= ?3
+      WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
+        AND next_attempt_at <= ?3
       """)
     // The index of the groups begins with the app.
     let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
@@ -122,14 +133,22 @@ final class PurchaseRows {
     try userOfCustomer.first([.text(customer), .text(app)]) { row throws(SQLiteError) in try row.text(0) }
   }
 
-  /// Waiting ones whose wait has run out, the longest overdue first.
-  func overdue(now: Timestamp, limit: Int64) throws(SQLiteError) -> [PurchaseRecord] {
-    try overdue.all([.time(now), .integer(limit)], PurchaseRow.record)
+  /// An app's waiting ones whose wait has run out, the longest overdue first.
+  func overdue(app: String, now: Timestamp, limit: Int64) throws(SQLiteError) -> [PurchaseRecord] {
+    try overdue.all([.text(app), .time(now), .integer(limit)], PurchaseRow.record)
   }
 
-  /// When the next wait runs out.
-  func nextWait() throws(SQLiteError) -> Timestamp? {
-    try earliestWait.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  /// An app's waiting ones in the order of their waits, from a place on.
+  func waiting(
+    app: String, after place: (until: Timestamp, row: Int64), limit: Int64
+  ) throws(SQLiteError) -> [PurchaseRecord] {
+    try waitingAfter.all(
+      [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
+  }
+
+  /// When the next wait of an app runs out.
+  func nextWait(app: String) throws(SQLiteError) -> Timestamp? {
+    try earliestWait.first([.text(app)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
   }
 
   func insert(_ record: PurchaseRecord) throws(SQLiteError) {
@@ -151,7 +170,8 @@ final class PurchaseRows {
 
   private func note(from old: PurchaseRecord?, to new: PurchaseRecord) {
     counts.move(
-      from: old.flatMap { CountRows.Group($0.receipt, app: $0.app) }, to: .init(new.receipt, app: new.app))
+      from: old.flatMap { CountRows.Group($0.receipt, app: $0.app) }, to: .init(new.receipt, app: new.app),
+      madeAt: new.receipt?.createdAt)
     if let transition = ReceiptTransition(from: old, to: new, cause: cause) { transitions.append(transition) }
   }
 
@@ -165,7 +185,9 @@ final class PurchaseRows {
     try deleting.forEach([.integer(row)]) { row throws(SQLiteError) in
       guard let state = try row.optionalText(1) else { return }
       counts.move(
-        from: .init(app: try row.text(0), state: state, reason: try row.optionalText(2) ?? ""), to: nil)
+        from: .init(
+          app: try row.text(0), state: state, reason: try row.optionalText(2) ?? "",
+          cause: try row.optionalText(3) ?? ""), to: nil)
     }
   }
 
@@ -186,6 +208,8 @@ final class PurchaseRows {
 
   /// Makes an app's receipts that are due in a while due now.
   func expedite(app: String, now: Timestamp, until: Timestamp) throws(SQLiteError) {
-    try expediting.run([.text(app), .time(now), .time(until)])
+    for isReplay in [false, true] {
+      try expediting.run([.text(app), .time(now), .time(until), .flag(isReplay)])
+    }
   }
 }

@@ -54,6 +54,7 @@ extension FuzzTarget {
     let answer = DeliveryAnswer(
       status: collector.status,
       retryAfter: collector.headers.first { $0.name.lowercased() == "retry-after" }?.value,
+      contentType: collector.headers.first { $0.name.lowercased() == "content-type" }?.value,
       body: collector.body, failure: collector.refusal.map { .transient($0.rawValue) })
     try checkVerdict(on: answer)
   }
@@ -78,8 +79,10 @@ extension FuzzTarget {
     case .retry(_, let wait):
       if let wait { try hold(limits.contains(wait), "a wait of \(wait) ms") }
     case .coolDown(_, let wait): try hold(limits.contains(wait), "a rest of \(wait) ms")
-    case .misconfigured, .refused:
-      try hold(answer.status.map { (300...499).contains($0) } ?? false, "given up without an answer (R4)")
+    case .misconfigured:
+      try hold(answer.status.map { (200...499).contains($0) } ?? false, "paused without an answer (R4)")
+    case .refused:
+      try hold(answer.status.map { (400...499).contains($0) } ?? false, "given up without an answer (R4)")
     }
   }
 }

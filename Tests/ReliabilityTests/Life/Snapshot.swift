@@ -52,9 +52,9 @@ enum Promises {
       "R4: a count that is not the number of receipts",
       """
       SELECT count(*) FROM (
-        SELECT app, state, coalesce(reason, ''), count(*) FROM purchases
-          WHERE state IS NOT NULL GROUP BY 1, 2, 3
-        EXCEPT SELECT app, state, reason, count FROM receipt_counts)
+        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
+          WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4
+        EXCEPT SELECT app, state, reason, last_cause, count FROM receipt_counts)
       """
     ),
   ]

@@ -1,0 +1,30 @@
+// `--cause`: why the last attempt to deliver failed. A word that no receipt can have is refused, because an
+// empty list would look like good news.
+
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import Terminal
+
+enum CauseOption {
+  static let name = "cause"
+  static let spec = OptionSpec(
+    name, placeholder: "CAUSE",
+    help: "Only those whose last attempt failed so, such as timeout, connect_failed or http_503")
+
+  private static let words =
+    TransferFailure.allCases.map(\.rawValue) + [Reason.htmlAnswer.text, Reason.errorAnswer.text]
+
+  static func value(_ session: Session) throws -> String? {
+    guard let text = session.command.options[name] else { return nil }
+    if words.contains(text) || isStatus(text.dropFirst(5)) && text.hasPrefix("http_") { return text }
+    let near = isStatus(text[...]) ? "http_\(text)" : EditDistance.nearest(to: text, among: words)
+    let advice =
+      near.map { "did you mean '\($0)'?" } ?? "known are http_STATUS, \(words.joined(separator: ", "))"
+    throw session.usage("no attempt can fail with '\(DisplayText.clean(text))'; \(advice)")
+  }
+
+  private static func isStatus(_ text: Substring) -> Bool {
+    text.utf8.count == 3 && Int(text).map { (100...599).contains($0) } ?? false
+  }
+}

@@ -1,0 +1,56 @@
+// Success statuses that accept nothing, and those that name no import id, with the real programs.
+
+import Domain
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct AcceptanceTests {
+  private static func buy(_ checkout: Checkout, _ relay: Relay) throws {
+    try relay.post(checkout)
+    try relay.take(checkout.completed)
+  }
+
+  @Test("A login page counts as delivered: the app pauses instead, and delivers once the page is gone (R4)")
+  func loginPage() throws {
+    let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
+    try withRelay(app: app) { relay, destination in
+      destination.answerAll(
+        .status(200, headers: ["Content-Type": "text/html; charset=utf-8"], body: "<!doctype html><form>"))
+      let checkout = Checkout("login")
+      try Self.buy(checkout, relay)
+      try waitUntil("the app is paused") { try relay.breaker().state == .paused }
+      #expect(try relay.breaker().cause == .htmlAnswer)
+      let receipt = try #require(try relay.receipt(of: checkout.subscription))
+      #expect(receipt.state == .pending && receipt.attempts == 0, "no attempt is spent")
+      #expect(relay.log.contains("the destination refuses this configuration"))
+      destination.answerAll(.status(200, body: #"{"errors":["unknown api_key"]}"#))
+      try waitUntil("the errors are seen") { try relay.breaker().cause == .errorAnswer }
+      destination.answerAll(.taken)
+      let delivered = try relay.reaches(.delivered, checkout.subscription)
+      #expect(delivered.importID?.hasPrefix("imp-") == true && delivered.lastCause == nil)
+    }
+  }
+
+  @Test("A receipt without an import id is lost track of: it is counted, warned about and found")
+  func withoutID() throws {
+    try withRelay { relay, destination in
+      destination.answer(.status(204, body: ""), .taken)
+      let (silent, loud) = (Checkout("silent"), Checkout("loud"))
+      for checkout in [silent, loud] {
+        try Self.buy(checkout, relay)
+        try relay.reaches(.delivered, checkout.subscription)
+      }
+      #expect(try relay.metric(#"receiptd_deliveries_without_id_total{app="shop"}"#) == 1)
+      try waitUntil("it is warned about") { relay.log.contains("the answer names no import id") }
+      let list = try relay.operate(["receipts", "list", "--no-import-id", "--json"])
+      #expect(try list.end() == 0)
+      let said = TextFile.read(relay.directory.file("receiptctl.log"))
+      #expect(said.contains(silent.subscription) && !said.contains(loud.subscription))
+      let page = try relay.admin.request("GET", "/receipts?import_id=none").text
+      #expect(page.contains(try #require(try relay.receipt(of: silent.subscription)).id))
+      #expect(!page.contains(try #require(try relay.receipt(of: loud.subscription)).id))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Replays beside purchases of now, with the real programs.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog) struct ReplayLoadTests {
+  /// A relay whose database holds failed receipts, 60 of 100 of which can be replayed.
+  private static func withFailed(
+    app: JSONValue = [:], _ body: (Relay, Destination) throws -> Void
+  ) throws {
+    try withRelay(app: app) { relay, destination in
+      try relay.stop()
+      let start = SystemClock().wallMilliseconds - 15 * 86_400_000
+      try LargeDatabase.fill(
+        path: relay.databasePath, .init(receipts: 2000, failed: 1000), app: "shop", start: start)
+      try relay.start()
+      try body(relay, destination)
+    }
+  }
+
+  @Test("A replay of hundreds delays a purchase: it is next, however slow the destination is")
+  func purchaseIsNext() throws {
+    let app: JSONValue = ["delivery": ["concurrency": 4, "rate": 1000]]
+    try Self.withFailed(app: app) { relay, destination in
+      destination.answerAll(.late(200, .taken))
+      #expect(try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]).end() == 3)
+      _ = try destination.waitFor(requests: 12)
+      for number in 0..<3 {
+        let checkout = Checkout("now-\(number)")
+        try relay.post(checkout)
+        let before = destination.ledger.count
+        try relay.take(checkout.completed)
+        try relay.reaches(.delivered, checkout.subscription)
+        let entry = try #require(destination.ledger(of: checkout.subscription).first)
+        // A place is kept for it: what started meanwhile was under way already.
+        #expect(entry.number - before <= 8, "\(entry.number - before) replays came before it")
+      }
+      let pending = try relay.receipts { $0.state = .pending }.count
+      #expect(pending <= 20, "\(pending) receipts are released and not delivered")
+      let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.first)
+      #expect(job.count(.planned) > 400 && job.count(.delivered) > 0)
+    }
+  }
+
+  @Test("A job whose app is refused releases nothing more, says so, and goes on by itself")
+  func pausedApp() throws {
+    let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
+    try Self.withFailed(app: app) { relay, destination in
+      destination.answerAll(.status(403))
+      #expect(try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]).end() == 3)
+      try waitUntil("the app is paused") { try relay.breaker().state == .paused }
+      let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.first)
+      #expect(job.count(.planned) >= 560)
+      #expect(try relay.operate(["jobs", "show", job.id]).end() == 0)
+      let said = TextFile.read(relay.directory.file("receiptctl.log"))
+      #expect(said.contains("Nothing of shop is released while its deliveries wait"))
+      #expect(
+        try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("is released while its deliveries"))
+      destination.answerAll(.taken)
+      let done = try waitFor("the job is done") { () -> Job? in
+        let found = try relay.read { try $0.job(id: job.id) }
+        return found?.state == .done ? found : nil
+      }
+      #expect(done.count(.delivered) == 600)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// Replays beside new receipts: who goes first, and that neither stops the other.
+
+import Domain
+import Platform
+import Testing
+
+@testable import Relay
+@testable import Store
+
+@Suite("A lane with replays") struct LaneReplayTests {
+  private typealias Bed = LaneTests.Bed
+  private static let delivered = Verdict.delivered(importID: nil)
+
+  private static func bed(concurrency: Int) throws -> Bed {
+    var bed = try Bed(concurrency: concurrency)
+    bed.lane.note(replaysDueAt: bed.now)
+    return bed
+  }
+
+  @Test("A replay of thousands delays a purchase: new receipts go first, whoever was there before")
+  func newFirst() throws {
+    var bed = try Self.bed(concurrency: 4)
+    #expect(bed.admit(new: [1, 2], replays: [100, 101, 102, 103]) == [1, 2, 100, 101])
+    #expect(bed.room == 0)
+    bed.end(100, Self.delivered)
+    #expect(bed.admit(new: [3], replays: [102, 103]) == [3])
+  }
+
+  @Test("Replays take every place but a quarter, so a purchase starts at once although they are slow")
+  func reserve() throws {
+    for (concurrency, replays) in [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (100, 75)] {
+      var bed = try Self.bed(concurrency: concurrency)
+      let many = (0..<200).map { Int64(100 + $0) }
+      #expect(bed.admit(new: [], replays: many).count == replays, "of \(concurrency)")
+      #expect(!bed.lane.mayHave(replay: true, now: bed.now))
+      guard concurrency > 1 else { continue }
+      #expect(bed.room > 0 && bed.admit(new: [1], replays: many) == [1], "of \(concurrency)")
+    }
+  }
+
+  @Test("Replays go on under any load: one after nine new receipts")
+  func progress() throws {
+    var bed = try Self.bed(concurrency: 1)
+    var started: [Int64] = []
+    for number in 0..<30 {
+      started += bed.admit(new: [Int64(number)], replays: [Int64(100 + number)])
+      bed.end(started[number], Self.delivered)
+    }
+    #expect(started.filter { $0 >= 100 }.count == 3 && started.prefix(9).allSatisfy { $0 < 100 })
+    #expect(started.count == 30)
+  }
+
+  @Test("A lane that has rested learns of new receipts and of replays separately")
+  func rest() throws {
+    var bed = try Bed()
+    bed.lane.rest(until: nil)
+    #expect(bed.room == 0 && bed.wait == nil)
+    bed.lane.note(replaysDueAt: Bed.at(300))
+    #expect(bed.wait == 300)
+    bed.lane.note(dueAt: Bed.at(100))
+    #expect(bed.wait == 100)
+    bed.milliseconds = 100
+    #expect(bed.lane.mayHave(replay: false, now: bed.now) && !bed.lane.mayHave(replay: true, now: bed.now))
+    bed.lane.rest(until: nil)
+    bed.milliseconds = 300
+    #expect(bed.admit(new: [], replays: [7]) == [7])
+    bed.lane.rest(until: nil, replays: true)
+    bed.end(7, Self.delivered)
+    #expect(bed.lane.mayHave(replay: true, now: bed.now), "the end of a replay is news about replays")
+  }
+
+  @Test("A replay that is offered twice starts once (R3)")
+  func once() throws {
+    var bed = try Self.bed(concurrency: 8)
+    #expect(bed.admit(new: [], replays: [1, 1, 2]) == [1, 2])
+    #expect(bed.admit(new: [1, 2], replays: [1, 2]) == [])
+  }
+}

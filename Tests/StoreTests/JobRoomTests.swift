@@ -1,0 +1,108 @@
+// What a job releases: no more than the deliveries under way leave room for, app by app.
+
+import Domain
+import Store
+import Testing
+
+@Suite("What a job releases")
+struct JobRoomTests {
+  /// Failed receipts of two apps, whose rules leave room for so many replays.
+  private static func jobs(failed: Int = 12, window: Int = 5) throws -> JobStore {
+    let jobs = try JobStore(failed: failed)
+    let rules = AppRules(join: JoinPolicy(), replayWindow: window, compose: TestStore.compose)
+    jobs.store.writer.use(rules: ["ios": rules, "web": rules])
+    jobs.windows = ["ios": window, "web": window]
+    return jobs
+  }
+
+  @Test("A job without a rate piles up thousands: it releases no more than are under way at once")
+  func window() throws {
+    let jobs = try Self.jobs()
+    let job = try jobs.start()
+    for round in 0..<3 {
+      let running = try jobs.run(job)
+      #expect(running.count(.released) == (round < 2 ? 5 : 2), "round \(round)")
+      #expect(try jobs.store.reader.replaysDue(app: "ios", now: jobs.store.now, limit: 99) <= 5)
+      var work = JobWork(job: job.row, windows: jobs.windows)
+      guard case .wait = try work.next(jobs.store.reader, now: jobs.store.now) else {
+        Issue.record("a full window is a reason to wait")
+        return
+      }
+      try jobs.deliver()
+    }
+    #expect(try jobs.run(job).state == .done)
+    #expect(try jobs.store.reader.integrityFaults() == [])
+  }
+
+  @Test("A rate that is faster than the destination piles up receipts: the room bounds it, too")
+  func rate() throws {
+    let jobs = try Self.jobs()
+    let job = try jobs.start(rate: 50)
+    for _ in 0..<100 {
+      try jobs.run(job)
+      jobs.store.advance(20)
+    }
+    #expect(try jobs.current(job).count(.released) == 5)
+  }
+
+  @Test("What waits for its next attempt leaves room: one receipt that fails for days holds up no job")
+  func putOff() throws {
+    let jobs = try Self.jobs()
+    let job = try jobs.start()
+    try jobs.run(job)
+    try jobs.deliver(.retry(at: jobs.store.after(day), spent: true))
+    #expect(try jobs.run(job).count(.released) == 10)
+  }
+
+  @Test("A job goes on while its app is paused: it releases nothing, and says which app holds it up")
+  func held() throws {
+    let jobs = try Self.jobs()
+    for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
+    let job = try jobs.start()
+    let breaker = Breaker(
+      state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now, cause: .status(403))
+    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    let running = try jobs.run(job)
+    #expect(running.count(.released) == 3, "the other app's are not held up (R11)")
+    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.app) == ["ios"])
+    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: Breaker()))
+    #expect(try jobs.run(job).count(.released) == 8)
+    #expect(try jobs.store.reader.holds(jobs.current(job), now: jobs.store.now).isEmpty)
+  }
+
+  @Test("A held job gives one receipt as the probe when nothing else of the app is due")
+  func probe() throws {
+    let jobs = try Self.jobs()
+    let job = try jobs.start()
+    let breaker = Breaker(state: .open, probeAt: jobs.store.now, since: jobs.store.now, cause: .status(503))
+    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    #expect(try jobs.run(job).count(.released) == 1)
+    jobs.store.advance(hour)
+    #expect(try jobs.run(job).count(.released) == 1, "one at a time")
+  }
+
+  @Test("Nothing is delivered by a cancellation, so it waits for no room")
+  func cancel() throws {
+    let jobs = try Self.jobs()
+    let breaker = Breaker(state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now)
+    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    let job = try jobs.run(try jobs.start(.cancel))
+    #expect(job.state == .done && job.count(.cancelled) == 12)
+  }
+
+  @Test("New receipts are due before replays, however long those have been")
+  func newFirst() throws {
+    let jobs = try Self.jobs(failed: 2)
+    try jobs.run(try jobs.start())
+    jobs.store.advance(hour)
+    try jobs.purchase("new", nil)
+    let reader = jobs.store.reader
+    let new = try reader.dueRows(app: "ios", isReplay: false, now: jobs.store.now, limit: 10)
+    #expect(new.count == 1)
+    #expect(try reader.dueRows(app: "ios", now: jobs.store.now, limit: 1) == new)
+    #expect(try reader.dueRows(app: "ios", isReplay: true, now: jobs.store.now, limit: 10).count == 2)
+    // Once it ended, a receipt is nobody's replay.
+    try jobs.deliver()
+    #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.isReplay == false })
+  }
+}
