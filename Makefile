@@ -4,7 +4,7 @@
 # you, and they can be read and run one by one. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak clean
+.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak figures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ torture: deps ## Try for minutes to make it lose something, and print the figure
 	@deploy/dev/torture
 
 SECONDS ?= 60
-fuzz: deps ## Fuzz everything that reads from outside, for SECONDS=60 in all
+fuzz: deps ## Fuzz everything that reads from outside, for SECONDS=60 in all or EACH=600 for each target
 	@deploy/dev/fuzz $(SECONDS)
 
 asan: deps ## Run the tests under Address Sanitizer
@@ -40,12 +40,15 @@ tsan: deps ## Run the tests under Thread Sanitizer
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
 
-bench: build ## Measure against what limits it, the whole table, 20 minutes (ROUNDS=5 SECONDS_EACH=10)
+bench: build ## Measure against what limits it, the whole table, 20 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench
 	@benchmarks/run
 
 soak: build ## Run for MINUTES=10 with a third of the deliveries failing; fails when something keeps growing
 	@deploy/dev/soak
+
+figures: ## Put the figures of the last proofs into the docs
+	@deploy/dev/figures
 
 clean: ## Remove what was built and the development databases
 	rm -rf .build var

@@ -26,17 +26,17 @@ public final class ScriptedServer: Sendable {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { return }
         let connection = ScriptedConnection(descriptor)
+        // Counted before the script can answer: a client that has its answer is among those accepted.
+        state.update { state in
+          state.accepted += 1
+          state.connections.append(connection)
+        }
         let thread = try? WorkerThread(name: "script") {
           script(connection)
           connection.close()
         }
-        state.update { state in
-          state.accepted += 1
-          state.connections.append(connection)
-          // Without a thread the client sees a connection that hangs, and its test fails by its own
-          // deadline.
-          if let thread { state.threads.append(thread) }
-        }
+        // Without a thread the client sees a connection that hangs, and its test fails by its own deadline.
+        if let thread { state.update { $0.threads.append(thread) } }
       }
     }
     state.update { $0.threads.append(acceptor) }

@@ -2,7 +2,9 @@
 
 import dataclasses, statistics
 
-from measure.settings import TINY, say
+from measure.settings import ROOT, TINY, say
+
+FIGURES = ROOT / "var/figures/bench.md"
 
 
 @dataclasses.dataclass
@@ -47,3 +49,14 @@ def show(rows):
     for row in cells:
         say("  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
                       for column, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def write(rows, lines):
+    """The table and what stands below it as docs/performance.md has them (deploy/dev/figures)."""
+    text = ["| what | receiptd | limit | ratio | goal | |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        text.append(f"| {row.what.strip()} | {row.ours} | {row.limit} | {ratio} | {row.goal} | "
+                    f"{'met' if row.reached else 'missed'} |")
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text("\n".join(["`make bench`:", ""] + text + ["", "```text"] + lines + ["```"]) + "\n")

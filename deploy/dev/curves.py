@@ -167,7 +167,8 @@ def main():
     table(samples)
     climbing, open_ones, rows = judge(samples, arguments.settled_after)
     draw(samples, arguments.svg)
-    write_figures(arguments.figures, arguments.title, rows)
+    if not open_ones:
+        write_figures(arguments.figures, arguments.title, rows)
     if climbing:
         sys.exit(f"soak: {', '.join(climbing)} still climbing; see above")
     if open_ones:
