@@ -108,7 +108,7 @@ struct ReturnPageBrowserTests {
       try browser.open(url)
       #expect(try browser.dom() == first)
       try browser.open("about:blank")
-      try browser.call("Runtime.evaluate", ["expression": "history.back()"])
+      try browser.goBack()
       try waitUntil("the page is there again") { try browser.shows("Payment completed") }
       #expect(try browser.dom() == first)
       #expect(try relay.count("contexts") == 1 && relay.count("events") == 1)

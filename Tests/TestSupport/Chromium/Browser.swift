@@ -159,6 +159,16 @@ public final class Browser {
     try wait(for: "Page.loadEventFired")
   }
 
+  /// Goes back by one page; when it is there is for the caller to see.
+  public func goBack() throws {
+    let history = try call("Page.getNavigationHistory")
+    let (entries, current) = (
+      history["entries"]?.arrayValue ?? [], history["currentIndex"]?.integerValue ?? 0
+    )
+    guard current > 0, current <= entries.count else { throw BrowserError.refused("there is no page before") }
+    try call("Page.navigateToHistoryEntry", ["entryId": entries[Int(current) - 1]["id"] ?? .null])
+  }
+
   /// Presses a key, such as `Tab` or `Enter`.
   public func press(_ key: String) throws {
     let codes: [String: Int64] = ["Tab": 9, "Enter": 13]
@@ -178,10 +188,20 @@ public final class Browser {
   // MARK: What a person sees
 
   /// The value of a JavaScript expression. The page's policy forbids scripts; the protocol runs them all the
-  /// same.
+  /// same. A page that is replaced meanwhile gives no answer; then the next one is asked.
   public func value(_ expression: String) throws -> JSONValue {
-    let answer = try call(
-      "Runtime.evaluate", ["expression": .string(expression), "returnByValue": true, "awaitPromise": true])
+    let question: JSONValue = [
+      "expression": .string(expression), "returnByValue": true, "awaitPromise": true,
+    ]
+    var answer: JSONValue?
+    for _ in 0..<10 where answer == nil {
+      do {
+        answer = try call("Runtime.evaluate", question)
+      } catch BrowserError.refused(let why) where why.contains("Inspected target navigated") {
+        continue
+      }
+    }
+    guard let answer else { throw BrowserError.timedOut(expression) }
     if let fault = answer["exceptionDetails"] { throw BrowserError.refused(fault.text) }
     return answer["result"]?["value"] ?? .null
   }
