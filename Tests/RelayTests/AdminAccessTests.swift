@@ -72,6 +72,21 @@ import Testing
     #expect(throws: Never.self) { try ask("right", from: "10.0.0.2").get() }
   }
 
+  @Test("Wrong passwords wrote a line each, from any number of addresses; now one a second, with a count")
+  func failureLines() throws {
+    let clock = ManualClock()
+    let lines = Monitor<[String]>([])
+    let log = Log(level: .warning, clock: clock) { line in
+      lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+    }
+    let requestLog = RequestLog(log, clock: clock)
+    for number in 0..<1000 { requestLog.refusedPassword(from: "192.0.2.\(number % 256)") }
+    #expect(lines.withLock { $0.count } == 1)
+    clock.advance(LogLimiter.pauseMilliseconds)
+    requestLog.refusedPassword(from: "192.0.2.1")
+    #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true && lines.withLock { $0.count } == 2)
+  }
+
   @Test("A token is for one purpose of one process")
   func tokens() throws {
     let (tokens, others) = (try FormTokens(), try FormTokens())

@@ -89,14 +89,42 @@ import Testing
     #expect(try Self.read(form) == ContextPost(userID: "u", blob: ContextBlob(text: "YQ==", priceID: nil)))
   }
 
-  @Test("Of members that come twice one is taken, and always the same one")
-  func duplicateMembers() throws {
-    let body = RequestSamples.post(
-      #"{"ply_context":"YQ==","user_id":"a","user_id":"b","ply_context":"Yg=="}"#)
-    let first = try Self.read(body)
-    for _ in 0..<50 { #expect(try Self.read(body) == first) }
-    let form = RequestSamples.post("ply_context=YQ&ply_context=Yg&user_id=a&user_id=b", type: Self.form)
-    #expect(try Self.read(form) == ContextPost(userID: "a", blob: ContextBlob(text: "YQ", priceID: nil)))
+  @Test("A user that is given twice with different values was accepted: in one place or in several (R5)")
+  func repeatedUsers() throws {
+    let blob = #""ply_context":"YQ==""#
+    let bodies = [
+      RequestSamples.post(#"{\#(blob),"user_id":"a","user_id":"b"}"#),
+      RequestSamples.post(#"{"user_id":"a",\#(blob),"user\u005fid":"b"}"#),
+      RequestSamples.post("ply_context=YQ&user_id=a&user_id=b", type: Self.form),
+      RequestSamples.post("ply_context=YQ&user_id=a&user%5Fid=b", type: Self.form),
+      RequestSamples.post("{\(blob)}", [("X-User-Id", "a"), ("X-User-Id", "b")]),
+      RequestSamples.post(#"{\#(blob),"user_id":"a"}"#, [("X-User-Id", "a"), ("x-user-id", "b")]),
+      RequestSamples.post(#"{\#(blob),"user_id":"a","user_id":"b"}"#, [("X-User-Id", "a")]),
+    ]
+    for body in bodies { #expect(Self.fault(body) == .usersDiffer, "\(body.head.fields) \(body.body)") }
+    let last = RequestSamples.post(#"{\#(blob),"user_id":"a","user_id":"b"}"#)
+    #expect(
+      Self.fault(last, pathUser: "a") == .usersDiffer && Self.fault(last, pathUser: "b") == .usersDiffer)
+    let typed = RequestSamples.post(#"{\#(blob),"user_id":"a","user_id":1}"#)
+    #expect(Self.fault(typed) == .wrongType("user_id"))
+    let agreeing = RequestSamples.post(
+      #"{\#(blob),"user_id":"a","user_id":null,"user_id":"\u0061"}"#,
+      [("X-User-Id", "a"), ("X-User-Id", "a")])
+    #expect(try Self.read(agreeing, pathUser: "a").userID == "a")
+    let form = RequestSamples.post("ply_context=YQ&user_id=a&user_id=%61", type: Self.form)
+    #expect(try Self.read(form).userID == "a")
+  }
+
+  @Test("A blob that is given twice must be the same both times")
+  func repeatedBlobs() throws {
+    let json = RequestSamples.post(#"{"ply_context":"YQ==","user_id":"u","ply_context":"Yg=="}"#)
+    #expect(Self.fault(json) == .blobsDiffer)
+    #expect(
+      Self.fault(RequestSamples.post("ply_context=YQ&ply_context=Yg&user_id=u", type: Self.form))
+        == .blobsDiffer)
+    #expect(ContextPost.Fault.blobsDiffer.problem.slug == "ply-contexts-differ")
+    let same = RequestSamples.post(#"{"ply_context":"YQ==","user_id":"u","ply_context":"YQ=="}"#)
+    #expect(try Self.read(same).blob.text == "YQ==")
   }
 
   @Test(

@@ -53,13 +53,29 @@ enum PercentEncoding {
   /// - Throws: when a field cannot be decoded.
   static func value(of name: String, in form: ArraySlice<UInt8>) throws(Broken) -> String? {
     for field in form.split(separator: UInt8(ascii: "&")) {
-      let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard let key = decode(parts[0], plusIsSpace: true),
-        let value = decode(parts.count > 1 ? parts[1] : [], plusIsSpace: true)
-      else { throw Broken() }
+      let (key, value) = try decoded(field)
       if key == name { return value }
     }
     return nil
+  }
+
+  /// The values of all fields with this name, in their order.
+  /// - Throws: when a field cannot be decoded.
+  static func values(of name: String, in form: ArraySlice<UInt8>) throws(Broken) -> [String] {
+    var values: [String] = []
+    for field in form.split(separator: UInt8(ascii: "&")) {
+      let (key, value) = try decoded(field)
+      if key == name { values.append(value) }
+    }
+    return values
+  }
+
+  private static func decoded(_ field: ArraySlice<UInt8>) throws(Broken) -> (key: String, value: String) {
+    let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+    guard let key = decode(parts[0], plusIsSpace: true),
+      let value = decode(parts.count > 1 ? parts[1] : [], plusIsSpace: true)
+    else { throw Broken() }
+    return (key, value)
   }
 
   /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.

@@ -40,9 +40,10 @@ struct ContextPost: Equatable {
     return Array(parts[1].drop { $0 == blank })
   }
 
+  /// What the body says. A field may be repeated, so each is a list.
   private struct Body {
-    var blob: String?
-    var user: String?
+    var blobs: [String]
+    var users: [String]
   }
 
   /// Reads a request.
@@ -53,16 +54,17 @@ struct ContextPost: Equatable {
     _ request: Request, pathUser: String?, tokenUser: String? = nil
   ) throws(Fault) -> ContextPost {
     let body = try body(of: request)
-    let headerUser = request.head.header("X-User-Id")
     if request.head.isUndecodable("X-User-Id") { throw .userNotText }
-    guard let text = body.blob else { throw .blobMissing }
+    guard let text = body.blobs.first else { throw .blobMissing }
+    guard agree(body.blobs) else { throw .blobsDiffer }
+    // Every place counts, and every field of a place: a reader in front may have checked another one.
+    let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
     let userID: String
     if let tokenUser {
-      let named = [pathUser, body.user, headerUser].compactMap(\.self)
       userID = named.isEmpty ? tokenUser : try user(among: named)
       guard userID.utf8.elementsEqual(tokenUser.utf8) else { throw .wrongUser }
     } else {
-      userID = try user(among: [pathUser, body.user, headerUser])
+      userID = try user(among: named)
     }
     do {
       return ContextPost(userID: userID, blob: try PlyContext.read(text))
@@ -75,44 +77,57 @@ struct ContextPost: Equatable {
     guard mediaType(request.head) == .form else {
       let body = try JSONDocument.read(request.body) { root throws(Fault) in
         guard root.isObject else { throw root.isNull ? .notJSON : .wrongType("") }
-        return Body(blob: try text("ply_context", of: root), user: try text("user_id", of: root))
+        return Body(blobs: try texts("ply_context", of: root), users: try texts("user_id", of: root))
       }
       guard let body else { throw .notJSON }
       return body
     }
     do {
       let form = request.body[...]
-      let blob = try PercentEncoding.value(of: "ply_context", in: form)
+      let blobs = try PercentEncoding.values(of: "ply_context", in: form)
       // Base64 has no blanks: one is a `+` that the client forgot to escape.
       return Body(
-        blob: blob.map { String($0.map { $0 == " " ? "+" : $0 }) },
-        user: try PercentEncoding.value(of: "user_id", in: form))
+        blobs: blobs.map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
+        users: try PercentEncoding.values(of: "user_id", in: form))
     } catch {
       throw .notForm
     }
   }
 
-  private static func text(_ name: StaticString, of object: JSONNode) throws(Fault) -> String? {
-    guard let value = object.member(name), !value.isNull else { return nil }
-    guard value.isString else { throw .wrongType("\(name)") }
-    // A string that is none, for half a character for instance, is not JSON.
-    guard let text = value.string else { throw .notJSON }
-    return text
+  /// The texts of all members with this name; `null` counts as absent.
+  private static func texts(_ name: StaticString, of object: JSONNode) throws(Fault) -> [String] {
+    var texts: [String] = []
+    var fault: Fault?
+    object.forEachMember { key, value in
+      guard key.isString(name), !value.isNull else { return }
+      if let text = value.string {
+        texts.append(text)
+      } else {
+        // A string without a value has, for instance, an unpaired surrogate: that is invalid JSON.
+        fault = fault ?? (value.isString ? .notJSON : .wrongType("\(name)"))
+      }
+    }
+    if let fault { throw fault }
+    return texts
   }
 
-  /// Given in several places, they must agree, byte for byte: users are opaque, and texts that look alike may
+  /// Whether all texts are the same, byte for byte: users and blobs are opaque, and texts that look alike may
   /// be two of them.
-  private static func user(among given: [String?]) throws(Fault) -> String {
-    let users = given.compactMap(\.self)
-    guard let first = users.first else { throw .userMissing }
-    guard users.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else { throw .usersDiffer }
+  private static func agree(_ texts: [String]) -> Bool {
+    guard let first = texts.first else { return true }
+    return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
+  }
+
+  private static func user(among named: [String]) throws(Fault) -> String {
+    guard let first = named.first else { throw .userMissing }
+    guard agree(named) else { throw .usersDiffer }
     guard let user = OutsideText.identifier(first) else { throw .userNotText }
     return user
   }
 
   /// What is wrong with a post.
   enum Fault: Error, Equatable {
-    case notJSON, notForm, blobMissing, userMissing, usersDiffer, userNotText, wrongUser
+    case notJSON, notForm, blobMissing, blobsDiffer, userMissing, usersDiffer, userNotText, wrongUser
     case wrongType(String)
     case blob(PlyContext.Fault)
 
@@ -131,8 +146,15 @@ struct ContextPost: Equatable {
           "missing-user",
           "Name the user: in the path (/v1/{app}/users/{user_id}/contexts), as `user_id` in the body, "
             + "or in the header X-User-Id. It must be the id that the Purchasely SDK was given.")
+      case .blobsDiffer:
+        .invalid(
+          "ply-contexts-differ", "`ply_context` is given more than once, with different values. Send it once."
+        )
       case .usersDiffer:
-        .invalid("users-differ", "The user is given more than once, and not the same. Give it once.")
+        .invalid(
+          "users-differ",
+          "The user is given more than once (path, `user_id` in the body, header X-User-Id), with different "
+            + "values. Send it once.")
       case .userNotText:
         .invalid(
           "invalid-user",

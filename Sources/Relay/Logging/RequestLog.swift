@@ -61,6 +61,14 @@ final class RequestLog: Sendable {
       ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
   }
 
+  /// Limited over all addresses: `FailedLogins` limits each one, but there may be any number of them, and a
+  /// header without a password in it is no attempt and is not counted there.
+  func refusedPassword(from address: String) {
+    warn("refused at the admin listener: wrong password", kind: "password") { leftOut in
+      ["from": log.personal(address), "left_out": leftOut]
+    }
+  }
+
   /// - Parameter kind: what had too many: a user or an address; which one is not told.
   func limitedContext(of kind: String, app: String) {
     guard log.level >= .info, let count = limiter.admit("\(app) limit \(kind)", now: clock.monotonic)

@@ -136,6 +136,10 @@ enum HostileRequests {
       .init("a method that is not there", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", .goesOn([404])),
       .init("a version that is not there", "GET / HTTP/9.9\r\nHost: x\r\n\r\n", .refusedByLibrary(505)),
       .init("HTTP/0.9", "GET /\r\n\r\n", .refusedByLibrary(400)),
+      .init(
+        "two users in header fields",
+        "POST /v1/shop/contexts HTTP/1.1\r\nHost: x\r\n\(key)X-User-Id: a\r\nX-User-Id: b\r\n"
+          + "Content-Length: 22\r\n\r\n{\"ply_context\":\"YQ==\"}", .goesOn([400])),
       .init("HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", .closes([404])),
       .init("bare line feeds", "GET / HTTP/1.1\nHost: x\n\n", .goesOn([404])),
       .init("a bare carriage return", get("/", "X-Y: 1\rX-Z: 2\r\n"), .closes([400])),

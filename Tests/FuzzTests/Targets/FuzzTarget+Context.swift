@@ -23,9 +23,11 @@ extension FuzzTarget {
     let user = post.userID.utf8.map { "%" + hexadecimal($0) }.joined()
     // As HTML's forms are sent, where a blank is a plus.
     let blob = post.blob.text.replacing("+", with: "%2B").replacing("=", with: "%3d")
-    let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=x"
+    let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=\(user)"
     let again = try context(Array(form.utf8), type: "application/x-www-form-urlencoded")
     try hold(again == post, "posted again it is another")
+    let other = try context(Array("\(form)x".utf8), type: "application/x-www-form-urlencoded")
+    try hold(other == nil, "one of two users is taken")
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {
@@ -56,7 +58,8 @@ extension FuzzTarget {
   /// Every answer there is: none repeats what was sent.
   private static let details = Set(
     ([
-      .notJSON, .notForm, .blobMissing, .userMissing, .usersDiffer, .userNotText, .wrongType(""),
+      .notJSON, .notForm, .blobMissing, .blobsDiffer, .userMissing, .usersDiffer, .userNotText,
+      .wrongType(""),
       .wrongType("ply_context"), .wrongType("user_id"), .blob(.tooLong), .blob(.empty), .blob(.notBase64),
     ] as [ContextPost.Fault]).map(\.problem.detail))
 
