@@ -1,8 +1,7 @@
-// Log lines on stderr, as text or as JSON. A line is one write(2), so lines of several threads do not mix.
-// What a line says is chosen by its caller; no secret and no body ever comes here (R7), and personal data
-// only by way of `personal`. Any thread.
+// Log lines, as text or as JSON. A program's log goes through a `LogQueue`, so that no thread waits for
+// whoever reads it. What a line says is chosen by its caller; no secret and no body ever comes here (R7),
+// and personal data only by way of `personal`. Any thread.
 
-internal import Glibc
 internal import JSON
 
 /// What a line says beside its message, in order. What is nil is left out.
@@ -54,15 +53,32 @@ public struct Log: Sendable {
   public var marksPriority: Bool
   private let clock: any Clock
   private let sink: @Sendable ([UInt8]) -> Void
+  private let queue: LogQueue?
 
   /// What personal data is hashed with; another one for each log.
   private let salt = UInt64.random(in: .min ... .max)
 
-  /// - Parameter sink: takes one line with its newline; stderr when not given.
+  /// A log whose lines go through a queue of its own to standard error, or to another descriptor.
+  public static func queued(
+    level: Level = .info, format: Format = .text, showsPersonal: Bool = false, marksPriority: Bool = false,
+    clock: any Clock = SystemClock(), descriptor: Int32 = 2, linesMax: Int = LogQueue.linesMax
+  ) -> Log {
+    let plain = Log(
+      level: level, format: format, showsPersonal: showsPersonal, marksPriority: marksPriority, clock: clock
+    ) { _ in }
+    let queue = LogQueue(descriptor: descriptor, linesMax: linesMax) { count in
+      plain.line(
+        .warning,
+        "log lines were dropped here: whoever reads this log did not keep up; see that its reader runs",
+        ["dropped": String(count)])
+    }
+    return Log(plain, queue: queue)
+  }
+
+  /// - Parameter sink: takes one line with its newline. Called by the thread that logs: it must not block.
   public init(
     level: Level = .info, format: Format = .text, showsPersonal: Bool = false, marksPriority: Bool = false,
-    clock: any Clock = SystemClock(),
-    sink: @escaping @Sendable ([UInt8]) -> Void = Log.writeToStandardError
+    clock: any Clock = SystemClock(), sink: @escaping @Sendable ([UInt8]) -> Void
   ) {
     self.level = level
     self.format = format
@@ -70,6 +86,25 @@ public struct Log: Sendable {
     self.marksPriority = marksPriority
     self.clock = clock
     self.sink = sink
+    queue = nil
+  }
+
+  private init(_ other: Log, queue: LogQueue) {
+    level = other.level
+    format = other.format
+    showsPersonal = other.showsPersonal
+    marksPriority = other.marksPriority
+    clock = other.clock
+    sink = { queue.append($0) }
+    self.queue = queue
+  }
+
+  /// Lines dropped since the start, because they came faster than they were read.
+  public var droppedLines: UInt64 { queue?.droppedLines ?? 0 }
+
+  /// Waits until everything logged so far is written, but no longer than this: for the end of the process.
+  public func flush(withinMilliseconds milliseconds: Int64) {
+    queue?.flush(withinMilliseconds: milliseconds)
   }
 
   // Neither text nor fields are made unless the line is written.
@@ -100,6 +135,10 @@ public struct Log: Sendable {
   }
 
   private func put(_ level: Level, _ message: String, _ fields: LogFields) {
+    sink(line(level, message, fields))
+  }
+
+  private func line(_ level: Level, _ message: String, _ fields: LogFields) -> [UInt8] {
     let time = Self.timestamp(clock.wallMilliseconds)
     var line: [UInt8]
     switch format {
@@ -115,7 +154,7 @@ public struct Log: Sendable {
       line = Array("\(time) \(level.rawValue) \(Self.singleLine(message))\(tail)".utf8)
     }
     line.append(UInt8(ascii: "\n"))
-    sink(marksPriority ? Array("<\(level.priority)>".utf8) + line : line)
+    return marksPriority ? Array("<\(level.priority)>".utf8) + line : line
   }
 
   /// logfmt's rule: a value with a space, a quote, an equals sign or a control character is quoted.
@@ -134,16 +173,5 @@ public struct Log: Sendable {
   /// Unix milliseconds as RFC 3339 in UTC, with milliseconds.
   public static func timestamp(_ milliseconds: Int64) -> String {
     RFC3339.string(unixMilliseconds: milliseconds)
-  }
-
-  /// Writes all of `line` to stderr; a log that cannot be written is no reason to stop the relay.
-  public static func writeToStandardError(_ line: [UInt8]) {
-    var rest = line[...]
-    while !rest.isEmpty {
-      let written = unsafe rest.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-      if written < 0 && errno == EINTR { continue }
-      guard written > 0 else { return }
-      rest = rest.dropFirst(written)
-    }
   }
 }

@@ -17,6 +17,9 @@ struct Program {
     exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
   }
 
+  /// How long the end of the process waits for the log's reader.
+  private static let logFlushMilliseconds: Int64 = 500
+
   private static func run(_ arguments: [String]) -> ExitCode {
     let output = Output.standard(program: ReceiptdCommand.spec.name)
     do throws(UsageError) {
@@ -57,9 +60,12 @@ struct Program {
       return .configuration
     }
     let settings = loaded.configuration.log
-    let log = Log(
+    let log = Log.queued(
       level: settings.level, format: settings.format, showsPersonal: settings.personal,
       marksPriority: JournalStream.isStandardError())
+    // Whatever the end is, its reason is written if anyone reads the log; a log that nobody reads delays it
+    // by this much only.
+    defer { log.flush(withinMilliseconds: logFlushMilliseconds) }
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
     if Daemon.isMigrationDue(loaded.configuration) {
       log.info("the database's schema is brought up to date; that takes a while where it is large")
@@ -71,6 +77,7 @@ struct Program {
           "a write could not be made durable: ending here, so that nothing is acknowledged that is not on "
             + "disk; look at the disk, then start again: what was acknowledged before is there",
           ["error": fault])
+        log.flush(withinMilliseconds: logFlushMilliseconds)
         // No orderly stop, which would go on writing. The next start reads what the disk really has.
         _exit(ExitCode.diskFault.rawValue)
       }

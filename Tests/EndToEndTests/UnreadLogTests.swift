@@ -1,0 +1,93 @@
+// A log whose reader has stopped: whatever reads standard error must not be able to stop the relay.
+
+import Glibc
+import JSON
+import Platform
+import Testing
+
+@Suite struct UnreadLogTests {
+  /// A named pipe of one page. Owns its descriptor, which keeps both ends open.
+  private final class Fifo {
+    let path: String
+    private let descriptor: Int32
+    private(set) var text = ""
+
+    init(_ path: String) throws {
+      self.path = path
+      guard unsafe mkfifo(path, 0o600) == 0 else { throw SystemError.last("mkfifo") }
+      descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { throw SystemError.last("open") }
+      // F_SETPIPE_SZ (fcntl(2)).
+      guard fcntl(descriptor, 1031, 4096) >= 0 else { throw SystemError.last("fcntl") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads what there is, until a line says something.
+    func readLine(with words: String) throws -> String {
+      try waitFor("the log says \(words)") {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+          let count = unsafe read(descriptor, &buffer, buffer.count)
+          guard count > 0 else { break }
+          text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        return text.split(separator: "\n").last { $0.contains(words) }.map(String.init)
+      }
+    }
+
+    func forget() { text = "" }
+  }
+
+  private static func number(_ name: String, in line: String) -> UInt16? {
+    line.split(separator: " ").first { $0.hasPrefix("\(name)=") }.flatMap {
+      UInt16($0.dropFirst(name.count + 1))
+    }
+  }
+
+  /// Has one line logged for each request.
+  private static func ask(_ port: UInt16, times: Int) throws {
+    let wire = try Wire(port)
+    for _ in 0..<(times / 50) {
+      try wire.send(String(repeating: "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", count: 50))
+      for _ in 0..<50 { #expect(try wire.reply().status == 404) }
+    }
+  }
+
+  private static func dropped(_ admin: Endpoint) throws -> Int {
+    let name = "receiptd_log_lines_dropped_total "
+    return try admin.request("GET", "/metrics").text.split(separator: "\n").first { $0.hasPrefix(name) }
+      .flatMap { Int($0.dropFirst(name.utf8.count)) } ?? -1
+  }
+
+  @Test("With a full log pipe webhooks timed out and SIGTERM did not end the process")
+  func fullPipe() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination, top: ["log": ["level": "debug"]])
+    try relay.writeConfiguration()
+    let log = try Fifo(relay.directory.file("log.fifo"))
+    let process = try ChildProcess(
+      [Program.receiptd, "--config", relay.configurationPath], output: log.path)
+    let ready = try log.readLine(with: " info ready ")
+    let port = try #require(Self.number("listen", in: ready))
+    let admin = Endpoint(port: try #require(Self.number("admin", in: ready)))
+    // From here on nobody reads, and far more is logged than the pipe and the queue hold.
+    let outside = Outside(api: Endpoint(port: port))
+    try Self.ask(port, times: LogQueue.linesMax + 1000)
+    for number in 0..<12 {
+      #expect(try outside.send(Checkout("unread-\(number)").completed).status == 200)
+    }
+    let dropped = try Self.dropped(admin)
+    #expect(dropped > 0)
+    // The reader comes back: the line that gets through says what is missing.
+    let notice = try log.readLine(with: "log lines were dropped")
+    #expect(notice.contains(" dropped="))
+    log.forget()
+    try Self.ask(port, times: 50)
+    // It stops again: the end does not depend on it.
+    try Self.ask(port, times: 200)
+    process.send(SIGTERM)
+    #expect(try process.end(within: 20_000) == 0)
+  }
+}
