@@ -3,6 +3,8 @@
 #include <microhttpd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 /// Takes one message of the library. `text` ends in a zero byte and is borrowed for the call.
 typedef void (*CMicroHTTPDLogger)(void *context, const char *text);
@@ -13,13 +15,13 @@ struct CMicroHTTPDOptions {
   MHD_socket listener;
   unsigned int threads;
   unsigned int connections;
-  unsigned int connectionsPerAddress;
   unsigned int idleTimeoutSeconds;
   size_t connectionMemory;
   char *certificate;  // PEM, or null
   char *key;          // PEM, or null
   void *context;      // handed to every callback
   CMicroHTTPDLogger log;
+  MHD_AcceptPolicyCallback accept;
   MHD_NotifyConnectionCallback connection;
   void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_AccessHandlerCallback request;
@@ -40,7 +42,6 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)CMicroHTTPD_log, o},
     {MHD_OPTION_LISTEN_SOCKET, (intptr_t)o->listener, NULL},
     {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)o->connections, NULL},
-    {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)o->connectionsPerAddress, NULL},
     {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->idleTimeoutSeconds, NULL},
     {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->connectionMemory, NULL},
     {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
@@ -52,7 +53,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_END, 0, NULL},
     {MHD_OPTION_END, 0, NULL},
   };
-  struct MHD_OptionItem *next = items + 10;
+  struct MHD_OptionItem *next = items + 9;
   if (o->threads > 1) {
     *next++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
   }
@@ -61,7 +62,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, o->key};
   }
   return MHD_start_daemon(
-      o->flags, 0, NULL, NULL, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+      o->flags, 0, o->accept, o->context, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 /// The connection's file descriptor, or -1.
@@ -83,4 +84,30 @@ static inline void *CMicroHTTPD_socketContext(struct MHD_Connection *connection)
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
+}
+
+// epoll(7), whose events have a union for their data.
+
+/// Reports `ticket` once, when the other side of the socket has closed or shut down its side.
+static inline int CMicroHTTPD_watchHangUp(int set, int socket, uint64_t ticket) {
+  struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = ticket};
+  return epoll_ctl(set, EPOLL_CTL_ADD, socket, &event);
+}
+
+/// Reports `ticket` while there is input.
+static inline int CMicroHTTPD_watchInput(int set, int descriptor, uint64_t ticket) {
+  struct epoll_event event = {.events = EPOLLIN, .data.u64 = ticket};
+  return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+static inline int CMicroHTTPD_unwatch(int set, int descriptor) {
+  return epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+/// Waits for events without an end; 64 tickets are taken at most.
+static inline int CMicroHTTPD_waitForEvents(int set, uint64_t *tickets, int max) {
+  struct epoll_event events[64];
+  int count = epoll_wait(set, events, max < 64 ? max : 64, -1);
+  for (int i = 0; i < count; i++) tickets[i] = events[i].data.u64;
+  return count;
 }

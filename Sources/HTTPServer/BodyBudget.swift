@@ -6,11 +6,11 @@ internal import Platform
 
 /// Bytes for the bodies of a server's requests.
 ///
-/// One address gets half of them at most, so that it cannot keep the others out.
+/// One client (`AddressGroup`) gets half of them at most, so that it cannot keep the others out.
 final class BodyBudget: Sendable {
   private struct State {
     var held = 0
-    var heldByAddress: [String: Int] = [:]
+    var heldByAddress: [AddressGroup: Int] = [:]
   }
 
   private let total: Int
@@ -22,11 +22,11 @@ final class BodyBudget: Sendable {
   var held: Int { state.withLock { $0.held } }
 
   /// Whether so many bytes could be had now.
-  func hasRoom(for bytes: Int64, from address: String) -> Bool {
+  func hasRoom(for bytes: Int64, from address: AddressGroup) -> Bool {
     state.withLock { fits(bytes, address, $0) }
   }
 
-  fileprivate func take(_ bytes: Int, from address: String) -> Bool {
+  fileprivate func take(_ bytes: Int, from address: AddressGroup) -> Bool {
     state.withLock { state in
       guard fits(Int64(bytes), address, state) else { return false }
       state.held += bytes
@@ -35,7 +35,7 @@ final class BodyBudget: Sendable {
     }
   }
 
-  fileprivate func giveBack(_ bytes: Int, from address: String) {
+  fileprivate func giveBack(_ bytes: Int, from address: AddressGroup) {
     state.withLock { state in
       state.held -= bytes
       let rest = (state.heldByAddress[address] ?? 0) - bytes
@@ -43,7 +43,7 @@ final class BodyBudget: Sendable {
     }
   }
 
-  private func fits(_ bytes: Int64, _ address: String, _ state: State) -> Bool {
+  private func fits(_ bytes: Int64, _ address: AddressGroup, _ state: State) -> Bool {
     bytes <= Int64(total - state.held) && bytes <= Int64(total / 2 - (state.heldByAddress[address] ?? 0))
   }
 }
@@ -51,10 +51,10 @@ final class BodyBudget: Sendable {
 /// What one body holds of the budget. Gives it back when it goes, on whatever way that happens.
 final class BodyGrant {
   private let budget: BodyBudget
-  private let address: String
+  private let address: AddressGroup
   private var held = 0
 
-  init(_ budget: BodyBudget, address: String) {
+  init(_ budget: BodyBudget, address: AddressGroup) {
     self.budget = budget
     self.address = address
   }

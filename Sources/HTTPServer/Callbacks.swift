@@ -9,6 +9,9 @@ enum Callbacks {
   /// Fills in the callbacks.
   static func install(in options: inout CMicroHTTPDOptions) {
     unsafe options.log = { unsafe Callbacks.log($0, $1) }
+    unsafe options.accept = { context, address, _ in
+      unsafe Callbacks.core(context)?.accepts(PeerAddress.group(address)) == false ? .NO : .YES
+    }
     unsafe options.connection = { unsafe Callbacks.connection($0, $1, $2, $3) }
     unsafe options.target = { _, target, handle in unsafe Callbacks.target(target, handle) }
     unsafe options.request = { _, handle, _, method, _, data, size, requestContext in
@@ -46,7 +49,8 @@ enum Callbacks {
       guard let handle = unsafe handle else { return }
       let connection = unsafe Connection(core: core, handle: handle)
       unsafe socketContext.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
-      core.register(connection)
+      // Another thread may have accepted one of the same client since `accepts`.
+      if !core.register(connection) { connection.refuse() }
     case .CONNECTION_NOTIFY_CLOSED:
       guard let opaque = unsafe socketContext.pointee else { return }
       unsafe socketContext.pointee = nil

@@ -45,6 +45,9 @@ extension Connection {
     guard fields.areWellFormed, !head.hasAmbiguousLength else {
       return answerEarly(core.handler.response(to: .malformed, head: head).closing())
     }
+    if core.isCrowded, !core.handler.mayUseReserve(head) {
+      return answerEarly(core.handler.response(to: .crowded, head: head).closing())
+    }
     switch core.handler.admit(head) {
     case .answer(let response): return answerUnread(response, head)
     case .body(let maximumBytes, let handler):
@@ -55,9 +58,9 @@ extension Connection {
       let length = head.contentLength ?? 0
       guard
         length <= Int64(ServerConfiguration.smallBodyBytesMax)
-          || core.bodies.hasRoom(for: length, from: remoteAddress)
+          || core.bodies.hasRoom(for: length, from: group)
       else { return answerUnread(core.handler.response(to: .noRoom, head: head), head) }
-      let grant = BodyGrant(core.bodies, address: remoteAddress)
+      let grant = BodyGrant(core.bodies, address: group)
       return enter(.body) {
         $0.handler = handler
         $0.body = BodyCollection(
@@ -169,7 +172,10 @@ extension Connection {
   /// the suspension.
   private func settle() -> Settlement {
     state.withLock { state in
-      if let answer = state.takeAnswer(deadline: core.idleDeadline()) { return .answered(answer) }
+      if let answer = state.takeAnswer(deadline: core.idleDeadline()) {
+        unwatch(&state)
+        return .answered(answer)
+      }
       guard !core.isDraining else { return .draining }
       state.phase = .suspended
       unsafe MHD_suspend_connection(handle)

@@ -15,6 +15,10 @@ internal import Platform
 @safe final class Connection: @unchecked Sendable {
   let core: Core
   let remoteAddress: String
+  /// What limits count the client as.
+  let group: AddressGroup
+  /// Whether it counts for the connections of one client: not on a Unix socket, where all are local users.
+  let isLimited: Bool
   let handle: OpaquePointer
   let state: Monitor<ConnectionState>
 
@@ -24,7 +28,11 @@ internal import Platform
     let descriptor = unsafe CMicroHTTPD_socket(handle)
     let address = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
     remoteAddress = address.isEmpty ? PeerAddress.localUser(descriptor) : address
-    state = Monitor(ConnectionState(descriptor: descriptor, deadline: core.idleDeadline()))
+    group = AddressGroup(remoteAddress)
+    isLimited = !address.isEmpty
+    let now = MonotonicInstant.now()
+    state = Monitor(
+      ConnectionState(descriptor: descriptor, now: now, deadline: core.requestDeadline(from: now)))
   }
 
   // MARK: The application's side; any thread
@@ -58,6 +66,35 @@ internal import Platform
     answer(serial) { response }
   }
 
+  // MARK: Hang-ups
+
+  /// Has `handler` called once if the client hangs up before the request is answered.
+  func watchHangUp(_ serial: UInt64, _ handler: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      let isPending = state.phase == .handling || state.phase == .suspended
+      guard isPending, state.serial == serial, state.answer == nil, state.descriptor >= 0 else { return }
+      unwatch(&state)
+      if let ticket = core.hangUps.add(self, state.descriptor) { state.hangUp = (ticket, handler) }
+    }
+  }
+
+  /// The client has hung up, or at least sends nothing more. The thread of `HangUps`.
+  func hungUp(_ ticket: UInt64) {
+    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+      guard let hangUp = state.hangUp, hangUp.ticket == ticket else { return nil }
+      unwatch(&state)
+      return hangUp.handler
+    }
+    handler?()
+  }
+
+  /// Ends the watch, while the descriptor is still this connection's.
+  func unwatch(_ state: inout ConnectionState) {
+    guard let hangUp = state.hangUp else { return }
+    state.hangUp = nil
+    core.hangUps.remove(hangUp.ticket, state.descriptor)
+  }
+
   // MARK: The stopping thread's side
 
   /// Answers in the application's place, if the application has the request. After `core.isDraining` is set,
@@ -83,18 +120,18 @@ internal import Platform
     // Most have none, or time left, and are looked at often: no more is read of them.
     guard let deadline = state.withLock({ $0.deadline }) else { return nil }
     guard deadline <= now else { return deadline }
-    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.isReading) }
+    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.owesAnswer) }
     let answer = seen.3 ? core.handler.response(to: .tooSlow, head: seen.2) : nil
     state.withLock { state in
       // The request may have gone on while the application made up its answer.
-      guard state.deadline == deadline, state.serial == seen.1, state.isReading == seen.3 else { return }
+      guard state.deadline == deadline, state.serial == seen.1, state.owesAnswer == seen.3 else { return }
       cut(&state, answer)
     }
     return nil
   }
 
-  /// Cuts the connection if its client has closed its side and still owes a part of the request, or the next
-  /// one.
+  /// Looks at what the client has sent: starts the time of a request that has begun, and cuts the
+  /// connection if the client has closed its side and still owes a part of the request, or the next one.
   ///
   /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that comes together with
   /// the last bytes: it would wait until the time is up, and who sends half a request and goes away would
@@ -103,6 +140,10 @@ internal import Platform
   func checkInput() {
     state.withLock { state in
       guard state.isReading, state.descriptor >= 0 else { return }
+      // libmicrohttpd does not report a request before its whole first line has come.
+      if !state.isTimed, SocketInput.came(after: state.since, on: state.descriptor) {
+        state.beginTiming(deadline: core.requestDeadline())
+      }
       var byte: UInt8 = 0
       guard unsafe recv(state.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
       else {
@@ -114,6 +155,17 @@ internal import Platform
       } else {
         state.inputEnd = (state.serial, state.phase)
       }
+    }
+  }
+
+  /// Since when it is not known what the client wants; nil once it is.
+  var idleSince: MonotonicInstant? { state.withLock { $0.idleSince } }
+  var isEnding: Bool { state.withLock { $0.phase == .cut || $0.phase == .closed } }
+
+  /// Makes room for another connection, if this one still does not show what it wants.
+  func evict() {
+    state.withLock { state in
+      if state.idleSince != nil { cut(&state, nil) }
     }
   }
 
@@ -145,14 +197,22 @@ internal import Platform
 
   /// The request line came.
   func begin(target: String?) {
-    let deadline = core.requestDeadline()
-    state.withLock { $0.begin(target: target, deadline: deadline) }
+    let now = MonotonicInstant.now()
+    let deadline = core.requestDeadline(from: now)
+    state.withLock { $0.begin(target: target, now: now, deadline: deadline) }
   }
+
+  /// The client has too many connections: this one ends before it is served.
+  func refuse() { state.withLock { cut(&$0, nil) } }
 
   /// The request is over: the answer is sent, or the client is gone.
   func finish() {
-    let deadline = core.idleDeadline()
-    state.withLock { $0.finish(deadline: deadline) }
+    let now = MonotonicInstant.now()
+    let deadline = core.idleDeadline(from: now)
+    state.withLock { state in
+      unwatch(&state)
+      state.finish(now: now, deadline: deadline)
+    }
     core.noteProgress()
   }
 
@@ -160,6 +220,7 @@ internal import Platform
   /// from here on nobody may use it.
   func closed() {
     state.withLock { state in
+      unwatch(&state)
       if state.leavesUnread { Self.drain(state.descriptor) }
       state.phase = .closed
       state.deadline = nil

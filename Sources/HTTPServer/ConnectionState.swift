@@ -32,6 +32,10 @@ struct ConnectionState {
   var serial: UInt64 = 0
   /// When the connection is cut; nil while the application has the request.
   var deadline: MonotonicInstant?
+  /// Whether the deadline is that of a request: from the accept on, or since the first byte of the next one.
+  var isTimed = true
+  /// Since when the connection has been in its phase, as far as it is idle or in the head of a request.
+  var since: MonotonicInstant
   /// Of the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
@@ -45,27 +49,41 @@ struct ConnectionState {
   var descriptor: Int32
   /// Where the request was when the client was first found to send nothing more.
   var inputEnd: (serial: UInt64, phase: Phase)?
+  /// What the application does when the client hangs up, and the ticket of its watch.
+  var hangUp: (ticket: UInt64, handler: @Sendable () -> Void)?
   /// Whether bytes of the client may lie unread in the socket when it is closed.
   var leavesUnread = false
 
-  init(descriptor: Int32, deadline: MonotonicInstant) {
+  init(descriptor: Int32, now: MonotonicInstant, deadline: MonotonicInstant) {
     self.descriptor = descriptor
     self.deadline = deadline
+    since = now
   }
 
   /// A request line came; `target` is nil when it is not valid UTF-8.
-  mutating func begin(target: String?, deadline: MonotonicInstant) {
+  /// - Parameter deadline: of a request that begins now; one that has begun before keeps its own.
+  mutating func begin(target: String?, now: MonotonicInstant, deadline: MonotonicInstant) {
     guard phase == .idle else { return }
     phase = .head
     serial &+= 1
+    since = now
     self.target = target
+    if !isTimed { self.deadline = deadline }
+    isTimed = true
+  }
+
+  /// The first byte of the next request came.
+  mutating func beginTiming(deadline: MonotonicInstant) {
+    isTimed = true
     self.deadline = deadline
   }
 
   /// The request is over, answered or not.
-  mutating func finish(deadline: MonotonicInstant) {
+  mutating func finish(now: MonotonicInstant, deadline: MonotonicInstant) {
     if phase != .cut && phase != .closed {
       phase = .idle
+      since = now
+      isTimed = false
       self.deadline = deadline
     }
     target = nil
@@ -85,12 +103,22 @@ struct ConnectionState {
     return taken
   }
 
+  /// Since when nobody knows what the client wants: before or in the head of a request; nil afterwards.
+  var idleSince: MonotonicInstant? { phase == .idle || phase == .head ? since : nil }
+
   /// Whether a request has begun and is not yet answered.
   var isInFlight: Bool {
     switch phase {
     case .idle, .cut, .closed: false
     case .head, .body, .discarding, .handling, .suspended, .answered, .answering: true
     }
+  }
+
+  /// Whether a client that is cut now is told that it was too slow. One that has sent nothing, as browsers
+  /// connect before they have a request, would take it for the answer to its next one (RFC 9110 §15.5.9).
+  var owesAnswer: Bool {
+    guard phase == .idle else { return isReading }
+    return SocketInput.came(after: since, on: descriptor)
   }
 
   /// Whether the client still owes a part of the request.

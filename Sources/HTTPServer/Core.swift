@@ -15,8 +15,12 @@ final class Core: Sendable {
   let bodies: BodyBudget
   var isEncrypted: Bool { limits.tls != nil }
 
-  private struct Registry {
+  struct Registry {
     var connections: [ObjectIdentifier: Connection] = [:]
+    /// Of those that are limited.
+    var countByGroup: [AddressGroup: Int] = [:]
+    /// Connections have come since the watcher last had room for more.
+    var isFilling = false
     /// Counts what may end a wait of the stopping thread.
     var progress: UInt64 = 0
     var isWatcherDone = false
@@ -24,16 +28,20 @@ final class Core: Sendable {
 
   /// What libmicrohttpd says while it starts; nil at any other time.
   let startMessages = Monitor<[String]?>(nil)
-  private let registry = Monitor(Registry())
+  let registry = Monitor(Registry())
+  let hangUps: HangUps
+  let count: ConnectionCount
   private let stopping = Atomic<Bool>(false)
   private let draining = Atomic<Bool>(false)
 
   init(
-    _ configuration: ServerConfiguration, _ handler: any RequestHandler,
+    _ configuration: ServerConfiguration, _ handler: any RequestHandler, _ hangUps: HangUps,
     log: @escaping @Sendable (String) -> Void
   ) {
     limits = configuration
     self.handler = handler
+    self.hangUps = hangUps
+    count = ConnectionCount(max: configuration.connections)
     self.log = log
     bodies = BodyBudget(total: configuration.bodyBytesTotalMax)
   }
@@ -53,16 +61,18 @@ final class Core: Sendable {
   // MARK: Deadlines
 
   /// When a request that begins now must be complete.
-  func requestDeadline() -> MonotonicInstant {
-    .now().advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+  func requestDeadline(from now: MonotonicInstant = .now()) -> MonotonicInstant {
+    now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
   }
 
-  /// When a connection that has no request now must have one, or must have read its answer. libmicrohttpd
-  /// closes the silent ones after the idle time; one that is still there after this sends, or reads, a byte
-  /// at a time.
-  func idleDeadline() -> MonotonicInstant { .now().advanced(byMilliseconds: idleMilliseconds) }
+  /// When a connection that was kept open must have the next request, or must have read its answer.
+  /// libmicrohttpd closes the silent ones after the idle time; one that is still there after this reads a
+  /// byte at a time, or sent one where the kernel does not tell (`SocketInput`).
+  func idleDeadline(from now: MonotonicInstant = .now()) -> MonotonicInstant {
+    now.advanced(byMilliseconds: idleMilliseconds)
+  }
 
-  private var idleMilliseconds: Int64 {
+  var idleMilliseconds: Int64 {
     let (sum, overflow) = (Int64(limits.idleTimeoutSeconds) * 1000)
       .addingReportingOverflow(limits.requestTimeoutMilliseconds)
     return overflow ? .max : sum
@@ -70,17 +80,43 @@ final class Core: Sendable {
 
   // MARK: Who is connected
 
-  func register(_ connection: Connection) {
-    let isFirst = registry.withLock { registry in
+  /// Whether only the reserved connections are left.
+  var isCrowded: Bool {
+    limits.reservedConnections > 0 && count.now > limits.unreservedConnections
+  }
+
+  /// Whether a client may have one more connection.
+  func accepts(_ group: AddressGroup?) -> Bool {
+    guard let group else { return true }
+    return registry.withLock { $0.countByGroup[group] ?? 0 } < max(1, limits.connectionsPerAddress)
+  }
+
+  /// - Returns: false when the client has too many; it is registered all the same, until it is closed.
+  func register(_ connection: Connection) -> Bool {
+    let (needsWatcher, isWithinLimit) = registry.withLock { registry in
       registry.connections[ObjectIdentifier(connection)] = connection
-      return registry.connections.count == 1
+      let total = registry.connections.count
+      count.now = total
+      let isFilling = limits.reservedConnections > 0 && total > limits.connectionsKept
+      // The watcher sleeps without an end while nobody is connected.
+      let needsWatcher = total == 1 || (isFilling && !registry.isFilling)
+      if isFilling { registry.isFilling = true }
+      guard connection.isLimited else { return (needsWatcher, true) }
+      let ofGroup = registry.countByGroup[connection.group, default: 0] + 1
+      registry.countByGroup[connection.group] = ofGroup
+      return (needsWatcher, ofGroup <= max(1, limits.connectionsPerAddress))
     }
-    // The watcher sleeps without an end while nobody is connected.
-    if isFirst { registry.update { _ in } }
+    if needsWatcher { registry.update { _ in } }
+    return isWithinLimit
   }
 
   func unregister(_ connection: Connection) {
-    registry.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+    registry.withLock { registry in
+      guard registry.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+      count.now = registry.connections.count
+      guard connection.isLimited, let ofGroup = registry.countByGroup[connection.group] else { return }
+      registry.countByGroup[connection.group] = ofGroup > 1 ? ofGroup - 1 : nil
+    }
     noteProgress()
   }
 
@@ -102,38 +138,20 @@ final class Core: Sendable {
       guard registry.wait(until: deadline, { $0.progress == seen ? nil : true }) != nil else { return false }
     }
   }
+}
 
-  // MARK: The watcher; a thread of its own
+/// How many connections a server has. An object of its own: who asks for it must not keep the application
+/// alive.
+final class ConnectionCount: Sendable {
+  private let value = Atomic<Int>(0)
+  private let max: Int
 
-  /// Cuts the connections whose time is up, until `stopWatching`.
-  ///
-  /// It wakes at the next deadline, or after the shortest time in which a new one could pass: whatever is set
-  /// after this look lies at least that far ahead, so nobody has to wake the watcher for it.
-  func watch() {
-    var next: MonotonicInstant?
-    var checkAt = MonotonicInstant.now()
-    while true {
-      let isDone = registry.wait(until: next) { registry -> Bool? in
-        if registry.isWatcherDone { return true }
-        return next == nil && !registry.connections.isEmpty ? false : nil
-      }
-      if isDone == true { return }
-      let now = MonotonicInstant.now()
-      let all = connections
-      if now >= checkAt {
-        for connection in all { connection.checkInput() }
-        checkAt = now.advanced(byMilliseconds: Self.checkIntervalMilliseconds)
-      }
-      let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
-      let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
-      // Many deadlines close to each other are one wake-up.
-      let soonest = now.advanced(byMilliseconds: Self.watchIntervalMilliseconds)
-      next = all.isEmpty ? nil : max(soonest, min(nearest, shortest, checkAt))
-    }
+  init(max: Int) { self.max = max }
+
+  var now: Int {
+    get { value.load(ordering: .relaxed) }
+    set { value.store(newValue, ordering: .relaxed) }
   }
 
-  func stopWatching() { registry.update { $0.isWatcherDone = true } }
-
-  private static let watchIntervalMilliseconds: Int64 = 10
-  private static let checkIntervalMilliseconds: Int64 = 500
+  var load: ServerLoad { ServerLoad(connections: now, connectionsMax: max) }
 }

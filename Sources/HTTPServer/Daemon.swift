@@ -82,7 +82,6 @@ internal import Platform
     unsafe options.threads = UInt32(clamping: limits.threads)
     // libmicrohttpd shares the limit out among its threads and wants at least one for each.
     unsafe options.connections = UInt32(clamping: max(limits.connections, limits.threads))
-    unsafe options.connectionsPerAddress = UInt32(clamping: max(1, limits.connectionsPerAddress))
     unsafe options.idleTimeoutSeconds = limits.idleTimeoutSeconds
     unsafe options.connectionMemory = max(1024, limits.headerBytesMax)
     if let tls = limits.tls {

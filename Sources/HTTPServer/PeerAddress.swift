@@ -2,6 +2,7 @@
 
 internal import CMicroHTTPD
 internal import Glibc
+internal import Platform
 
 /// Numeric addresses.
 enum PeerAddress {
@@ -20,6 +21,12 @@ enum PeerAddress {
       return all.hasPrefix("::ffff:") && all.contains(".") ? String(all.dropFirst(7)) : all
     default: return ""
     }
+  }
+
+  /// What the limits count the address as; nil for anything but IPv4 and IPv6.
+  static func group(_ address: UnsafePointer<sockaddr>?) -> AddressGroup? {
+    let text = unsafe text(address)
+    return text.isEmpty ? nil : AddressGroup(text)
   }
 
   /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other

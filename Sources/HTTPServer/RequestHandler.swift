@@ -18,6 +18,9 @@ public enum Rejection: Sendable, Equatable {
   case bodyTooLarge(maximumBytes: Int)
   /// The bodies of all requests hold what they may, or those from this address do: 503, to be tried again.
   case noRoom
+  /// Only the reserved connections are left, and the request may not use them: 503, to be tried again. The
+  /// connection is closed after the answer.
+  case crowded
   /// The request was not complete in time: 408. The connection is closed after the answer.
   case tooSlow
   /// The application dropped the responder without an answer: 500.
@@ -31,6 +34,10 @@ public protocol RequestHandler: Sendable {
   /// Called after the header fields, before any byte of the body. Must not block.
   func admit(_ head: RequestHead) -> Admission
 
+  /// Whether the request may use the connections that the server keeps free (`reservedConnections`). Called
+  /// before `admit`, and only when there are no others.
+  func mayUseReserve(_ head: RequestHead) -> Bool
+
   /// Called once the request is complete. Must not block: what takes time keeps the responder and answers
   /// later.
   func handle(_ request: Request, _ responder: Responder)
@@ -38,4 +45,8 @@ public protocol RequestHandler: Sendable {
   /// The answer to a request that the server turns away.
   /// - Parameter head: nil when the request did not come that far.
   func response(to rejection: Rejection, head: RequestHead?) -> Response
+}
+
+extension RequestHandler {
+  public func mayUseReserve(_ head: RequestHead) -> Bool { true }
 }

@@ -26,6 +26,13 @@ public final class Responder: Sendable {
     connection.answer(serial, response)
   }
 
+  /// Has `handler` called once if the client closes its connection, or its side of it, before the answer. A
+  /// client that has only closed its side (TCP tells no difference) still reads an answer, so the handler
+  /// should give one at once; that frees the connection's place either way.
+  /// - Parameter handler: must not hold the responder, which the connection would then hold in turn. Any
+  ///   thread; also before this returns, on another one.
+  public func onHangUp(_ handler: @escaping @Sendable () -> Void) { connection.watchHangUp(serial, handler) }
+
   deinit {
     if !isUsed.load(ordering: .relaxed) { connection.abandon(serial) }
   }

@@ -1,5 +1,6 @@
 // An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The daemon's threads call `Callbacks`; a
-// watcher keeps the deadlines that libmicrohttpd does not know. Nothing here is on the way of a request.
+// watcher keeps the deadlines that libmicrohttpd does not know, and another one sees the hang-ups that it
+// does not see. Nothing here is on the way of a request.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -21,6 +22,7 @@ internal import Platform
   private let core: Core
   private let daemon: Daemon
   private let watcher: WorkerThread
+  private let hangUpWatcher: WorkerThread
   private let phase = Monitor(Phase.running)
 
   /// Listens and serves at once.
@@ -30,10 +32,24 @@ internal import Platform
     _ configuration: ServerConfiguration, handler: any RequestHandler,
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(ServerError) {
-    let core = Core(configuration, handler, log: log)
-    let daemon = try Daemon(core)
+    let hangUps: HangUps
     do {
-      watcher = try WorkerThread(name: "http-watcher") { core.watch() }
+      hangUps = try HangUps()
+    } catch {
+      throw .system(error)
+    }
+    let core = Core(configuration, handler, hangUps, log: log)
+    let daemon = try Daemon(core)
+    do throws(SystemError) {
+      let watcher = try WorkerThread(name: "http-watcher") { core.watch() }
+      do throws(SystemError) {
+        hangUpWatcher = try WorkerThread(name: "http-hang-ups") { hangUps.run() }
+      } catch {
+        core.stopWatching()
+        watcher.join()
+        throw error
+      }
+      self.watcher = watcher
     } catch {
       daemon.stopListening()
       daemon.stop()
@@ -46,6 +62,9 @@ internal import Platform
 
   /// How much of `bodyBytesTotalMax` is held now.
   public var bodyBytesHeld: Int { core.bodies.held }
+
+  /// How many connections there are, and may be. The closure holds neither the server nor its application.
+  public var load: @Sendable () -> ServerLoad { { [count = core.count] in count.load } }
 
   deinit { stop(graceMilliseconds: 0) }
 
@@ -77,9 +96,25 @@ internal import Platform
     for connection in core.connections { connection.abort() }
     daemon.stop()
     core.stopWatching()
+    core.hangUps.stop()
     watcher.join()
+    hangUpWatcher.join()
     phase.update { $0 = .stopped }
   }
 
   private static let lastAnswersMilliseconds: Int64 = 1000
+}
+
+/// How many connections a server has and may have.
+public struct ServerLoad: Sendable, Equatable {
+  public let connections: Int
+  public let connectionsMax: Int
+
+  public init(connections: Int, connectionsMax: Int) {
+    self.connections = connections
+    self.connectionsMax = connectionsMax
+  }
+
+  /// Whether whoever connects now has to wait.
+  public var isFull: Bool { connections >= connectionsMax }
 }

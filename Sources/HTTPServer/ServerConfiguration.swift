@@ -28,9 +28,13 @@ public struct ServerConfiguration: Sendable {
   public var threads = 2
   /// Connections at once; more wait in the listening socket's backlog.
   public var connections = 2000
-  /// Connections at once from one address; more are closed as soon as they are accepted.
+  /// Connections of these that are kept free for the requests for which the application says so
+  /// (`RequestHandler.mayUseReserve`).
+  public var reservedConnections = 0
+  /// Connections at once from one client (`AddressGroup`); more are closed as soon as they are accepted.
   public var connectionsPerAddress = 200
-  /// From the request line to the whole body. After it: 408.
+  /// For a whole request, from the moment that the connection is accepted, or on a connection that was kept
+  /// open, from the first byte of its request line. After it: 408.
   public var requestTimeoutMilliseconds: Int64 = 10_000
   /// How long a connection may be silent between requests; libmicrohttpd counts whole seconds, so it is
   /// rounded up.
@@ -57,6 +61,13 @@ public struct ServerConfiguration: Sendable {
     self.port = port
     self.tls = tls
   }
+
+  /// From so many connections on, only requests that may use the reserve are served.
+  var unreservedConnections: Int { max(1, connections - reservedConnections) }
+
+  /// From so many connections on, the longest idle ones are closed: half of the reserve stays free for
+  /// those who connect, until it shows what they want.
+  var connectionsKept: Int { max(1, connections - (reservedConnections + 1) / 2) }
 
   /// Whole seconds, at least one: 0 would mean "never" to libmicrohttpd.
   var idleTimeoutSeconds: UInt32 {

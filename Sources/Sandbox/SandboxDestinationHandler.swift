@@ -58,7 +58,7 @@ final class SandboxDestinationHandler: RequestHandler {
     switch rejection {
     case .malformed: Self.response(400, "malformed request")
     case .bodyTooLarge: Self.response(413, "too large")
-    case .noRoom: Self.response(503, "too much at once")
+    case .noRoom, .crowded: Self.response(503, "too much at once")
     case .tooSlow: Self.response(408, "too slow")
     case .abandoned: Self.response(500, "not answered")
     case .stopping: Self.response(503, "stopping")

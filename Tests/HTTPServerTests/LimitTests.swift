@@ -89,16 +89,51 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  @Test("A request line that drips is cut off after the idle time and the request's time")
+  @Test("A request line that drips held its connection for the idle time: its time counts from the accept")
   func dripRequestLine() throws {
-    let server = try TestApplication.echo().serve {
-      $0.idleTimeoutMilliseconds = 1000
-      $0.requestTimeoutMilliseconds = 200
-    }
+    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
     let client = try TestClient(server)
+    let begin = MonotonicInstant.now()
     try client.drip("GET /", everyMilliseconds: 20)
     #expect(try client.response().status == 408)
     #expect(try client.rest() == "")
+    // The idle time is a minute.
+    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("The next request line on a connection has the same time, from its first byte")
+  func dripNextRequestLine() throws {
+    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
+    let client = try TestClient(server)
+    try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(try client.response().status == 200)
+    let begin = MonotonicInstant.now()
+    try client.drip("GET /", everyMilliseconds: 50)
+    #expect(try client.response().status == 408)
+    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A connection that was kept open may be silent for longer than a request may take")
+  func keptOpen() throws {
+    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 100 }
+    let client = try TestClient(server)
+    for _ in 0..<2 {
+      try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try client.response().status == 200)
+      #expect(!client.isReadable(within: 1500))
+    }
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A connection on which nothing ever comes is closed without a word after a request's time")
+  func silentFromTheStart() throws {
+    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
+    let client = try TestClient(server)
+    let begin = MonotonicInstant.now()
+    #expect(try client.rest() == "")
+    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
     server.stop(graceMilliseconds: 1000)
   }
 

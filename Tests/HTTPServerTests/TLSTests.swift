@@ -63,19 +63,35 @@ import Testing
     }
   }
 
-  @Test("A client that never ends its handshake is cut off")
-  func silentHandshake() throws {
-    try serve(
-      .echo(),
-      {
-        $0.idleTimeoutMilliseconds = 1000
-        $0.requestTimeoutMilliseconds = 200
-      }
-    ) { server, _ in
+  @Test("A handshake that drips held its connection for the idle time: it has a request's time")
+  func drippedHandshake() throws {
+    try serve(.echo(), { $0.requestTimeoutMilliseconds = 300 }) { server, _ in
       let client = try TestClient(server)
+      let begin = MonotonicInstant.now()
       // The head of a ClientHello record, and then its body, a byte at a time.
       try client.drip("\u{16}\u{3}\u{1}\u{2}", everyMilliseconds: 50)
       #expect(!(try client.rest().contains("HTTP/")))
+      #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
+    }
+  }
+
+  @Test("A client that hangs up over TLS while its request waits is noticed at once")
+  func hangUp() throws {
+    let gone = Monitor(0)
+    let held = Monitor<[Responder]>([])
+    let application = TestApplication { _, responder in
+      held.withLock { $0.append(responder) }
+      responder.onHangUp { [weak responder] in
+        responder?.respond(Response(status: 200))
+        gone.update { $0 += 1 }
+      }
+    }
+    try serve(application) { server, directory in
+      // curl gives up after a second and closes.
+      let result = try curl(server, directory, "--max-time", "1")
+      #expect(result.code != 0)
+      let isGone: Bool? = gone.wait(until: .now().advanced(byMilliseconds: 5000)) { $0 == 1 ? true : nil }
+      #expect(isGone == true)
     }
   }
 

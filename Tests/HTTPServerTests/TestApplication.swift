@@ -49,6 +49,8 @@ final class TestApplication: RequestHandler {
     return admitting(head)
   }
 
+  func mayUseReserve(_ head: RequestHead) -> Bool { head.path == "/reserved" }
+
   func handle(_ request: Request, _ responder: Responder) {
     if let handling { return handling(request, responder) }
     seen.update { $0.responders.append(responder) }
@@ -60,6 +62,7 @@ final class TestApplication: RequestHandler {
     case .malformed: return Response(status: 400, text: "malformed")
     case .bodyTooLarge(let maximumBytes): return Response(status: 413, text: "at most \(maximumBytes)")
     case .noRoom: return Response(status: 503, text: "no room")
+    case .crowded: return Response(status: 503, text: "crowded")
     case .tooSlow: return Response(status: 408, text: "too slow")
     case .abandoned: return Response(status: 500, text: "abandoned")
     case .stopping: return Response(status: 503, text: "stopping")

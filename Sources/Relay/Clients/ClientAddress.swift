@@ -59,11 +59,9 @@ struct ClientAddress: Sendable, Equatable {
   /// Whether a proxy said so.
   let isForwarded: Bool
 
-  /// What one client has: an IPv4 address, or the half of an IPv6 one that names a network. Nil for this
-  /// machine itself, which is nobody's stand-in.
-  var group: [UInt8]? {
-    guard let address = IPAddress(text)?.unmapped else { return Array(text.utf8) }
-    if !isForwarded && address.isLoopback { return nil }
-    return address.isIPv6 ? Array(address.bytes.prefix(8)) : address.bytes
+  /// What limits count the client as. Nil for this machine itself, which is nobody's stand-in.
+  var group: AddressGroup? {
+    if !isForwarded, IPAddress(text)?.unmapped.isLoopback == true { return nil }
+    return AddressGroup(text)
   }
 }

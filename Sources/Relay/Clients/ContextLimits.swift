@@ -17,7 +17,7 @@ final class ContextLimits: Sendable {
   }
 
   private let users: Monitor<RateLimiter<User>>?
-  private let addresses: Monitor<RateLimiter<[UInt8]>>?
+  private let addresses: Monitor<RateLimiter<AddressGroup>>?
   private let clock: any Clock
 
   init(_ limits: Configuration.Limits, clock: any Clock) {

@@ -103,6 +103,10 @@ extension Problem {
   static let busy = unavailable(
     "busy", "More is coming in than can be stored. Nothing of this request was kept; send it again.",
     retryAfterSeconds: 1)
+  static let crowded = unavailable(
+    "too-many-connections",
+    "Too many connections are open. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 2)
   static let storeFailed = unavailable(
     "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
     retryAfterSeconds: 10)

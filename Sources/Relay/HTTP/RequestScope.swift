@@ -68,6 +68,7 @@ extension ListenerServices {
       case .malformed: .malformedRequest
       case .bodyTooLarge(let maximum): .tooLarge(maximum)
       case .noRoom: .busy
+      case .crowded: .crowded
       case .tooSlow: .tooSlow
       case .abandoned: .internalFault
       case .stopping: .stopping

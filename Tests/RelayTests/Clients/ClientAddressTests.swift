@@ -49,7 +49,7 @@ import Testing
 
   @Test("An IPv6 client is its /64, and this machine itself is nobody unless a proxy names it")
   func groups() {
-    func group(_ text: String, isForwarded: Bool = true) -> [UInt8]? {
+    func group(_ text: String, isForwarded: Bool = true) -> AddressGroup? {
       ClientAddress(text: text, isForwarded: isForwarded).group
     }
     #expect(group("2001:db8::1") == group("2001:db8::ffff:2"))

@@ -1,0 +1,86 @@
+// Notices when a client closes its connection while its request waits. libmicrohttpd does not look at the
+// sockets of suspended connections (microhttpd.h, MHD_suspend_connection), so such a connection would keep
+// its place until its answer.
+
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// The descriptors of connections whose requests wait, in an epoll set of their own (epoll(7)), and the
+/// thread that waits for their end.
+///
+/// Owns the set and an eventfd(2) that ends the thread; both are closed with it. The descriptors are
+/// libmicrohttpd's: a connection adds and removes its own under its lock, and removes it at the latest when
+/// libmicrohttpd announces that it closes it, so none is ever in the set that is closed or another
+/// connection's. An event that was fetched before its removal finds no entry: tickets are never used again.
+@safe final class HangUps: @unchecked Sendable {
+  private struct State {
+    var connections: [UInt64: Connection] = [:]
+    /// 0 is the end of the thread.
+    var lastTicket: UInt64 = 0
+  }
+
+  private let state = Monitor(State())
+  private let set: Int32
+  private let end: Int32
+
+  init() throws(SystemError) {
+    set = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard set >= 0 else { throw .last("epoll_create1") }
+    end = eventfd(0, Int32(EFD_CLOEXEC))
+    guard end >= 0 else {
+      let error = SystemError.last("eventfd")
+      close(set)
+      throw error
+    }
+    guard CMicroHTTPD_watchInput(set, end, 0) == 0 else {
+      let error = SystemError.last("epoll_ctl")
+      close(end)
+      close(set)
+      throw error
+    }
+  }
+
+  deinit {
+    close(end)
+    close(set)
+  }
+
+  /// Watches a connection's descriptor for one hang-up. Called under the connection's lock.
+  /// - Returns: the ticket to remove it with; nil when the kernel has no room for it.
+  func add(_ connection: Connection, _ descriptor: Int32) -> UInt64? {
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      state.connections[state.lastTicket] = connection
+      return state.lastTicket
+    }
+    if CMicroHTTPD_watchHangUp(set, descriptor, ticket) == 0 { return ticket }
+    state.withLock { $0.connections[ticket] = nil }
+    return nil
+  }
+
+  /// Called under the connection's lock, while the descriptor is still open.
+  func remove(_ ticket: UInt64, _ descriptor: Int32) {
+    _ = CMicroHTTPD_unwatch(set, descriptor)
+    state.withLock { $0.connections[ticket] = nil }
+  }
+
+  /// Runs until `stop`. Calls the application.
+  func run() {
+    var tickets = [UInt64](repeating: 0, count: 64)
+    while true {
+      let count = unsafe CMicroHTTPD_waitForEvents(set, &tickets, Int32(tickets.count))
+      if count < 0 && errno == EINTR { continue }
+      // Nothing else can fail here: the set is open and the buffer is right (epoll_wait(2)).
+      guard count > 0 else { return }
+      for ticket in tickets[..<Int(count)] {
+        if ticket == 0 { return }
+        let connection = state.withLock { $0.connections[ticket] }
+        connection?.hungUp(ticket)
+      }
+    }
+  }
+
+  /// Ends `run`.
+  func stop() { _ = eventfd_write(end, 1) }
+}

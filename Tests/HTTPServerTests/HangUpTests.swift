@@ -1,0 +1,146 @@
+// Clients that hang up while their request waits: libmicrohttpd does not look at suspended connections.
+
+import Glibc
+import HTTPServer
+import Platform
+import Testing
+
+@Suite("Hang-ups") struct HangUpTests {
+  /// Holds every request and answers it when its client hangs up.
+  private final class Holder: Sendable {
+    struct State {
+      var responders: [Responder] = []
+      var hangUps: [String] = []
+    }
+
+    let state = Monitor(State())
+
+    var application: TestApplication {
+      TestApplication { [state] request, responder in
+        let path = request.head.path
+        state.update { $0.responders.append(responder) }
+        guard path != "/unwatched" else { return }
+        responder.onHangUp { [weak responder] in
+          responder?.respond(Response(status: 200, text: "early"))
+          state.update { $0.hangUps.append(path) }
+        }
+      }
+    }
+
+    func waitFor<Result>(_ condition: (inout State) -> Result?) throws -> Result {
+      let result = state.wait(until: .now().advanced(byMilliseconds: 10_000), condition)
+      return try #require(result)
+    }
+
+    /// The responder of the request with this number, once it has come.
+    func responder(_ number: Int) throws -> Responder {
+      try waitFor { $0.responders.count > number ? $0.responders[number] : nil }
+    }
+  }
+
+  private static func waitUntil(_ server: Server, hasConnections count: Int) throws {
+    let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    while server.load().connections != count {
+      try #require(MonotonicInstant.now() < end, "\(server.load())")
+      _ = poll(nil, 0, 2)
+    }
+  }
+
+  private static let request = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
+
+  @Test("A client that hung up kept its place until its answer", arguments: [false, true])
+  func placeIsFreed(byReset: Bool) throws {
+    let holder = Holder()
+    let server = try holder.application.serve()
+    for number in 0..<20 {
+      var client: TestClient? = try TestClient(server)
+      try client?.send(Self.request)
+      _ = try holder.responder(number)
+      if byReset { client?.reset() }
+      client = nil
+      _ = try holder.waitFor { $0.hangUps.count == number + 1 ? true : nil }
+    }
+    try Self.waitUntil(server, hasConnections: 0)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A client that is gone before its request is looked at is noticed all the same")
+  func goneBefore() throws {
+    let holder = Holder()
+    let server = try holder.application.serve()
+    for _ in 0..<50 {
+      let client = try TestClient(server)
+      try client.send(Self.request)
+    }
+    _ = try holder.waitFor { $0.hangUps.count == 50 ? true : nil }
+    try Self.waitUntil(server, hasConnections: 0)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A client that closes its side only gets the answer that is given then")
+  func halfClosed() throws {
+    let holder = Holder()
+    let server = try holder.application.serve()
+    let client = try TestClient(server)
+    try client.send(Self.request)
+    _ = try holder.responder(0)
+    #expect(!client.isReadable(within: 50))
+    client.finish()
+    #expect(try client.response().body == "early")
+    #expect(try client.rest() == "")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A watch ends with its request: the next one on the connection is not taken for it")
+  func nextRequest() throws {
+    let holder = Holder()
+    let server = try holder.application.serve()
+    let client = try TestClient(server)
+    try client.send(Self.request)
+    try holder.responder(0).respond(Response(status: 200, text: "first"))
+    #expect(try client.response().body == "first")
+    try client.send("GET /unwatched HTTP/1.1\r\nHost: x\r\n\r\n")
+    let second = try holder.responder(1)
+    client.finish()
+    #expect(!client.isReadable(within: 300))
+    second.respond(Response(status: 200, text: "second"))
+    #expect(try client.response().body == "second")
+    #expect(holder.state.withLock { $0.hangUps } == [])
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("A request that follows in the same bytes is answered after the one that waits")
+  func pipelined() throws {
+    let holder = Holder()
+    let server = try holder.application.serve()
+    let client = try TestClient(server)
+    try client.send(Self.request + "GET /unwatched HTTP/1.1\r\nHost: x\r\n\r\n")
+    try holder.responder(0).respond(Response(status: 200, text: "first"))
+    try holder.responder(1).respond(Response(status: 200, text: "second"))
+    #expect(try client.response().body == "first")
+    #expect(try client.response().body == "second")
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("Hang-ups, answers and a stop at the same time end every request once")
+  func race() throws {
+    let holder = Holder()
+    let server = try holder.application.serve { $0.connectionsPerAddress = 1000 }
+    var clients: [TestClient] = []
+    for _ in 0..<200 {
+      let client = try TestClient(server)
+      try client.send(Self.request)
+      clients.append(client)
+    }
+    _ = try holder.waitFor { $0.responders.count == 200 ? true : nil }
+    let answers = try WorkerThread(name: "answers") {
+      for responder in holder.state.withLock({ $0.responders }) {
+        responder.respond(Response(status: 200, text: "late"))
+      }
+    }
+    while clients.count > 100 { clients.removeLast().reset() }
+    answers.join()
+    for client in clients { #expect(try client.response().status == 200) }
+    server.stop(graceMilliseconds: 1000)
+  }
+}

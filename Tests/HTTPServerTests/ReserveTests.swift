@@ -1,0 +1,115 @@
+// Connections: who gets the last ones, and what counts as one client.
+
+import Glibc
+import Platform
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Connections") struct ReserveTests {
+  private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n" }
+
+  @Test("The last connections serve only the requests that may use the reserve")
+  func reserve() throws {
+    let held = Monitor<[Responder]>([])
+    let application = TestApplication { request, responder in
+      guard request.head.path != "/held" else { return held.withLock { $0.append(responder) } }
+      responder.respond(TestApplication.echo(request))
+    }
+    let server = try application.serve {
+      $0.connections = 20
+      $0.reservedConnections = 4
+    }
+    var clients: [TestClient] = []
+    for _ in 0..<16 {
+      let client = try TestClient(server)
+      try client.send(Self.get("/held"))
+      clients.append(client)
+    }
+    _ = try application.waitFor { $0.heads.count == 16 ? true : nil }
+    let ordinary = try TestClient(server)
+    try ordinary.send(Self.get("/ordinary"))
+    let reply = try ordinary.response()
+    #expect(reply.status == 503 && reply.body == "crowded" && reply.closes)
+    #expect(try ordinary.rest() == "")
+    let reserved = try TestClient(server)
+    try reserved.send(Self.get("/reserved"))
+    #expect(try reserved.response().status == 200)
+    held.withLock { $0.removeAll() }
+    for client in clients { #expect(try client.response().body == "abandoned") }
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("Clients that connect and say nothing make room for those that come after them")
+  func eviction() throws {
+    let server = try TestApplication.echo().serve {
+      $0.connections = 20
+      $0.reservedConnections = 4
+      $0.requestTimeoutMilliseconds = 120_000
+    }
+    var silent: [TestClient] = []
+    // Far more than fit; each waits in the backlog until there is room.
+    for _ in 0..<100 { silent.append(try TestClient(server)) }
+    let begin = MonotonicInstant.now()
+    let client = try TestClient(server)
+    try client.send(Self.get("/reserved"))
+    #expect(try client.response().status == 200)
+    #expect(MonotonicInstant.now().milliseconds(since: begin) < 8000)
+    #expect(server.load().connectionsMax == 20)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  /// Whether this machine has IPv6 at all.
+  private static var hasIPv6: Bool {
+    let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+    if descriptor >= 0 { close(descriptor) }
+    return descriptor >= 0
+  }
+
+  @Test(
+    "A server on all addresses counts an IPv4 client as that client, not as one of a network",
+    .enabled(if: hasIPv6))
+  func mapped() throws {
+    let server = try TestApplication.echo().serve {
+      $0.address = "::"
+      $0.connectionsPerAddress = 2
+    }
+    func isServed(from source: UInt32) throws -> (Bool, TestClient) {
+      let client = try TestClient(server, source: source)
+      // Sending fails where the server has closed already.
+      try? client.send(Self.get("/"))
+      return ((try? client.response())?.status == 200, client)
+    }
+    let (first, second) = (try isServed(from: 1), try isServed(from: 1))
+    #expect(first.0 && second.0)
+    #expect(try !isServed(from: 1).0)
+    #expect(try isServed(from: 2).0)
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  /// The group of an address as a connection has it.
+  private static func group(_ text: String) throws -> AddressGroup {
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    try #require(unsafe inet_pton(AF_INET6, text, &address.sin6_addr) == 1)
+    let group = unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) { unsafe PeerAddress.group($0.baseAddress) }
+    }
+    return try #require(group)
+  }
+
+  @Test("An IPv6 /64 counted as 2^64 clients, for connections and for the room that bodies have")
+  func network() throws {
+    let (one, other) = (try Self.group("2001:db8::1"), try Self.group("2001:db8::ffff:ffff:ffff:ffff"))
+    let neighbour = try Self.group("2001:db8:0:1::1")
+    #expect(one == other && one != neighbour)
+    #expect(try Self.group("::ffff:192.0.2.1") == AddressGroup("192.0.2.1"))
+    #expect(try Self.group("::ffff:192.0.2.1") != Self.group("::ffff:192.0.2.2"))
+    let budget = BodyBudget(total: 1000)
+    let first = BodyGrant(budget, address: one)
+    #expect(first.grow(to: 400))
+    #expect(!budget.hasRoom(for: 200, from: other) && budget.hasRoom(for: 200, from: neighbour))
+    let second = BodyGrant(budget, address: other)
+    #expect(!second.grow(to: 200))
+  }
+}
