@@ -87,6 +87,7 @@ public final class Daemon: Sendable {
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
+        core.use(publicServer.load)
         do throws(SystemError) {
           try alerter.start()
         } catch {
@@ -160,7 +161,8 @@ public final class Daemon: Sendable {
     return AdminListener(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(configuration.databasePath)),
-      databasePath: configuration.databasePath, access: access, dashboard: dashboard)
+      databasePath: configuration.databasePath, gauges: core.listenerGauges, access: access,
+      dashboard: dashboard)
   }
 
   private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
@@ -180,6 +182,7 @@ public final class Daemon: Sendable {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
     settings.connections = configuration.limits.connections
     settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
+    settings.reservedConnections = configuration.limits.webhookConnections
     settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
     settings.discardedBodyBytesMax = discardedBodyBytesMax
     // Two of the longest from one address, four in all, also where they are configured to be long.

@@ -2,6 +2,7 @@
 // the dispatcher and the housekeeper look whether it concerns them.
 
 internal import Domain
+internal import HTTPServer
 internal import Platform
 internal import Presentation
 internal import SQLite
@@ -36,6 +37,8 @@ final class RelayCore: Sendable {
   private let log: Log
   /// For what is asked at a reload.
   private let reader: Monitor<StoreReader>
+  /// Of the public listener, once it is open.
+  private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
   /// - Parameter surroundings: what is outside; the threads run from `start` on.
   init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
@@ -69,7 +72,10 @@ final class RelayCore: Sendable {
       told.enquirer?.note(asksAt: changes.asksAt)
     }
     reader = Monitor(try Self.reader(path))
-    board = CheckoutBoard(reader: try Self.reader(path), clock: surroundings.clock, log: surroundings.log) {
+    board = CheckoutBoard(
+      reader: try Self.reader(path), limits: LongPollLimits(configuration.limits), metrics: metrics,
+      clock: surroundings.clock, log: surroundings.log
+    ) {
       audience.withLock { $0.housekeeper }?.lookNow()
     }
     housekeeper = Housekeeper(
@@ -103,6 +109,25 @@ final class RelayCore: Sendable {
   private func review(_ directory: AppDirectory) {
     housekeeper.reconsider(apps: directory.slugs)
     reader.withLock { UnconfiguredApp.log($0, configured: directory.slugs, log) }
+  }
+
+  /// The public listener is open: a listener without free connections makes the relay unready.
+  func use(_ load: @escaping @Sendable () -> ServerLoad) {
+    publicLoad.withLock { $0 = load }
+    readiness.add {
+      let load = load()
+      return load.isFull ? [.noFreeConnections(inUse: load.connections)] : []
+    }
+  }
+
+  /// Tells what the public listener holds. The closure holds nothing of the core: SQLite's files are closed
+  /// when nobody owns them any more, and the writer must be the last to go.
+  var listenerGauges: @Sendable () -> ListenerGauges {
+    { [publicLoad, weak board] in
+      let load = publicLoad.withLock { $0 }?()
+      return ListenerGauges(
+        load: load ?? ServerLoad(connections: 0, connectionsMax: 0), longPolls: board?.waitingCount ?? 0)
+    }
   }
 
   /// Starts the threads. `stop` ends those that were started, also when not all could be.

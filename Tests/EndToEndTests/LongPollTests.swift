@@ -16,7 +16,8 @@ import Testing
 
   @Test("Two hundred who wait take no thread, and all are answered when their receipt is delivered")
   func manyWait() throws {
-    try withRelay(top: ["limits": ["connections_per_address": 1000]]) { relay, destination in
+    let limits: JSONValue = ["connections_per_address": 1000, "long_polls_per_context": 10]
+    try withRelay(top: ["limits": limits]) { relay, destination in
       destination.answerAll(.late(200, .taken))
       let checkouts = (0..<20).map { Checkout("waits-\($0)") }
       let ids = try checkouts.map { try relay.post($0) }

@@ -47,7 +47,8 @@ final class Bench {
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
-    isStarted: Bool = true, onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
+    longPolls: LongPollLimits = .init(), isStarted: Bool = true,
+    onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
     let folder = try folder ?? TemporaryFolder()
@@ -77,7 +78,9 @@ final class Bench {
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
-    board = CheckoutBoard(reader: try StoreReader(path: path), clock: clock, log: log) {
+    board = CheckoutBoard(
+      reader: try StoreReader(path: path), limits: longPolls, metrics: metrics, clock: clock, log: log
+    ) {
       audience.withLock { $0.housekeeper }?.lookNow()
       boardNews.update { $0 += 1 }
     }
@@ -199,6 +202,17 @@ final class Bench {
       if let found = try condition(reader) { return found }
       let more: Bool? = commits.wait(until: deadline) { $0 == seen ? nil : true }
       if more == nil { return try #require(try condition(reader), sourceLocation: sourceLocation) }
+    }
+  }
+
+  /// Waits for what no thread reports.
+  func waitUntil(
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+  ) throws {
+    let (never, deadline) = (Monitor(()), soon())
+    while !condition() {
+      try #require(MonotonicInstant.now() < deadline, sourceLocation: sourceLocation)
+      let _: Bool? = never.wait(until: .now().advanced(byMilliseconds: 2)) { _ in nil }
     }
   }
 

@@ -17,9 +17,10 @@ import Testing
     let bench: Bench
     let server: Server
 
-    init() throws {
+    init(_ limits: Configuration.Limits = .init(longPollsPerContext: 1000)) throws {
       ProcessLimits.raiseOpenFiles()
-      bench = try Bench([Bench.app(), Bench.app("other")], clock: clock, isStarted: false)
+      bench = try Bench(
+        [Bench.app(), Bench.app("other")], clock: clock, longPolls: LongPollLimits(limits), isStarted: false)
       try bench.startHousekeeping()
       server = try bench.serve()
     }
@@ -207,13 +208,17 @@ import Testing
     }
   }
 
-  @Test("Who went away while waiting keeps nobody from being told")
+  @Test("A request whose client has gone waited until its time was up; it gives its place back at once")
   func gone() throws {
     let bed = try Bed()
     defer { bed.stop() }
     let id = try bed.bench.post(1)
     for _ in 0..<20 { _ = try bed.wait(id) }
+    // The clock of the board stands: nothing but the hang-ups can end these.
+    try bed.bench.waitUntil { bed.bench.board.waitingCount == 0 }
+    #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "abandoned")] == 20)
     let client = try bed.wait(id)
+    #expect(bed.bench.board.waitingCount == 1)
     try bed.bench.buy(1)
     _ = try bed.cancel(1)
     #expect(try Self.state(client) == "cancelled")

@@ -1,6 +1,7 @@
 // The text that a scrape gets: Prometheus' text format 0.0.4.
 
 import Domain
+import HTTPServer
 import Platform
 import Testing
 
@@ -160,6 +161,8 @@ struct ScrapedText {
     bench.stop()
     let scrape = Scrape(
       metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
+      droppedLogLines: 3,
+      listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
       databasePath: bench.path, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
     #expect(scraped.faults.isEmpty)
@@ -173,6 +176,9 @@ struct ScrapedText {
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",
       "receiptd_log_lines_left_out_total": "counter", "receiptd_ready": "gauge",
+      "receiptd_log_lines_dropped_total": "counter", "receiptd_long_polls_total": "counter",
+      "receiptd_http_connections": "gauge", "receiptd_http_connections_max": "gauge",
+      "receiptd_long_polls": "gauge",
       "receiptd_disk_free_bytes": "gauge", "receiptd_database_bytes": "gauge",
       "receiptd_write_queue": "gauge", "receiptd_http_requests_total": "counter",
       "receiptd_http_request_seconds": "histogram", "receiptd_build_info": "gauge",
@@ -185,6 +191,8 @@ struct ScrapedText {
     #expect(scraped.value("receiptd_receipts", #"app="other",state="failed""#) == "0")
     #expect(scraped.value("receiptd_deliveries_total", #"app="shop",verdict="delivered""#) == "1")
     #expect(scraped.value("receiptd_write_queue") == "7")
+    #expect(scraped.value("receiptd_log_lines_dropped_total") == "3")
+    #expect(scraped.value("receiptd_http_connections") == "5" && scraped.value("receiptd_long_polls") == "2")
     #expect(scraped.value("receiptd_breaker_open", #"app="shop""#) == "0")
     // No user, object or secret is ever a label (R7).
     let text = scraped.samples.map(\.labels).joined()

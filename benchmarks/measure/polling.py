@@ -75,7 +75,8 @@ def polls(notes):
         notes.append(f"polls: {count:,} instead of {POLLS:,}, "
                      f"for a process may have no more than {files:,} files open here")
     workload.write_contexts(FOLDER, "polled", count)
-    limits = {"connections": count + 200, "connections_per_address": count + 200}
+    limits = {"connections": count + 200, "connections_per_address": count + 200, "webhook_connections": 100,
+              "long_polls": count}
     with bare() as destination, receiptd({workload.APP: app(destination.port, **FAST)}, limits=limits) as relay:
         pace("polled", relay, RATE, count)
         found = contexts(relay, count)

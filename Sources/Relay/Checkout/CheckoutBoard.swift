@@ -1,6 +1,6 @@
 // Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers
 // come when the state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the
-// housekeeper drives the rest.
+// housekeeper drives the rest, but for clients that hang up, which the listener's own thread reports.
 
 internal import Domain
 internal import HTTPServer
@@ -12,18 +12,12 @@ internal import Store
 final class CheckoutBoard: Sendable {
   static let waitSecondsMax: Int64 = 30
 
-  private struct Waiter {
-    var app: String
-    var exchange: Exchange
-    var until: MonotonicInstant
-    /// When its context expires, which nobody else tells.
-    var expiry: MonotonicInstant?
-
-    var nextLook: MonotonicInstant { min(until, expiry ?? until) }
-  }
+  /// When a client whose request may not wait should ask again.
+  static let retryAfterSeconds = 5
 
   private struct State {
-    var waiters: [String: [Waiter]] = [:]
+    var polls: LongPolls
+    var lastID: UInt64 = 0
     /// When to look at which checkouts, in steps: with many who wait, few of them are looked at.
     var looks: [MonotonicInstant: Set<String>] = [:]
     /// Contexts whose state may have changed since the last look.
@@ -42,24 +36,36 @@ final class CheckoutBoard: Sendable {
   /// How much later than its time is up a request may be answered, so that many are answered at once.
   private static let stepNanoseconds: Int64 = 10_000_000
 
-  private let state = Monitor(State())
+  private let state: Monitor<State>
+  private let metrics: Metrics
   private let reader: Monitor<StoreReader>
   private let clock: any Clock
   private let log: Log
   /// Wakes the housekeeper.
   private let onChange: @Sendable () -> Void
 
-  init(reader: sending StoreReader, clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void) {
+  init(
+    reader: sending StoreReader, limits: LongPollLimits = LongPollLimits(), metrics: Metrics,
+    clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
+  ) {
+    state = Monitor(State(polls: LongPolls(limits)))
+    self.metrics = metrics
     self.reader = Monitor(reader)
     self.clock = clock
     self.log = log
     self.onChange = onChange
   }
 
-  /// Answers at once when there is nothing to wait for; else when there is.
-  /// - Parameter user: whose context it must be; nil for anyone's.
+  /// How many requests wait now.
+  var waitingCount: Int { state.withLock { $0.polls.count } }
+
+  /// Answers at once when there is nothing to wait for, or when too many wait; else when there is.
+  /// - Parameters:
+  ///   - user: whose context it must be; nil for anyone's.
+  ///   - client: who asks, for the limits; nil for this machine itself.
   func answer(
-    contextID: String, app: String, user: String? = nil, _ head: RequestHead, _ exchange: Exchange
+    contextID: String, app: String, user: String? = nil, client: AddressGroup?, _ head: RequestHead,
+    _ exchange: Exchange
   ) {
     guard let seconds = Self.waitSeconds(head.query) else {
       return exchange.answer(
@@ -81,18 +87,46 @@ final class CheckoutBoard: Sendable {
       // Just after it, by the clock that waits are measured with.
       clock.monotonic.advanced(byMilliseconds: expiresAt.unixMilliseconds - clock.wallMilliseconds + 1)
     }
-    let waiter = Waiter(app: app, exchange: exchange, until: until, expiry: expiry)
-    let isWaiting = state.withLock { state in
-      if state.isClosed { return false }
-      state.waiters[contextID, default: []].append(waiter)
+    let entry = state.withLock { state -> Entry in
+      if state.isClosed { return .closed }
+      guard state.polls.hasRoom(contextID: contextID, client: client) else { return .limited }
+      state.lastID += 1
+      let waiter = LongPolls.Waiter(
+        id: state.lastID, app: app, exchange: exchange, client: client, until: until, expiry: expiry)
+      state.polls.insert(waiter, contextID: contextID)
       state.schedule(contextID, at: waiter.nextLook)
-      return true
+      return .waits(waiter.id)
     }
-    guard isWaiting else { return answer(exchange, contextID, with: first) }
+    switch entry {
+    case .closed: return answer(exchange, contextID, with: first)
+    case .limited:
+      metrics.longPolls.increment("limited")
+      return exchange.answer {
+        var response = status.response(contextID: contextID)
+        response.headers.append(("Retry-After", String(Self.retryAfterSeconds)))
+        return response
+      }
+    case .waits(let id):
+      exchange.responder.onHangUp { [weak self] in self?.leave(id, contextID) }
+    }
     onChange()
     // It may have changed between the look and the entry, and nobody would say so again: look once more.
     if case .success(.some(let status)) = read(contextID, app: app), !status.state.isFinal { return }
     noteChanged([contextID])
+  }
+
+  private enum Entry {
+    case closed, limited
+    case waits(UInt64)
+  }
+
+  /// The client has hung up: its place is wanted for others. It gets the state as it is now, for it may have
+  /// closed its side only.
+  private func leave(_ id: UInt64, _ contextID: String) {
+    let gone = state.withLock { $0.polls.remove(contextID) { $0.id == id } }
+    guard let waiter = gone.first else { return }
+    metrics.longPolls.increment("abandoned")
+    answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app), closing: true)
   }
 
   /// `wait` of a query; 0 without one, nil for what is no such number.
@@ -155,10 +189,14 @@ final class CheckoutBoard: Sendable {
   }
 
   private func answer(
-    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, SQLiteError>
+    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, SQLiteError>,
+    closing: Bool = false
   ) {
     switch result {
-    case .success(.some(let status)): exchange.answer(status.response(contextID: contextID))
+    case .success(.some(let status)):
+      var response = status.response(contextID: contextID)
+      response.closesConnection = closing
+      exchange.answer(response)
     case .success(nil): exchange.answer(.unknownContext)
     case .failure(let error):
       logFailure(error, requestID: exchange.scope.requestID)
@@ -169,7 +207,7 @@ final class CheckoutBoard: Sendable {
   /// These may have changed.
   func noteChanged(_ contextIDs: Set<String>) {
     let matters = state.withLock { state in
-      let waited = contextIDs.filter { state.waiters[$0] != nil }
+      let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
       state.changed.formUnion(waited)
       return !waited.isEmpty
     }
@@ -184,7 +222,7 @@ final class CheckoutBoard: Sendable {
   func attend() -> MonotonicInstant? {
     let now = clock.monotonic
     let suspects = state.withLock { state in
-      let changed = state.everyoneChanged ? Set(state.waiters.keys) : state.changed
+      let changed = state.everyoneChanged ? Set(state.polls.byContext.keys) : state.changed
       state.changed = []
       state.everyoneChanged = false
       var late: Set<String> = []
@@ -198,33 +236,31 @@ final class CheckoutBoard: Sendable {
   }
 
   private func attend(_ contextID: String, now: MonotonicInstant) {
-    let waiters = state.withLock { $0.waiters[contextID] ?? [] }
+    let waiters = state.withLock { $0.polls.byContext[contextID] ?? [] }
     guard let app = waiters.first?.app else { return }
     let result = read(contextID, app: app)
     var isOver = true
     if case .success(.some(let status)) = result { isOver = status.state.isFinal }
     let answered = state.withLock { state in
-      let all = state.waiters[contextID] ?? []
-      let leaving = all.filter { isOver || $0.until <= now }
-      let staying = all.filter { !isOver && $0.until > now }.map { waiter in
-        // It was looked at: what has not expired by then was claimed, and news will come of it.
-        var waiter = waiter
-        if let expiry = waiter.expiry, expiry <= now { waiter.expiry = nil }
-        return waiter
+      let leaving = state.polls.remove(contextID) { isOver || $0.until <= now }
+      // Those that stay were looked at: what has not expired by then was claimed, and news will come of it.
+      state.polls.dropExpiries(contextID, before: now)
+      for waiter in state.polls.byContext[contextID] ?? [] {
+        state.schedule(contextID, at: waiter.nextLook)
       }
-      state.waiters[contextID] = staying.isEmpty ? nil : staying
-      for waiter in staying { state.schedule(contextID, at: waiter.nextLook) }
       return leaving
     }
-    for waiter in answered { answer(waiter.exchange, contextID, with: result) }
+    for waiter in answered {
+      metrics.longPolls.increment("answered")
+      answer(waiter.exchange, contextID, with: result)
+    }
   }
 
   /// Answers everyone with what is known, now and from now on: the daemon stops.
   func dismissAll() {
     let everyone = state.withLock { state in
       state.isClosed = true
-      defer { state.waiters = [:] }
-      return state.waiters
+      return Array(state.polls.byContext.keys).map { ($0, state.polls.remove($0) { _ in true }) }
     }
     for (contextID, waiters) in everyone {
       for waiter in waiters { answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app)) }

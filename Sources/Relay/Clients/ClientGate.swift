@@ -104,7 +104,8 @@ struct ClientGate: Sendable {
         resume(token, slug, exchange, after: waking, proceed)
       }
       switch prospect {
-      case .fetch: break
+      // Nobody waits any more: the place is wanted for others.
+      case .fetch: exchange.answerOnHangUp(.keysUnavailable(1000))
       case nil, .some(.none): resume(token, slug, exchange, after: .fetched, proceed)
       case .later(let milliseconds):
         resume(token, slug, exchange, after: .failed(retryAfterMilliseconds: milliseconds), proceed)

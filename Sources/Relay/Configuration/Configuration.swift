@@ -116,7 +116,13 @@ extension Configuration {
     public var webhookBodyBytes: Int
     public var connections: Int
     public var connectionsPerAddress: Int
-    /// For a whole request, from its first byte to its last.
+    /// Connections that only webhooks may use.
+    public var webhookConnections: Int
+    /// Requests that may wait for a checkout: in all, for one context, and of one client address.
+    public var longPolls: Int
+    public var longPollsPerContext: Int
+    public var longPollsPerAddress: Int
+    /// For a whole request, from the accepted connection to its last byte.
     public var requestTimeoutMilliseconds: Int64
     /// Commands that may wait for the committer.
     public var queue: Int
@@ -124,9 +130,12 @@ extension Configuration {
     public var contextsPerUser: RateLimit?
     public var contextsPerAddress: RateLimit?
 
+    /// Without a number of their own, webhooks have a tenth of the connections, and long polls eight tenths.
     public init(
       contextBodyBytes: Int = 64 * 1024, webhookBodyBytes: Int = 4 * 1024 * 1024, connections: Int = 2000,
-      connectionsPerAddress: Int = 200, requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000,
+      connectionsPerAddress: Int = 200, webhookConnections: Int? = nil, longPolls: Int? = nil,
+      longPollsPerContext: Int = 4, longPollsPerAddress: Int = 32,
+      requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000,
       contextsPerUser: RateLimit? = RateLimit(120, per: .minute),
       contextsPerAddress: RateLimit? = RateLimit(1200, per: .minute)
     ) {
@@ -134,6 +143,10 @@ extension Configuration {
       self.webhookBodyBytes = webhookBodyBytes
       self.connections = connections
       self.connectionsPerAddress = connectionsPerAddress
+      self.webhookConnections = webhookConnections ?? connections / 10
+      self.longPolls = longPolls ?? connections * 8 / 10
+      self.longPollsPerContext = longPollsPerContext
+      self.longPollsPerAddress = longPollsPerAddress
       self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
       self.queue = queue
       self.contextsPerUser = contextsPerUser

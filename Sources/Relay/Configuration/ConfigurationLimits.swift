@@ -36,6 +36,10 @@ enum ConfigurationLimits {
   static let contextBodyBytes = kibibyte...(16 * mebibyte)
   static let webhookBodyBytes = kibibyte...(64 * mebibyte)
   static let connections = 1...100_000
+  /// 0 keeps none for webhooks.
+  static let webhookConnections = 0...100_000
+  /// 0 answers every request at once.
+  static let longPolls = 0...100_000
   static let requestTimeout: ClosedRange<Int64> = 10...(10 * minute)
   static let queue = 1...1_000_000
   static let retention = second...(100 * year)

@@ -145,27 +145,8 @@ struct ConfigurationReader {
       personal: reader.flag("personal", default: defaults.personal))
   }
 
-  private func limits(_ reader: ObjectReader) -> Configuration.Limits {
-    typealias Range = ConfigurationLimits
-    let defaults = Configuration.Limits()
-    defer { reader.reportUnknownKeys() }
-    return Configuration.Limits(
-      contextBodyBytes: reader.size(
-        "context_body", default: defaults.contextBodyBytes, in: Range.contextBodyBytes),
-      webhookBodyBytes: reader.size(
-        "webhook_body", default: defaults.webhookBodyBytes, in: Range.webhookBodyBytes),
-      connections: reader.integer("connections", default: defaults.connections, in: Range.connections),
-      connectionsPerAddress: reader.integer(
-        "connections_per_address", default: defaults.connectionsPerAddress, in: Range.connections),
-      requestTimeoutMilliseconds: reader.duration(
-        "request_timeout", default: defaults.requestTimeoutMilliseconds, in: Range.requestTimeout),
-      queue: reader.integer("queue", default: defaults.queue, in: Range.queue),
-      contextsPerUser: rate(reader, "contexts_per_user", default: defaults.contextsPerUser),
-      contextsPerAddress: rate(reader, "contexts_per_address", default: defaults.contextsPerAddress))
-  }
-
   /// Nil for as many as come.
-  private func rate(_ reader: ObjectReader, _ key: String, default fallback: RateLimit?) -> RateLimit? {
+  func rate(_ reader: ObjectReader, _ key: String, default fallback: RateLimit?) -> RateLimit? {
     guard let value = reader.value(key) else { return fallback }
     if value == "off" { return nil }
     if let limit = value.stringValue.flatMap(RateLimit.init(parsing:)) { return limit }

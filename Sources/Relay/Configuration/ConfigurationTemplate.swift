@@ -54,7 +54,15 @@ public enum ConfigurationTemplate {
         //webhook_body: "4MiB",
         //connections: 2000,
         //connections_per_address: 200,
-        // For a whole request, however slowly it comes.
+        // Of these, what only webhooks may use, so that they come through whatever else is going on; a tenth
+        // of the connections without it.
+        //webhook_connections: 200,
+        // Requests that wait for the end of a checkout (?wait=): in all (eight tenths of the connections
+        // without it), for one context, and from one address. One too many is answered at once.
+        //long_polls: 1600,
+        //long_polls_per_context: 4,
+        //long_polls_per_address: 32,
+        // For a whole request, however slowly it comes, from the moment that its connection is accepted.
         //request_timeout: "10s",
         // Writes that may wait for the disk before a 503 asks to come back.
         //queue: 10000,

@@ -17,6 +17,7 @@ struct AdminListener: RequestHandler {
   /// Shared by scrapes, which are few; nobody else waits for them.
   let reader: Monitor<StoreReader>
   let databasePath: String
+  let gauges: @Sendable () -> ListenerGauges
   let access: AdminAccess
   let dashboard: Dashboard
 
@@ -33,11 +34,8 @@ struct AdminListener: RequestHandler {
       switch access.visitor(head) {
       case .success(let name): visitor = name
       case .failure(let problem):
-        // Only so many are tried for each address (`FailedLogins`), so these lines are few.
         if problem == .passwordNeeded, head.header("Authorization") != nil {
-          services.log.warning(
-            "refused at the admin listener: wrong password",
-            ["from": services.log.personal(head.remoteAddress)])
+          services.requestLog.refusedPassword(from: head.remoteAddress)
         }
         return refuse(problem)
       }
@@ -87,7 +85,9 @@ struct AdminListener: RequestHandler {
   private func answerMetrics(_ exchange: Exchange) {
     let scrape = Scrape(
       metrics: services.metrics, apps: apps.current.slugs, queueDepth: committer.depth,
-      isReady: readiness.reasons().isEmpty, databasePath: databasePath,
+      isReady: readiness.reasons().isEmpty, droppedLogLines: services.log.droppedLines,
+      listener: gauges(),
+      databasePath: databasePath,
       now: Timestamp(unixMilliseconds: services.clock.wallMilliseconds))
     let text: Result<String, SQLiteError> = reader.withLock { reader in
       do throws(SQLiteError) {

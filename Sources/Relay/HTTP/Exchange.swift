@@ -26,4 +26,9 @@ struct Exchange: Sendable {
       return scope.finish(problem)
     }
   }
+
+  /// Answers with this problem as soon as the client hangs up, unless there is an answer by then.
+  func answerOnHangUp(_ problem: Problem) {
+    responder.onHangUp { [scope, weak responder] in responder?.respond(scope.finish(problem)) }
+  }
 }

@@ -35,6 +35,12 @@ struct PublicListener: RequestHandler {
     returnPage = ReturnPage(checkouts: checkouts, clock: services.clock)
   }
 
+  /// The last connections are for webhooks: a payment that is not reported costs more than a screen that
+  /// has to ask again.
+  func mayUseReserve(_ head: RequestHead) -> Bool {
+    if case .success(.app(_, .webhook)) = PublicRoute.find(head) { true } else { false }
+  }
+
   func admit(_ head: RequestHead) -> Admission {
     switch PublicRoute.find(head) {
     case .failure(let refusal):
@@ -116,8 +122,10 @@ struct PublicListener: RequestHandler {
       contexts.take(request, pathUser: user, purpose, from: caller, app, exchange)
     case .webhook(let processor): webhooks.take(request, processor: processor, app, exchange)
     case .contextStatus(let id):
+      let client = services.proxies.client(request.head).group
       gate.settle(caller, app, exchange) { [checkouts] user in
-        checkouts.answer(contextID: id, app: app.slug, user: user, request.head, exchange)
+        checkouts.answer(
+          contextID: id, app: app.slug, user: user, client: client, request.head, exchange)
       }
     case .returnPage:
       guard let links = app.links else { return exchange.answer(.notFound) }

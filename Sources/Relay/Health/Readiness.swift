@@ -15,6 +15,8 @@ enum ReadinessReason: Sendable, Hashable {
   case writeFailed(SQLiteError.Kind)
   case queueFull
   case writeStuck(seconds: Int64)
+  /// The public listener has as many connections as it may have.
+  case noFreeConnections(inUse: Int)
 
   /// The reason without its values: what programs compare.
   var name: String {
@@ -25,6 +27,7 @@ enum ReadinessReason: Sendable, Hashable {
     case .writeFailed: "write_failed"
     case .queueFull: "queue_full"
     case .writeStuck: "write_stuck"
+    case .noFreeConnections: "no_free_connections"
     }
   }
 
@@ -37,6 +40,7 @@ enum ReadinessReason: Sendable, Hashable {
     case .writeFailed(let kind): "the last write failed: \(kind.rawValue)"
     case .queueFull: "the write queue is full"
     case .writeStuck(let seconds): "a write has been under way for \(seconds) s"
+    case .noFreeConnections(let inUse): "no free connections: all \(inUse) are in use"
     }
   }
 
@@ -47,6 +51,8 @@ enum ReadinessReason: Sendable, Hashable {
     case .stopping: "Nothing: receiptd was told to stop and finishes what is in flight."
     case .diskFull: "Free space on the database's disk; receiptd goes on by itself within seconds."
     case .writeFailed: "Look at the disk and at receiptd's log; the next write that succeeds ends this."
+    case .noFreeConnections:
+      "Look at who connects: raise limits.connections, or limit clients in front of receiptd."
     case .queueFull, .writeStuck: "Look at the disk: writes are slower than what comes in."
     }
   }

@@ -41,6 +41,11 @@ final class Metrics: Sendable {
     "receiptd_http_request_seconds", "Time from the complete request to its answer.", labels: ["route"],
     bounds: HistogramFamily.secondsBounds)
 
+  let longPolls = CounterFamily(
+    "receiptd_long_polls_total",
+    "Requests to wait for a checkout, by what became of them: answered, abandoned by the client, or "
+      + "limited, which is answered at once.",
+    labels: ["result"])
   let alerts = CounterFamily(
     "receiptd_alerts_total", "Tries to tell of a trouble, by what became of them.",
     labels: ["alert", "result"])
@@ -66,7 +71,7 @@ final class Metrics: Sendable {
   func write(to text: inout MetricsText) {
     for family in [
       contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
-      deliveriesWithoutID, lookUps, requests, alerts, logLinesLeftOut,
+      deliveriesWithoutID, lookUps, requests, longPolls, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }

@@ -2,9 +2,17 @@
 // process.
 
 internal import Domain
+internal import HTTPServer
 internal import Platform
 internal import SQLite
 internal import Store
+
+/// What the public listener holds at a moment.
+struct ListenerGauges: Sendable {
+  var load = ServerLoad(connections: 0, connectionsMax: 0)
+  /// Requests that wait for a checkout.
+  var longPolls = 0
+}
 
 /// Everything that a scrape reads.
 struct Scrape {
@@ -12,6 +20,8 @@ struct Scrape {
   let apps: [String]
   let queueDepth: Int
   let isReady: Bool
+  let droppedLogLines: UInt64
+  let listener: ListenerGauges
   let databasePath: String
   let now: Timestamp
 
@@ -19,6 +29,10 @@ struct Scrape {
   func text(reader: StoreReader) throws(SQLiteError) -> String {
     var text = MetricsText()
     metrics.write(to: &text)
+    text.family(
+      "receiptd_log_lines_dropped_total", "Log lines dropped because the log's reader did not keep up.",
+      type: "counter")
+    text.sample("receiptd_log_lines_dropped_total", [], String(droppedLogLines))
     let counts = try reader.counts()
     let known = Set(apps).union(counts.map(\.app)).sorted()
     text.gauge(
@@ -43,6 +57,15 @@ struct Scrape {
       "1 while an app's deliveries are stopped: its destination is down or refuses it.",
       known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
+    text.gauge(
+      "receiptd_http_connections", "Connections to the public listener.",
+      [([], Double(listener.load.connections))])
+    text.gauge(
+      "receiptd_http_connections_max", "Connections that the public listener may have.",
+      [([], Double(listener.load.connectionsMax))])
+    text.gauge(
+      "receiptd_long_polls", "Requests that wait for the end of a checkout.",
+      [([], Double(listener.longPolls))])
     text.gauge("receiptd_ready", "1 while it can store what comes in.", [([], isReady ? 1 : 0)])
     writeStorage(to: &text)
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])

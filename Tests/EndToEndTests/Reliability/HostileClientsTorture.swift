@@ -84,7 +84,13 @@ import Testing
 
   private static func openIdle(_ port: UInt16, _ process: ChildProcess) throws -> [Wire] {
     let (before, open) = (try #require(process.residentKibibytes), process.descriptors)
-    let wires = try (0..<idle).map { _ in try Wire(port, source: Source.idle) }
+    // Each has had an answer: one that never sends a request is closed after a request's time.
+    let wires = try (0..<idle).map { _ in
+      let wire = try Wire(port, source: Source.idle)
+      try wire.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try wire.reply().status == 404)
+      return wire
+    }
     try waitUntil("\(idle) connections are open") { process.descriptors >= open + idle }
     let bytes = max(0, try #require(process.residentKibibytes) - before) * 1024 / idle
     Torture.report(suite, "memory of an idle connection, bytes", bytes)

@@ -1,0 +1,156 @@
+// Connections of the real program: who holds them, for how long, and that webhooks get theirs.
+
+import Domain
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct ConnectionTests {
+  private static func poll(_ id: String) -> String {
+    "GET /v1/shop/contexts/\(id)?wait=30 HTTP/1.1\r\nHost: x\r\n\r\n"
+  }
+
+  private static func connections(_ relay: Relay) throws -> Double? {
+    try relay.metric("receiptd_http_connections")
+  }
+
+  @Test("Long polls whose clients had gone kept all connections for 30 s, and webhooks waited")
+  func abandonedPolls() throws {
+    // Nothing but the hang-ups frees a connection here: every one of them may wait.
+    let limits: JSONValue = [
+      "connections": 40, "webhook_connections": 0, "long_polls": 40, "long_polls_per_context": 100,
+    ]
+    try withRelay(top: ["limits": limits]) { relay, _ in
+      let id = try relay.post(Checkout("polled"))
+      try waitUntil("the connection of the post is closed") { try Self.connections(relay) == 0 }
+      let begin = MonotonicInstant.now()
+      for round in 1...5 {
+        var polls = try (0..<40).map { _ in
+          let wire = try Wire(relay.outside.api.port)
+          try wire.send(Self.poll(id))
+          return wire
+        }
+        try waitUntil("every connection waits") { try relay.metric("receiptd_long_polls") == 40 }
+        // Half of them end with a reset.
+        for wire in polls.prefix(20) { wire.resetAtEnd() }
+        polls.removeAll()
+        try relay.take(Checkout("paid-\(round)").completed)
+        try waitUntil("the places are free") { try Self.connections(relay) == 0 }
+      }
+      // Five times 30 s without the fix.
+      #expect(MonotonicInstant.now().milliseconds(since: begin) < 20_000)
+      #expect(try relay.metric("receiptd_long_polls") == 0)
+      #expect(try relay.metric(#"receiptd_long_polls_total{result="abandoned"}"#) == 200)
+      let stays = try Wire(relay.outside.api.port)
+      try stays.send(Self.poll(id))
+      try relay.take(Checkout("polled").completed)
+      #expect(try stays.reply()["state"] == "delivered")
+    }
+  }
+
+  @Test(
+    "Long polls leave room for other requests, webhooks have the last connections, and without any it says so"
+  )
+  func shares() throws {
+    // 16 of them for long polls, and 2 for webhooks.
+    let limits: JSONValue = ["connections": 20, "request_timeout": "5m"]
+    try withRelay(top: ["limits": limits]) { relay, _ in
+      let ids = try (0..<5).map { try relay.post(Checkout("shared-\($0)")) }
+      try waitUntil("the connections of the posts are closed") { try Self.connections(relay) == 0 }
+      let port = relay.outside.api.port
+      func ask(_ id: String) throws -> Wire {
+        let wire = try Wire(port)
+        try wire.send(Self.poll(id))
+        return wire
+      }
+      var polls = try ids.prefix(4).flatMap { id in try (0..<4).map { _ in try ask(id) } }
+      try waitUntil("as many wait as may") { try relay.metric("receiptd_long_polls") == 16 }
+      let limited = try ask(ids[4])
+      let early = try limited.reply()
+      #expect(early.status == 200 && early["state"] == "open" && early.header("Retry-After") == "5")
+      #expect(try relay.admin.request("GET", "/readyz").status == 200)
+      // Two more that nobody knows anything of yet, and what is left is for webhooks.
+      let silent = [try Wire(port)]
+      try waitUntil("they are connected") { try Self.connections(relay) == 18 }
+      let refused = try relay.outside.api.request("GET", "/v1/shop/contexts/\(ids[4])")
+      #expect(refused.status == 503 && refused["type"] == "urn:receiptd:problem:too-many-connections")
+      #expect(refused.header("Retry-After") == "2" && refused.header("Connection") == "close")
+      try relay.take(Checkout("shared-0").completed)
+      // Its four have their answer and may ask again: they stay connected.
+      for poll in polls.prefix(4) { #expect(try poll.reply()["state"] == "delivered") }
+      // Webhooks that never end take all the rest.
+      let half = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "10"])
+      var webhooks = try (0..<12).map { _ in
+        let wire = try Wire(port)
+        try wire.send(half)
+        return wire
+      }
+      try waitUntil("every connection is taken, and it says so") {
+        let reply = try relay.admin.request("GET", "/readyz")
+        return reply.status == 503 && reply.text.contains("no free connections: all 20 are in use")
+      }
+      polls.removeAll()
+      webhooks.removeAll()
+      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
+      withExtendedLifetime((limited, silent)) {}
+    }
+  }
+
+  /// Sends a byte at a time until the relay has had enough.
+  /// - Returns: after how many milliseconds that was.
+  private static func drip(_ start: [UInt8], into wire: Wire) throws -> Int64 {
+    let begin = MonotonicInstant.now()
+    try wire.send(start)
+    try waitUntil("the relay has enough", within: 55_000) {
+      // Once the relay has closed, sending fails; what it sent before can still be read.
+      wire.isReadable(within: 50) || (try? wire.send("a")) == nil
+    }
+    return MonotonicInstant.now().milliseconds(since: begin)
+  }
+
+  @Test(
+    "What drips, be it a request line, header fields or a body, has a request's time from the accept",
+    arguments: [
+      "G", "GET /v1/shop", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+      "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n",
+      "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nff00\r\n",
+    ])
+  func drips(start: String) throws {
+    try withRelay(top: ["limits": ["request_timeout": "1s"]]) { relay, _ in
+      let wire = try Wire(relay.outside.api.port)
+      let milliseconds = try Self.drip(Array(start.utf8), into: wire)
+      // A request line held its connection for 60 to 71 s.
+      #expect((900..<20_000).contains(milliseconds), "\(milliseconds) ms")
+      let reply = try wire.reply()
+      #expect(reply.status == 408 && reply["type"] == "urn:receiptd:problem:too-slow")
+      #expect(wire.isClosed(within: Waiting.patienceMilliseconds))
+      let kept = try Wire(relay.outside.api.port)
+      try kept.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try kept.reply().status == 404)
+      let next = try Self.drip(Array(start.utf8), into: kept)
+      #expect((900..<20_000).contains(next), "\(next) ms")
+      #expect(try kept.reply().status == 408)
+      try waitUntil("no connection is left") { try Self.connections(relay) == 0 }
+    }
+  }
+
+  @Test(
+    "A TLS hello that drips has a request's time from the accept",
+    .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
+  func tlsDrip() throws {
+    let directory = try TemporaryDirectory()
+    let made = try SelfSigned(in: directory)
+    let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
+    try withRelay(top: ["listen": ["tls": tls], "limits": ["request_timeout": "1s"]]) { relay, _ in
+      let (dripping, silent) = (try Wire(relay.outside.api.port), try Wire(relay.outside.api.port))
+      // A record of 512 bytes with a ClientHello (RFC 8446 §5.1, §4.1.2).
+      let milliseconds = try Self.drip([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], into: dripping)
+      #expect((900..<20_000).contains(milliseconds), "\(milliseconds) ms")
+      #expect(silent.isClosed(within: 20_000) && silent.unread.isEmpty)
+      try waitUntil("no connection is left") { try Self.connections(relay) == 0 }
+    }
+  }
+}

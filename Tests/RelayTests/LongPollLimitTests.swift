@@ -1,0 +1,100 @@
+// How many requests may wait for checkouts: for one context, of one client, in all.
+
+import Domain
+import HTTPServer
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("How many may wait for a checkout") struct LongPollLimitTests {
+  /// A listener and who asks it.
+  private final class Bed {
+    let bench: Bench
+    let server: Server
+
+    init(_ limits: Configuration.Limits) throws {
+      bench = try Bench([Bench.app()], longPolls: LongPollLimits(limits), isStarted: false)
+      try bench.startHousekeeping()
+      server = try bench.serve()
+    }
+
+    func stop() {
+      bench.board.dismissAll()
+      server.stop(graceMilliseconds: 5000)
+      bench.stop()
+    }
+
+    /// Asks through a proxy that is trusted, for a client behind it.
+    func ask(_ id: String, from client: String) throws -> RawClient {
+      let wire = try RawClient(port: server.port)
+      try wire.send(
+        "GET /v1/shop/contexts/\(id)?wait=30 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \(client)\r\n\r\n")
+      return wire
+    }
+
+    /// Asks, and waits until the request waits, too.
+    func wait(_ id: String, from client: String) throws -> RawClient {
+      let before = bench.board.waitingCount
+      let wire = try ask(id, from: client)
+      try bench.waitUntil { bench.board.waitingCount > before }
+      return wire
+    }
+  }
+
+  /// The state at once, with when to ask again.
+  private static func isLimited(_ client: RawClient) throws -> Bool {
+    let reply = try client.reply()
+    #expect(try reply.status == 200 && JSONValue(parsing: reply.body)["state"] == "open")
+    return reply.header("Retry-After") == "\(CheckoutBoard.retryAfterSeconds)"
+  }
+
+  @Test("One too many for a context is answered at once, another context's waits")
+  func perContext() throws {
+    let bed = try Bed(.init(longPollsPerContext: 2))
+    defer { bed.stop() }
+    let (id, other) = (try bed.bench.post(1), try bed.bench.post(2))
+    var waiting = try (1...2).map { try bed.wait(id, from: "192.0.2.\($0)") }
+    #expect(try Self.isLimited(bed.ask(id, from: "192.0.2.3")))
+    waiting.append(try bed.wait(other, from: "192.0.2.3"))
+    #expect(bed.bench.board.waitingCount == 3)
+    waiting.removeFirst()
+    try bed.bench.waitUntil { bed.bench.board.waitingCount == 2 }
+    waiting.append(try bed.wait(id, from: "192.0.2.3"))
+    #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "limited")] == 1)
+  }
+
+  @Test("One client behind the proxy took every place; a client is an IPv4 address or an IPv6 /64")
+  func perAddress() throws {
+    let bed = try Bed(.init(longPollsPerAddress: 3))
+    defer { bed.stop() }
+    let ids = try (1...8).map { try bed.bench.post($0) }
+    var waiting = try (0..<3).map { try bed.wait(ids[$0], from: "2001:db8::\($0)") }
+    #expect(try Self.isLimited(bed.ask(ids[3], from: "2001:db8::ffff:1")))
+    waiting.append(try bed.wait(ids[4], from: "2001:db8:0:1::1"))
+    waiting += try (5..<8).map { try bed.wait(ids[$0], from: "::ffff:192.0.2.1") }
+    #expect(try Self.isLimited(bed.ask(ids[3], from: "192.0.2.1")))
+    waiting.removeAll()
+    try bed.bench.waitUntil { bed.bench.board.waitingCount == 0 }
+    waiting.append(try bed.wait(ids[3], from: "192.0.2.1"))
+  }
+
+  @Test("All together take no more than their share of the connections")
+  func total() throws {
+    let bed = try Bed(.init(longPolls: 3))
+    defer { bed.stop() }
+    let ids = try (1...4).map { try bed.bench.post($0) }
+    let waiting = try (0..<3).map { try bed.wait(ids[$0], from: "192.0.2.\($0)") }
+    #expect(try Self.isLimited(bed.ask(ids[3], from: "192.0.2.9")))
+    #expect(waiting.allSatisfy { !$0.hasNews })
+  }
+
+  @Test("Without a number of their own they may take eight tenths, and webhooks keep one tenth")
+  func defaults() {
+    let limits = Configuration.Limits(connections: 1000)
+    #expect(limits.longPolls == 800 && limits.webhookConnections == 100)
+    #expect(limits.longPollsPerContext == 4 && limits.longPollsPerAddress == 32)
+  }
+}
