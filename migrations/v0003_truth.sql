@@ -3,6 +3,21 @@
 
 -- 1. The join.
 
+-- How a purchase came by its context: 0 an operator, 1 its blob in an event, 2 its id in an event's metadata,
+-- 3 its id as the checkout's reference, 4 a guess. NULL without a context, and where it was not kept.
+ALTER TABLE purchases ADD COLUMN context_source INTEGER;
+-- The receipt was sent with a guessed context that another purchase names.
+ALTER TABLE purchases ADD COLUMN context_disputed INTEGER NOT NULL DEFAULT 0;
+-- Objects whose receipt retention deleted, for as long as the processor may still send their events again.
+CREATE TABLE past_purchases (
+  row_id    INTEGER PRIMARY KEY,
+  object_id TEXT    NOT NULL,                    -- a subscription's or a checkout session's
+  app       TEXT    NOT NULL,
+  until     INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX past_purchases_by_object ON past_purchases (object_id, app);
+CREATE INDEX past_purchases_until ON past_purchases (until);
+
 -- 2. Deliveries and jobs.
 
 -- Why the last attempt to deliver failed, such as `timeout` or `http_503`; NULL when it did not fail.

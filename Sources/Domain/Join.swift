@@ -15,11 +15,15 @@ public enum Join {
   }
 
   /// Decides what becomes of a purchase, as it is known now.
-  public static func resolve(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {
+  /// - Parameter looksUp: whether the processor can be asked for what is missing.
+  public static func resolve(
+    _ purchase: Purchase, policy: JoinPolicy, looksUp: Bool = false, now: Timestamp
+  ) -> Resolution {
     guard purchase.deservesReceipt else { return .none }
-    guard purchase.isBought else { return awaitPayment(purchase, policy: policy, now: now) }
+    let settling = Settling(purchase, policy: policy, looksUp: looksUp, now: now)
+    guard purchase.isBought else { return awaitPayment(purchase, policy: policy, settling, now: now) }
     if purchase.awaitsSubscription {
-      return stillWait(for: .subscription, purchase, policy: policy, now: now)
+      return stillWait(for: .subscription, purchase, policy: policy, settling, now: now)
     }
     let since = purchase.boughtAt ?? now
     func deadline(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: milliseconds) }
@@ -27,6 +31,11 @@ public enum Join {
     guard purchase.userID != nil else {
       let until = deadline(policy.waitForUserMilliseconds)
       return now < until ? .waiting(.user, until: until) : .failed(.user)
+    }
+    switch settling {
+    case .forCheckout(let until): return .waiting(.checkout, until: until)
+    case .forPrice(let until): return .waiting(.price, until: until)
+    case .over: break
     }
     let takeAnyPriceAt = deadline(policy.waitForStripePriceMilliseconds)
     guard price(of: purchase, takeAny: now >= takeAnyPriceAt) != nil else {
@@ -64,18 +73,23 @@ public enum Join {
     return .success((content, hasMismatch(purchase, reporting: price)))
   }
 
-  private static func awaitPayment(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {
+  private static func awaitPayment(
+    _ purchase: Purchase, policy: JoinPolicy, _ settling: Settling, now: Timestamp
+  ) -> Resolution {
     if purchase.endedUnpaid {
-      return .cancelled(purchase.observations.contains(.paymentFailed) ? .paymentFailed : .sessionExpired)
+      let hasExpired = purchase.observations.isDisjoint(with: [.paymentFailed, .subscriptionEnded])
+      return .cancelled(hasExpired ? .sessionExpired : .paymentFailed)
     }
-    return stillWait(for: .payment, purchase, policy: policy, now: now)
+    return stillWait(for: .payment, purchase, policy: policy, settling, now: now)
   }
 
   private static func stillWait(
-    for reason: Reason, _ purchase: Purchase, policy: JoinPolicy, now: Timestamp
+    for reason: Reason, _ purchase: Purchase, policy: JoinPolicy, _ settling: Settling, now: Timestamp
   ) -> Resolution {
     let until = purchase.createdAt.advanced(byMilliseconds: policy.waitForPaymentMilliseconds)
-    return now < until ? .waiting(reason, until: until) : .failed(reason)
+    guard now < until else { return .failed(reason) }
+    // Once it is settled a context can be guessed for it.
+    return .waiting(reason, until: min(until, settling.until ?? until))
   }
 
   /// The price to report: of those that events named the context's own, else the first; without any, the
@@ -99,66 +113,5 @@ public enum Join {
   private static func hasMismatch(_ purchase: Purchase, reporting price: String) -> Bool {
     guard let named = purchase.context?.priceID, !purchase.prices.isEmpty else { return false }
     return named != price
-  }
-
-  /// A context that a purchase may claim.
-  public struct Candidate: Sendable, Equatable {
-    public var id: String
-    public var blob: ContextBlob
-    public var receivedAt: Timestamp
-
-    public init(id: String, blob: ContextBlob, receivedAt: Timestamp) {
-      self.id = id
-      self.blob = blob
-      self.receivedAt = receivedAt
-    }
-  }
-
-  /// The earliest moment from which a context can belong to something that happened then and is heard of now.
-  public static func windowStart(happenedAt: Timestamp, now: Timestamp, policy: JoinPolicy) -> Timestamp {
-    min(happenedAt, now).advanced(byMilliseconds: -policy.windowMilliseconds)
-  }
-
-  /// Chooses among a user's unused contexts: the newest with one of the purchase's prices, else the newest.
-  ///
-  /// Eligible is what was received within the window before the event happened (or after it, up to the wait),
-  /// and what is within the window of now: an event that comes days late, or whose sender's clock is off,
-  /// still finds the checkout that led to it, and so does a purchase that still waits when the app gets its
-  /// context through at last. A purchase whose money is days under way takes none from then on: what comes
-  /// then belongs to another checkout. Of two that fit alike, one from around the event goes before a later
-  /// one.
-  public static func choose(
-    from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, now: Timestamp
-  ) -> Candidate? {
-    let around = window(before: purchase.happenedAt, after: policy.waitForContextMilliseconds, policy)
-    let recent =
-      purchase.observations.contains(.checkoutUnpaid)
-      ? window(before: purchase.createdAt, after: policy.waitForContextMilliseconds, policy)
-      : window(before: now, after: 0, policy)
-    let eligible = candidates.map { candidate in
-      // What a clock that ran ahead has dated is as new as can be.
-      var candidate = candidate
-      candidate.receivedAt = min(candidate.receivedAt, now)
-      return candidate
-    }.filter { around.contains($0.receivedAt) || recent.contains($0.receivedAt) }
-    return eligible.max { left, right in
-      rank(left, purchase, around) < rank(right, purchase, around)
-    }
-  }
-
-  private static func window(
-    before moment: Timestamp, after: Int64, _ policy: JoinPolicy
-  ) -> ClosedRange<Timestamp> {
-    let start = moment.advanced(byMilliseconds: -max(0, policy.windowMilliseconds))
-    return start...moment.advanced(byMilliseconds: max(0, after))
-  }
-
-  private static func rank(
-    _ candidate: Candidate, _ purchase: Purchase, _ around: ClosedRange<Timestamp>
-  ) -> (Int, Int, Timestamp, String) {
-    let hasPrice = candidate.blob.priceID.map(purchase.prices.contains) ?? false
-    return (
-      hasPrice ? 1 : 0, around.contains(candidate.receivedAt) ? 1 : 0, candidate.receivedAt, candidate.id
-    )
   }
 }

@@ -3,16 +3,17 @@
 /// The schedule of look-ups.
 public enum LookUp {
   /// Reasons to wait that the processor may have an answer to.
-  public static let reasons: Set<Reason> = [.price, .user, .subscription]
+  public static let reasons: Set<Reason> = [.price, .user, .subscription, .checkout]
 
   /// Sister events come within moments; asking is for what they leave out.
   static let firstPauseMillisecondsMax: Int64 = 1500
   private static let pausesMilliseconds: [Int64] = [10_000, 60_000, 600_000, 3_600_000, 21_600_000]
 
-  /// From the beginning of the wait to the first question: well before the context's own price would be
-  /// taken.
-  public static func firstPauseMilliseconds(_ policy: JoinPolicy) -> Int64 {
-    min(firstPauseMillisecondsMax, max(0, policy.waitForStripePriceMilliseconds) / 4)
+  /// From the beginning of the wait to the first question: well before a price or a context is taken without
+  /// the answer.
+  public static func firstPauseMilliseconds(_ policy: JoinPolicy, for reason: Reason) -> Int64 {
+    let wait = reason == .checkout ? policy.settleMilliseconds : policy.waitForStripePriceMilliseconds
+    return min(firstPauseMillisecondsMax, max(0, wait) / 4)
   }
 
   /// From an answer that did not help to the next question.

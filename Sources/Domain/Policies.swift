@@ -10,8 +10,22 @@ public struct JoinPolicy: Sendable, Equatable {
     case hold
   }
 
+  /// Which of a user's unused contexts a purchase may get that names none.
+  public enum Guess: String, Sendable, CaseIterable {
+    /// The newest with the purchase's price, else the newest whose price cannot be compared with it.
+    case samePrice = "same_price"
+    /// The newest with the purchase's price, else the newest.
+    case newest
+    /// None.
+    case never
+  }
+
   /// How long before an event a context may have been received and still belong to it.
   public var windowMilliseconds: Int64
+  /// How long a purchase waits for the events that belong to it: one known only from sister events for its
+  /// checkout session, one whose price no event has named for that price. 0 does not wait.
+  public var settleMilliseconds: Int64
+  public var guess: Guess
   public var waitForContextMilliseconds: Int64
   public var withoutContext: WithoutContext
   public var waitForUserMilliseconds: Int64
@@ -21,15 +35,18 @@ public struct JoinPolicy: Sendable, Equatable {
   public var waitForPriceMilliseconds: Int64
   public var waitForPaymentMilliseconds: Int64
 
-  /// The defaults: 24 h window, 2 min for a context, 24 h for a user, 30 s and 24 h for a price, 14 d for a
-  /// payment.
+  /// The defaults: 24 h window, 5 s to settle, guesses by price, 2 min for a context, 24 h for a user, 30 s
+  /// and 24 h for a price, 14 d for a payment.
   public init(
-    windowMilliseconds: Int64 = 86_400_000, waitForContextMilliseconds: Int64 = 120_000,
+    windowMilliseconds: Int64 = 86_400_000, settleMilliseconds: Int64 = 5000, guess: Guess = .samePrice,
+    waitForContextMilliseconds: Int64 = 120_000,
     withoutContext: WithoutContext = .deliver, waitForUserMilliseconds: Int64 = 86_400_000,
     waitForStripePriceMilliseconds: Int64 = 30_000, waitForPriceMilliseconds: Int64 = 86_400_000,
     waitForPaymentMilliseconds: Int64 = 1_209_600_000
   ) {
     self.windowMilliseconds = windowMilliseconds
+    self.settleMilliseconds = settleMilliseconds
+    self.guess = guess
     self.waitForContextMilliseconds = waitForContextMilliseconds
     self.withoutContext = withoutContext
     self.waitForUserMilliseconds = waitForUserMilliseconds

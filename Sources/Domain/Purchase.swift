@@ -10,6 +10,21 @@ public struct Purchase: Sendable, Equatable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
+  /// How a purchase came by its context; a lower one is more certain. All but a guess are exact names.
+  public enum ContextSource: Int64, Sendable, Comparable {
+    case byOperator = 0
+    /// The blob itself was in an event's metadata.
+    case blob
+    /// An event's metadata named the context's id.
+    case metadata
+    /// The checkout's `client_reference_id` is the context's id.
+    case reference
+    /// One of the user's unused contexts; it goes to the purchase that names it, if there is one.
+    case guess
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
   public var key: PurchaseKey
   public var sessionID: String?
   public var observations: Observations
@@ -23,6 +38,8 @@ public struct Purchase: Sendable, Equatable {
   /// The claimed context's id; nil for a blob that came inside an event.
   public var contextID: String?
   public var context: ContextBlob?
+  /// How it came by `context`; nil without one.
+  public var contextSource: ContextSource?
   /// When it first happened by the processor's clock; contexts are looked for around it.
   public var happenedAt: Timestamp
   /// When it was first heard of.
@@ -34,8 +51,8 @@ public struct Purchase: Sendable, Equatable {
     key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
     userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [],
     pricesAreOfCheckout: Bool = false,
-    contextID: String? = nil, context: ContextBlob? = nil, happenedAt: Timestamp, createdAt: Timestamp,
-    boughtAt: Timestamp? = nil
+    contextID: String? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
+    happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
   ) {
     self.key = key
     self.sessionID = sessionID
@@ -47,6 +64,7 @@ public struct Purchase: Sendable, Equatable {
     self.pricesAreOfCheckout = pricesAreOfCheckout
     self.contextID = contextID
     self.context = context
+    self.contextSource = contextSource
     self.happenedAt = happenedAt
     self.createdAt = createdAt
     self.boughtAt = boughtAt
@@ -58,15 +76,18 @@ public struct Purchase: Sendable, Equatable {
     absorb(report)
   }
 
-  /// Whether it has been paid for, or needs no payment.
+  /// Whether the money has come, or none is needed, as far as events say; whoever bought it, and whatever
+  /// became of its receipt.
+  public var isPaid: Bool { observations.showPayment }
+
+  /// Whether it has been paid for, or needs no payment, and belongs to the app.
   ///
   /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment
   /// method it is active at once. Its first invoice being paid does. Both count only once the user is known,
   /// because subscriptions are also made outside of any app.
   public var isBought: Bool {
-    if observations.contains(.checkoutPaid) { return true }
-    if observations.contains(.checkoutUnpaid) { return observations.contains(.firstInvoicePaid) }
-    return userID != nil && !observations.isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
+    guard isPaid else { return false }
+    return userID != nil || !observations.isDisjoint(with: [.checkoutPaid, .checkoutUnpaid])
   }
 
   /// Whether there is a promise to pay: a checkout completed without the money, or a known user's
@@ -78,7 +99,18 @@ public struct Purchase: Sendable, Equatable {
 
   /// Whether the money was promised, and then failed to come.
   public var endedUnpaid: Bool {
-    !isBought && isPromised && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired])
+    !isBought && isPromised
+      && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired, .subscriptionEnded])
+  }
+
+  /// Whether the subscription ended. If it has no receipt by then it gets none.
+  public var hasEnded: Bool { observations.contains(.subscriptionEnded) }
+
+  /// Whether its checkout is known, or known not to exist. Only the checkout says whether money is still to
+  /// come, and often it alone names the context.
+  public var isCheckoutKnown: Bool {
+    key.type == .checkoutSession || sessionID != nil
+      || !observations.isDisjoint(with: [.checkoutPaid, .checkoutUnpaid, .soldWithoutCheckout])
   }
 
   /// Whether there is to be a receipt: it is bought, or promised to be paid.
@@ -111,7 +143,7 @@ public struct Purchase: Sendable, Equatable {
       prices = report.prices
       pricesAreOfCheckout = ofCheckout
     }
-    if context == nil, let blob = report.context { context = blob }
+    if let blob = report.context { take(blob) }
     if let user = report.referencedUser {
       learnUser(user, from: .reference)
     } else if let user = report.namedUser {
@@ -128,10 +160,7 @@ public struct Purchase: Sendable, Equatable {
       prices = other.prices
       pricesAreOfCheckout = other.pricesAreOfCheckout
     }
-    if context == nil {
-      context = other.context
-      contextID = other.contextID
-    }
+    if context == nil { takeContext(of: other) }
     if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
     happenedAt = min(happenedAt, other.happenedAt)
     createdAt = min(createdAt, other.createdAt)
@@ -149,8 +178,32 @@ public struct Purchase: Sendable, Equatable {
       prices = fixed.prices
       pricesAreOfCheckout = fixed.pricesAreOfCheckout
     }
-    contextID = fixed.contextID
-    context = fixed.context
+    takeContext(of: fixed)
+  }
+
+  /// Takes a blob from an event, unless a more certain source named a context before. A context that the app
+  /// posted with the same blob stays.
+  public mutating func take(_ blob: ContextBlob) {
+    if let known = contextSource, known <= .blob { return }
+    if context?.text != blob.text {
+      contextID = nil
+      context = blob
+    }
+    contextSource = .blob
+  }
+
+  /// Has the other's context, and none of its own.
+  public mutating func takeContext(of other: Purchase) {
+    contextID = other.contextID
+    context = other.context
+    contextSource = other.contextSource
+  }
+
+  /// Has no context any more.
+  public mutating func dropContext() {
+    contextID = nil
+    context = nil
+    contextSource = nil
   }
 
   /// Takes a user, unless a more certain source, or one as certain, named one before.

@@ -42,6 +42,19 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let subscriptionExpected = Observations(rawValue: 1 << 6)
   /// The subscription exists, and its first payment is still to be made.
   public static let subscriptionIncomplete = Observations(rawValue: 1 << 7)
+  /// The subscription was cancelled, was deleted or expired.
+  public static let subscriptionEnded = Observations(rawValue: 1 << 8)
+  /// No checkout session sold the subscription, says the processor's own list of sessions.
+  public static let soldWithoutCheckout = Observations(rawValue: 1 << 9)
+}
+
+extension Observations {
+  /// Whether the money has come, or none is needed, as far as events say.
+  public var showPayment: Bool {
+    if contains(.checkoutPaid) { return true }
+    if contains(.checkoutUnpaid) { return contains(.firstInvoicePaid) }
+    return !isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
+  }
 }
 
 /// What one event says about one purchase.
@@ -81,10 +94,13 @@ public struct PurchaseReport: Sendable, Equatable {
     self.happenedAt = happenedAt
   }
 
-  /// The id of a context that the event names, in the metadata or as the reference of the checkout.
-  public var namedContextID: String? {
-    [contextID, clientReference].lazy.compactMap(\.self)
-      .first { Identifier.isWellFormed($0, prefix: Identifier.contextPrefix) }
+  /// The ids of contexts that the event names, the most certain first: in the metadata, then as the reference
+  /// of the checkout.
+  public var namedContexts: [(id: String, source: Purchase.ContextSource)] {
+    [(contextID, Purchase.ContextSource.metadata), (clientReference, .reference)].compactMap { id, source in
+      guard let id, Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) else { return nil }
+      return (id, source)
+    }
   }
 
   /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or

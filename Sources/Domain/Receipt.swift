@@ -14,7 +14,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   /// The one list of reasons: what can be stored, filtered by and suggested. `http_NNN` is not in it.
   private enum Word: String, CaseIterable {
-    case payment, subscription, user, price, context
+    case payment, subscription, user, price, context, checkout
     case paymentFailed = "payment_failed"
     case sessionExpired = "session_expired"
     case gaveUp = "gave_up"
@@ -31,6 +31,9 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let user = Reason(.user)
   public static let price = Reason(.price)
   public static let context = Reason(.context)
+  /// Only sister events of the purchase are known: its checkout session may name the context, and knows
+  /// whether money is still to come.
+  public static let checkout = Reason(.checkout)
   // Ends of an unpaid checkout.
   public static let paymentFailed = Reason(.paymentFailed)
   public static let sessionExpired = Reason(.sessionExpired)
@@ -70,7 +73,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
   /// ended.
   public static let ofJoin: Set<Reason> = [
-    .payment, .subscription, .user, .price, .context, .paymentFailed, .sessionExpired,
+    .payment, .subscription, .user, .price, .context, .checkout, .paymentFailed, .sessionExpired,
   ]
 }
 

@@ -33,6 +33,7 @@ extension Reason {
     case .user: "no event named the user"
     case .price: "no event named the price"
     case .context: "the context has not come"
+    case .checkout: "the checkout session is still to come, which may name the context or be unpaid"
     case .paymentFailed: "the payment did not come"
     case .sessionExpired: "the checkout ended unfinished"
     case .gaveUp: "it was tried for as long as is configured, in vain"
@@ -64,6 +65,19 @@ extension Purchase.UserSource {
     case .reference: "the checkout's client_reference_id"
     case .metadata: "from the metadata"
     case .customer: "seen before with this customer"
+    }
+  }
+}
+
+extension Purchase.ContextSource {
+  /// How the purchase came by its context.
+  public var text: String {
+    switch self {
+    case .byOperator: "chosen by an operator"
+    case .blob: "its blob is in the metadata"
+    case .metadata: "named in the metadata"
+    case .reference: "named by the checkout's client_reference_id"
+    case .guess: "guessed: the user's newest that fits"
     }
   }
 }

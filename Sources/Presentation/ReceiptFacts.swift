@@ -17,8 +17,8 @@ public enum ReceiptFacts {
     if let session = purchase.sessionID, session != purchase.key.id { facts.append(("checkout", session)) }
     if let customer = purchase.customerID { facts.append(("customer", customer)) }
     facts.append(("price", price(record, receipt)))
-    facts.append(
-      ("context", purchase.contextID ?? (purchase.context == nil ? "none" : "came inside of the event")))
+    facts.append(("context", context(purchase)))
+    if receipt.contextDisputed { facts.append(("disputed", disputed)) }
     if let importID = receipt.importID { facts.append(("import id", importID)) }
     var last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
     if let cause = receipt.lastCause, cause.text != receipt.lastStatus.map({ "http_\($0)" }) {
@@ -27,6 +27,16 @@ public enum ReceiptFacts {
     facts.append(("tries", "\(receipt.attempts)\(last)"))
     if let note = receipt.note { facts.append(("note", note)) }
     return facts
+  }
+
+  /// What it means that the context is disputed.
+  public static let disputed = "the context was guessed and sent; another purchase names it and got it, too"
+
+  private static func context(_ purchase: Purchase) -> String {
+    guard let id = purchase.contextID else {
+      return purchase.context == nil ? "none" : "came inside the event"
+    }
+    return id + (purchase.contextSource.map { " (\($0.text))" } ?? "")
   }
 
   private static func price(_ record: PurchaseRecord, _ receipt: Receipt) -> String {

@@ -15,12 +15,15 @@ public protocol ProcessorQueries: Sendable {
   var headers: [(name: String, value: String)] { get }
 
   /// What to ask, one after the other, until nothing is lacking any more.
-  /// - Parameter sessionID: the checkout session of a subscription, when it is known.
-  func lookUps(of key: PurchaseKey, sessionID: String?) -> [ProcessorQuery]
+  /// - Parameters:
+  ///   - sessionID: the checkout session of a subscription, when it is known.
+  ///   - lacking: what the purchase waits for.
+  func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason) -> [ProcessorQuery]
 
   /// Reads what a look-up answered. Total: whatever the bytes are, the answer is a value.
+  /// - Parameter key: the purchase that was asked about.
   /// - Returns: one more report about the purchase; nil when it says nothing about it.
-  func report(from body: [UInt8], now: Timestamp) -> PurchaseReport?
+  func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
   /// The lists of events to go through, one for each account that counts.
   func eventLists(_ selection: EventSelection) -> [EventList]

@@ -116,13 +116,10 @@ public final class App: Sendable {
 /// Every configured app, by slug.
 public struct AppDirectory: Sendable {
   public let apps: [String: App]
-  /// How long it is known that a receipt was delivered.
-  let receiptsKeptMilliseconds: Int64
   /// What devices ask the hosts of the apps for.
   let associations: AssociationBoard
 
   public init(_ configuration: Configuration) throws {
-    receiptsKeptMilliseconds = configuration.retention.receiptsMilliseconds
     associations = try AssociationBoard(configuration)
     apps = Dictionary(uniqueKeysWithValues: try configuration.apps.map { ($0.slug, try App($0)) })
   }

@@ -96,6 +96,16 @@ final class SandboxStripeHandler: RequestHandler {
       return events(parameters, state)
     case 3 where words[..<2] == ["v1", "subscriptions"]:
       return state.books.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
+    case 3 where words == ["v1", "checkout", "sessions"]:
+      // https://docs.stripe.com/api/checkout/sessions/list
+      guard let subscription = parameters.last(where: { $0.name == "subscription" })?.value else {
+        return fault(400, "invalid_request_error", "the sandbox lists sessions by subscription")
+      }
+      let session = state.books.session(ofSubscription: subscription)?.removing("line_items")
+      return whole([
+        "object": "list", "url": "/v1/checkout/sessions", "has_more": false,
+        "data": .array(session.map { [$0] } ?? []),
+      ])
     case 4, 5:
       guard words[..<3] == ["v1", "checkout", "sessions"],
         let session = state.books.object(words[3], kind: "checkout.session")

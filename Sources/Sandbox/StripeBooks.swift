@@ -68,6 +68,13 @@ public struct StripeBooks: Sendable {
     objects[id].flatMap { $0["object"]?.stringValue == kind ? $0 : nil }
   }
 
+  /// The checkout session that sold a subscription.
+  func session(ofSubscription id: String) -> JSONValue? {
+    objects.values.first { object in
+      object["object"]?.stringValue == "checkout.session" && object["subscription"]?.stringValue == id
+    }
+  }
+
   func list(_ query: EventQuery) -> Listing {
     var start = 0
     if let cursor = query.startingAfter {

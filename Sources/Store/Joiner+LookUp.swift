@@ -10,9 +10,9 @@ extension StoreSession {
     let reason = lookedUpReason(of: record)
     let known = before.flatMap(lookedUpReason)
     guard reason != known else { return }
-    guard reason != nil else { return try lookUps.forget(row: record.rowID) }
+    guard let reason else { return try lookUps.forget(row: record.rowID) }
     guard let rules = rules(of: record.app), rules.looksUp else { return }
-    let due = now.advanced(byMilliseconds: LookUp.firstPauseMilliseconds(rules.join))
+    let due = now.advanced(byMilliseconds: LookUp.firstPauseMilliseconds(rules.join, for: reason))
     try lookUps.plan(row: record.rowID, app: record.app, at: due)
     changes.asksAt[record.app] = min(changes.asksAt[record.app] ?? due, due)
   }

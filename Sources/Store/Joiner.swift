@@ -16,6 +16,7 @@ extension StoreSession {
     _ report: PurchaseReport, app: String, keep: Bool
   ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
+    if found == nil, try pastPurchases.contains(report, app: app, erasures) { return (.receipt, nil) }
     guard found != nil || keep else { return (.ignored, nil) }
     var record: PurchaseRecord
     if let found {
@@ -28,131 +29,39 @@ extension StoreSession {
     let known = record.purchase
     record.purchase.absorb(report)
     if record.receipt?.isOpenToJoin ?? true {
-      try takeNamedContext(of: report, for: &record)
+      try takeNamedContext(of: report, for: &record, had: known)
     } else {
       record.purchase.keepContent(of: known)
+      try takeLateName(of: report, for: &record)
     }
     try settle(&record, before: found?.before)
     try shareUser(of: record, before: found?.before)
+    try offerFreedContexts()
     if record.receipt != nil { return (.receipt, record.rowID) }
     return (keep ? .noted : .ignored, record.rowID)
-  }
-
-  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that
-  /// made a row of its own meanwhile, turn out to be one purchase as soon as one event names both.
-  /// - Returns: the row, and the same as it was before anything was merged into it.
-  private func findAndMerge(
-    _ report: PurchaseReport, app: String
-  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord)? {
-    var known = try purchases.find(app: app, key: report.key)
-    guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
-    if known == nil { known = try purchases.find(app: app, session: sessionID) }
-    guard report.key.type == .subscription else { return known.map { ($0, $0) } }
-    let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
-    guard let placeholder = try purchases.find(app: app, key: sessionKey) else {
-      return known.map { ($0, $0) }
-    }
-    guard let survivor = known else { return (placeholder, placeholder) }
-    return try merge(placeholder, into: survivor)
-  }
-
-  private func merge(
-    _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
-  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord) {
-    // A receipt names its row. Nothing of the placeholder's was ever sent, so it may go on as the
-    // subscription's.
-    let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil
-    let (kept, dropped) = isPlaceholderKept ? (placeholder, survivor) : (survivor, placeholder)
-    var merged = survivor
-    merged.rowID = kept.rowID
-    merged.receipt = kept.receipt
-    merged.purchase.absorb(placeholder.purchase)
-    let isOpen = survivor.receipt?.isOpenToJoin ?? true
-    if !isOpen {
-      merged.purchase.keepContent(of: survivor.purchase)
-    } else if Self.isBetterServed(placeholder.purchase, than: survivor.purchase) {
-      merged.purchase.contextID = placeholder.purchase.contextID
-      merged.purchase.context = placeholder.purchase.context
-    }
-    for (owner, contextID) in [survivor, placeholder].map({ ($0.rowID, $0.purchase.contextID) }) {
-      guard let contextID else { continue }
-      changes.contextIDs.insert(contextID)
-      // What was sent without a context is still what became of its user's checkout, for which this was
-      // posted.
-      let isLate =
-        !isOpen && survivor.purchase.contextID == nil && placeholder.purchase.userID == merged.purchase.userID
-      if contextID == merged.purchase.contextID || isLate {
-        try contexts.move(id: contextID, from: owner, to: kept.rowID)
-      } else {
-        try contexts.release(id: contextID)
-      }
-    }
-    try events.reassign(
-      from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
-    try purchases.delete(row: dropped.rowID)
-    return (merged, kept)
-  }
-
-  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one
-  /// with its price, else the newer, as if there had been one name from the start.
-  private static func isBetterServed(_ one: Purchase, than other: Purchase) -> Bool {
-    guard let left = one.contextID, let right = other.contextID else { return false }
-    func rank(_ purchase: Purchase, _ id: String) -> (Int, Int, String) {
-      let hasPrice = purchase.context?.priceID.map((one.prices + other.prices).contains) ?? false
-      return (purchase.userSource == .context ? 1 : 0, hasPrice ? 1 : 0, id)
-    }
-    return rank(one, left) > rank(other, right)
-  }
-
-  /// A context's blob inside an event, or a context that the event names by its id, goes before one that was
-  /// found for the user. A name names the user, too; the context is claimed if it is free, and if there is
-  /// something that it may serve.
-  private func takeNamedContext(of report: PurchaseReport, for record: inout PurchaseRecord)
-    throws(SQLiteError)
-  {
-    if let blob = report.context, let found = record.purchase.contextID, record.purchase.context != blob {
-      try contexts.release(id: found)
-      changes.contextIDs.insert(found)
-      record.purchase.contextID = nil
-      record.purchase.context = blob
-    }
-    guard let id = report.namedContextID, let context = try contexts.find(app: record.app, id: id) else {
-      return
-    }
-    record.purchase.learnUser(context.userID, from: .context)
-    guard context.isFree(for: record.rowID), record.purchase.userID == context.userID,
-      record.purchase.contextID != id
-    else { return }
-    if record.purchase.isAbandoned || (record.purchase.context != nil && record.purchase.contextID == nil) {
-      return
-    }
-    if let other = record.purchase.contextID { try contexts.release(id: other) }
-    try claim(id, context.blob, for: &record)
-  }
-
-  private func claim(
-    _ id: String, _ blob: ContextBlob, for record: inout PurchaseRecord
-  ) throws(SQLiteError) {
-    try contexts.claim(id: id, for: record.rowID)
-    record.purchase.contextID = id
-    record.purchase.context = blob
-    changes.contextIDs.insert(id)
   }
 
   /// Completes what can be completed, decides, and writes the row if it is new or changed.
   /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
   func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
-    guard let rules = rules(of: record.app) else { return try save(&record, before: before) }
-    if record.receipt?.isOpenToJoin ?? true {
-      try completeUser(&record)
-      try completeContext(&record, policy: rules.join)
-      if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
-      apply(Join.resolve(record.purchase, policy: rules.join, now: now), rules, to: &record)
-    }
+    if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
     try save(&record, before: before)
   }
 
-  private func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  /// Completes what can be completed, and decides what becomes of a purchase that is open to it.
+  func decide(_ record: inout PurchaseRecord) throws(SQLiteError) {
+    guard let rules = rules(of: record.app) else { return }
+    try completeUser(&record)
+    // What ended before it had a receipt gets none, whoever turns out to have bought it.
+    if record.receipt == nil, record.purchase.hasEnded { return }
+    if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
+    try completeContext(&record, rules)
+    let resolution = Join.resolve(
+      record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
+    apply(resolution, rules, to: &record)
+  }
+
+  func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
     guard record != before else { return }
     record.updatedAt = now
     guard let before else {
@@ -180,25 +89,9 @@ extension StoreSession {
       let context = try contexts.find(app: record.app, id: contextID),
       context.userID != record.purchase.userID
     {
-      try contexts.release(id: contextID)
-      changes.contextIDs.insert(contextID)
-      record.purchase.contextID = nil
-      record.purchase.context = nil
+      try free(contextID, by: record)
+      record.purchase.dropContext()
     }
-  }
-
-  private func completeContext(_ record: inout PurchaseRecord, policy: JoinPolicy) throws(SQLiteError) {
-    let purchase = record.purchase
-    guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
-    if let blob = purchase.context {
-      // The event carried the blob itself; if the app posted it too, that post is served by this purchase.
-      guard let id = try contexts.unused(app: record.app, user: user, blob: blob.text) else { return }
-      return try claim(id, blob, for: &record)
-    }
-    let since = Join.windowStart(happenedAt: purchase.happenedAt, now: now, policy: policy)
-    let candidates = try contexts.candidates(app: record.app, user: user, since: since)
-    guard let chosen = Join.choose(from: candidates, for: purchase, policy: policy, now: now) else { return }
-    try claim(chosen.id, chosen.blob, for: &record)
   }
 
   private func apply(_ resolution: Join.Resolution, _ rules: AppRules, to record: inout PurchaseRecord) {

@@ -12,6 +12,8 @@ public struct Receipt: Sendable, Equatable {
   public var waitUntil: Timestamp?
   public var priceID: String?
   public var priceMismatch = false
+  /// It was sent with a guessed context that another purchase names.
+  public var contextDisputed = false
   /// What is sent, once it is ready.
   public var body: [UInt8]?
   /// Tries that counted, in all.

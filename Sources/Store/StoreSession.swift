@@ -85,9 +85,12 @@ public final class StoreSession {
   let jobs: JobRows
   let alerts: AlertRows
   let lookUps: LookUpRows
+  let pastPurchases: PastPurchaseRows
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
+  /// Contexts that purchases have let go in the open transaction and that nobody was offered yet.
+  var freedContexts: [(app: String, id: String)] = []
   private var random: any RandomNumberGenerator & Sendable
 
   init(
@@ -109,6 +112,7 @@ public final class StoreSession {
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
     lookUps = try LookUpRows(connection)
+    pastPurchases = try PastPurchaseRows(connection)
   }
 
   /// A new receipt's identifier. It names its row.
@@ -139,12 +143,14 @@ public final class StoreSession {
   ) throws(SQLiteError) -> Result {
     self.now = now
     changes = StoreChanges()
+    freedContexts = []
     _ = purchases.takeTransitions()
     do throws(SQLiteError) {
       let result = try connection.transaction { () throws(SQLiteError) in
         try breakers.refresh(connection)
         try counts.begin()
         try erasures.begin()
+        try pastPurchases.begin()
         let result = try body()
         try counts.end(now: now)
         return result
@@ -154,6 +160,7 @@ public final class StoreSession {
     } catch {
       breakers.distrust()
       erasures.distrust()
+      pastPurchases.distrust()
       throw error
     }
   }

@@ -6,7 +6,8 @@ import Testing
 @Suite("Subscriptions that begin incomplete")
 struct IncompleteSubscriptionTests {
   private let start = Timestamp(unixSeconds: 1_700_000_000)
-  private let policy = JoinPolicy(waitForContextMilliseconds: 0, waitForPaymentMilliseconds: 1000)
+  private let policy = JoinPolicy(
+    settleMilliseconds: 0, waitForContextMilliseconds: 0, waitForPaymentMilliseconds: 1000)
 
   private func purchase(_ observations: Observations, user: String? = "u1") -> Purchase {
     let report = PurchaseReport(

@@ -12,8 +12,8 @@ private let heard = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
 private func after(_ milliseconds: Int64) -> Timestamp { heard.advanced(byMilliseconds: milliseconds) }
 
-private let deliver = JoinPolicy()
-private let hold = JoinPolicy(withoutContext: .hold)
+private let deliver = JoinPolicy(settleMilliseconds: 0)
+private let hold = JoinPolicy(settleMilliseconds: 0, withoutContext: .hold)
 
 /// A purchase that was heard of, and bought unless said otherwise, at `heard`.
 private func purchase(
@@ -222,7 +222,8 @@ struct JoinResolveTests {
   @Test("No wait at all decides at once")
   func noWaits() {
     let impatient = JoinPolicy(
-      waitForContextMilliseconds: 0, waitForUserMilliseconds: 0, waitForStripePriceMilliseconds: 0,
+      settleMilliseconds: 0, waitForContextMilliseconds: 0, waitForUserMilliseconds: 0,
+      waitForStripePriceMilliseconds: 0,
       waitForPriceMilliseconds: 0, waitForPaymentMilliseconds: 0)
     #expect(Join.resolve(purchase(), policy: impatient, now: heard) == ready("price_P"))
     #expect(Join.resolve(purchase(user: nil), policy: impatient, now: heard) == .failed(.user))

@@ -127,13 +127,13 @@ struct PurchaseTests {
     let one = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
     let two = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
     var said = report(reference: one)
-    #expect(said.namedContextID == one)
+    #expect(said.namedContexts.first?.id == one)
     said.contextID = two
-    #expect(said.namedContextID == two)
+    #expect(said.namedContexts.first?.id == two)
     said.contextID = "ctx_short"
-    #expect(said.namedContextID == one)
+    #expect(said.namedContexts.first?.id == one)
     said.clientReference = "jdo-1"
-    #expect(said.namedContextID == nil)
+    #expect(said.namedContexts.first?.id == nil)
     #expect(said.referencedUser == "jdo-1")
   }
 

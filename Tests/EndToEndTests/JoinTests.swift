@@ -101,7 +101,7 @@ import Testing
         "line_items": ["data": [["price": ["id": "price_a"]], ["price": ["id": "price_b"]]]]
       ]
       for (user, named, reported, isMismatch) in [
-        ("both", "price_b", "price_b", false), ("neither", "price_c", "price_a", true),
+        ("both", "price_b", "price_b", false), ("neither", "monthly", "price_a", true),
       ] {
         let checkout = Checkout(user, price: named)
         try relay.post(checkout)

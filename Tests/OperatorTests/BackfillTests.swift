@@ -128,12 +128,6 @@ import Testing
     #expect(ran.code == code && ran.notes.contains(advice), "\(ran)")
   }
 
-  @Test func whatWouldBeDeliveredAgainIsRefused() throws {
-    let harness = try Self.harness(asking: "http://127.0.0.1:1", root: "retention: { receipts: '2d' },")
-    let ran = harness.run("events", "backfill", "--since", "3d")
-    #expect(ran.code == .usage && ran.notes.contains("receipts are kept for 2d"), "\(ran)")
-  }
-
   @Test func withoutAKeyThereIsNobodyToAsk() throws {
     let ran = try Self.harness(asking: nil).run("events", "backfill", "--since", "1d")
     #expect(ran.code == .configuration && ran.notes.contains("apps.ios.stripe.api_key: is not set"), "\(ran)")

@@ -47,6 +47,21 @@ import Testing
     #expect(body.contains("\"user_id\":\"jdo-1\"") && body.contains("\"stripe_object_id\":\"sub_1\""))
   }
 
+  @Test func theUsersContextOfThatPriceIsFoundAndShown() throws {
+    let harness = try OperatorHarness()
+    let context = try harness.context("Zml0dGluZw==", user: "jdo-7")
+    let id = try harness.purchase("sub_1", user: nil)
+    let dry = harness.run("receipts", "complete", id, "--user", "jdo-7", "--dry-run")
+    #expect(dry.code == .done && dry.out.contains("  price    price_1\n"))
+    #expect(dry.out.contains("  context  \(context)") && dry.out.contains("guessed"))
+    #expect(try harness.receipt(id).state == .waiting)
+    let ran = harness.run("receipts", "complete", id, "--user", "jdo-7")
+    #expect(ran.code == .done && ran.out.hasPrefix("  user     jdo-7\n"))
+    #expect(ran.out.contains("  context  \(context)"))
+    let body = String(decoding: try #require(try harness.receipt(id).body), as: UTF8.self)
+    #expect(body.contains("\"ply_context\":\"Zml0dGluZw==\""))
+  }
+
   @Test func aPriceAloneIsEnoughWhereTheUserIsKnown() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", price: nil)

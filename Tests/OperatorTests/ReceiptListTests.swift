@@ -9,6 +9,7 @@ import Testing
 @Suite struct ReceiptListTests {
   private static let fields = [
     "id", "app", "state", "reason", "user_id", "object_type", "object_id", "price_id", "price_mismatch",
+    "context_disputed",
     "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at", "ready_at",
     "next_attempt_at",
     "delivered_at", "updated_at",
@@ -179,7 +180,7 @@ import Testing
 
   @Test func aReceiptIsShownAsItsStory() throws {
     let harness = try OperatorHarness()
-    let context = try harness.context("e30=", price: "price_2")
+    let context = try harness.context("e30=", price: "monthly")
     harness.clock.advance(2000)
     let id = try harness.purchase("sub_1")
     try harness.attempt(id, status: nil, .retry(at: harness.clock.now, spent: true), error: "timeout")

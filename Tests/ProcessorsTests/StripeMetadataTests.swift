@@ -54,25 +54,26 @@ struct StripeMetadataTests {
   func context() throws {
     let said = try metadata(["ply_context": "e30=", "ply_context_id": "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"])
     #expect(said.context == ContextBlob(text: "e30=", priceID: nil))
-    #expect(said.namedContextID == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
+    #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
     let empty = try metadata(["ply_context": "", "ply_context_id": ""])
-    #expect(empty.context == nil && empty.namedContextID == nil)
+    #expect(empty.context == nil && empty.namedContexts.first?.id == nil)
     let foreign = try metadata(["ply_context_id": "42"])
-    #expect(foreign.contextID == "42" && foreign.namedContextID == nil)
+    #expect(foreign.contextID == "42" && foreign.namedContexts.first?.id == nil)
   }
 
   @Test("A reference that is a context's id names the context and never the user")
   func reference() throws {
     let id: JSONValue = "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"
     let said = try report(event(completed, object(paidSession, ("client_reference_id", id))))
-    #expect(said.namedContextID == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS" && said.referencedUser == nil)
+    #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS" && said.referencedUser == nil)
   }
 
   @Test(
     "A reference that is no usable text is none", arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
   func oddReference(reference: JSONValue) throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", reference))))
-    #expect(said.referencedUser == nil && said.namedContextID == nil && said.key == subscription("sub_1"))
+    #expect(
+      said.referencedUser == nil && said.namedContexts.first?.id == nil && said.key == subscription("sub_1"))
   }
 
   @Test("A subscription's and an invoice's metadata name the user as well")

@@ -19,7 +19,8 @@ struct StripeQueriesTests {
     let queries = try queries()
     #expect(queries.headers.contains { $0.name == "Authorization" && $0.value == "Bearer rk_test_1" })
     let urls =
-      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1").map(\.url)
+      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
+      .map(\.url)
       + queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map {
         $0.page(after: nil).url
       }
@@ -33,13 +34,16 @@ struct StripeQueriesTests {
     let queries = try queries()
     let session = "https://stripe.example/v1/checkout/sessions/cs_1?expand%5B%5D=line_items"
     #expect(
-      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1").map(\.url)
+      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
+        .map(\.url)
         == ["https://stripe.example/v1/subscriptions/sub_1", session])
     #expect(
-      queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1").map(\.url)
+      queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1", lacking: .price)
+        .map(\.url)
         == [session])
     // An id is Stripe's word, and came from outside all the same.
-    let odd = queries.lookUps(of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil)
+    let odd = queries.lookUps(
+      of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil, lacking: .price)
     #expect(odd.map(\.url) == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
   }
 
@@ -81,7 +85,10 @@ struct StripeQueriesTests {
 
   @Test("A subscription that was asked for tells price, customer and user, and nothing about the payment")
   func subscription() throws {
-    let report = try #require(try queries().report(from: activeSubscription.serialized(), now: readAt))
+    let report = try #require(
+      try queries().report(
+        from: activeSubscription.serialized(), about: PurchaseKey(type: .subscription, id: "sub_1"),
+        now: readAt))
     #expect(report.key == PurchaseKey(type: .subscription, id: "sub_1") && report.sessionID == nil)
     #expect(report.prices == ["price_1"] && report.customerID == "cus_1" && report.metadataUser == "u1")
     #expect(report.observations == [] && report.happenedAt == readAt)
@@ -91,22 +98,50 @@ struct StripeQueriesTests {
   func session() throws {
     let items: JSONValue = ["object": "list", "data": [["id": "li_1", "price": ["id": "price_9"]]]]
     let whole = object(paidSession, ("line_items", items))
-    let report = try #require(try queries().report(from: whole.serialized(), now: readAt))
+    let report = try #require(
+      try queries().report(
+        from: whole.serialized(), about: PurchaseKey(type: .subscription, id: "sub_1"), now: readAt))
     #expect(report.key == PurchaseKey(type: .subscription, id: "sub_1") && report.sessionID == "cs_1")
     #expect(report.prices == ["price_9"] && report.clientReference == "u1" && report.observations == [])
     let payment = object(whole, ("subscription", .null), ("mode", "payment"))
-    let single = try #require(try queries().report(from: payment.serialized(), now: readAt))
+    let single = try #require(
+      try queries().report(
+        from: payment.serialized(), about: PurchaseKey(type: .subscription, id: "sub_1"), now: readAt))
     #expect(single.key == PurchaseKey(type: .checkoutSession, id: "cs_1"))
     for other: JSONValue in [firstInvoice, [:], [], ["object": "subscription"], ["error": ["type": "x"]]] {
-      #expect(try queries().report(from: other.serialized(), now: readAt) == nil)
+      #expect(
+        try queries().report(
+          from: other.serialized(), about: PurchaseKey(type: .subscription, id: "sub_1"), now: readAt) == nil)
     }
+  }
+
+  @Test("The checkout that sold a subscription is asked for by the subscription's id")
+  func checkoutOfSubscription() throws {
+    let queries = try queries()
+    let key = PurchaseKey(type: .subscription, id: "sub_1")
+    let asked = queries.lookUps(of: key, sessionID: nil, lacking: .checkout).map(\.url)
+    #expect(asked.count == 1)
+    #expect(asked.first?.hasSuffix("/v1/checkout/sessions?limit=1&subscription=sub_1") == true)
+    func report(_ sessions: [JSONValue]) -> PurchaseReport? {
+      let list: JSONValue = ["object": "list", "has_more": false, "data": .array(sessions)]
+      return queries.report(from: list.serialized(), about: key, now: readAt)
+    }
+    let none = try #require(report([]))
+    #expect(none.key == key && none.observations == .soldWithoutCheckout && none.sessionID == nil)
+    let session = object(paidSession, ("object", "checkout.session"), ("status", "complete"))
+    let paid = try #require(report([session]))
+    #expect(paid.sessionID == "cs_1" && paid.key == key)
+    #expect(paid.observations == [], "of a payment only events are accepted")
+    let unpaid = try #require(report([object(session, ("payment_status", "unpaid"))]))
+    #expect(unpaid.observations == .checkoutUnpaid, "that money is still to come, Stripe's answer says, too")
+    #expect(report([object(session, ("subscription", "sub_other"))]) == nil)
   }
 
   @Test(
     "Every status means one thing",
     arguments: [
       (200, QueryVerdict.answered), (404, .notFound), (429, .limited), (401, .refused), (403, .refused),
-      (400, .refused), (302, .refused), (402, .refused), (409, .transient), (500, .transient),
+      (400, .notFound), (302, .refused), (402, .refused), (409, .transient), (500, .transient),
       (503, .transient), (nil, .transient),
     ] as [(Int?, QueryVerdict)])
   func verdicts(status: Int?, verdict: QueryVerdict) throws {

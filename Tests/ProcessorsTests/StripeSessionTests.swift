@@ -47,7 +47,7 @@ struct StripeSessionTests {
   func asynchronous() throws {
     let rows: [(JSONValue, String, Observations)] = [
       ("checkout.session.async_payment_succeeded", "paid", .checkoutPaid),
-      ("checkout.session.async_payment_failed", "unpaid", .paymentFailed),
+      ("checkout.session.async_payment_failed", "unpaid", [.checkoutUnpaid, .paymentFailed]),
       ("checkout.session.expired", "unpaid", .checkoutExpired),
     ]
     for (type, status, observations) in rows {

@@ -28,7 +28,13 @@ private func beginning(_ status: String) -> Observations {
 }
 
 /// What any other of its events says in this status.
-private func change(_ status: String) -> Observations { status == "incomplete_expired" ? .paymentFailed : [] }
+private func change(_ status: String) -> Observations {
+  switch status {
+  case "incomplete_expired": [.paymentFailed, .subscriptionEnded]
+  case "canceled": .subscriptionEnded
+  default: []
+  }
+}
 
 @Suite("Stripe's subscriptions")
 struct StripeSubscriptionTests {
@@ -57,17 +63,28 @@ struct StripeSubscriptionTests {
     for previous in others {
       let changed = updatedEvent(status, previous: previous)
       #expect(try report(changed).observations == change(status))
-      #expect(try isKept(changed) == false, "a renewal or a change of what is not known is not kept")
+      // A renewal or a change of what is not known is not kept; that it ended is.
+      #expect(try isKept(changed) == change(status).contains(.subscriptionEnded))
     }
   }
 
   @Test(
-    "Ends and pauses of subscriptions prove nothing and are not kept",
-    arguments: ["deleted", "paused", "resumed", "trial_will_end", "pending_update_applied", "new_one"])
+    "Pauses of subscriptions prove nothing and are not kept",
+    arguments: ["paused", "resumed", "trial_will_end", "pending_update_applied", "new_one"])
   func otherTypes(word: String) throws {
     let body = event(.string("customer.subscription.\(word)"), activeSubscription)
     #expect(try report(body).observations == [])
     #expect(try isKept(body) == false)
+  }
+
+  @Test("A subscription that was deleted has ended, whatever its status says, and that is kept")
+  func deleted() throws {
+    for status in ["active", "canceled", "incomplete"] {
+      let object = object(activeSubscription, ("status", .string(status)))
+      let body = event("customer.subscription.deleted", object)
+      #expect(try report(body).observations == .subscriptionEnded)
+      #expect(try isKept(body) == true)
+    }
   }
 
   @Test(

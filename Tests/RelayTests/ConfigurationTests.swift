@@ -145,6 +145,9 @@ import Testing
   @Test func aRetentionShorterThanTheJoinWindowIsAWarning() throws {
     let loaded = try Samples.read(Samples.text(root: "retention: { contexts: '1h' },"))
     #expect(loaded.warnings.map(\.path) == ["retention.contexts"])
+    let receipts = try Samples.read(Samples.text(root: "retention: { receipts: '29d' },"))
+    #expect(receipts.warnings.map(\.path) == ["retention.receipts"])
+    #expect(try Samples.read(Samples.text(root: "retention: { receipts: '30d' },")).warnings.isEmpty)
   }
 
   @Test func theRedactedConfigurationHasEveryKeyAndNoSecret() throws {

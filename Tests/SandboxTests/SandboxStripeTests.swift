@@ -87,12 +87,12 @@ import Testing
     let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
     let key = PurchaseKey(type: .subscription, id: purchase.objectID)
     let now = Timestamp(unixSeconds: 1_800_000_000)
-    for query in queries.lookUps(of: key, sessionID: purchase.sessionID) {
-      let report = queries.report(from: try Self.ask(query.url, pool).body, now: now)
+    for query in queries.lookUps(of: key, sessionID: purchase.sessionID, lacking: .price) {
+      let report = queries.report(from: try Self.ask(query.url, pool).body, about: key, now: now)
       #expect(report?.prices == ["price_1"] && report?.key == key, "\(query.url)")
     }
     let plain = "\(stripe.base)/v1/checkout/sessions/\(purchase.sessionID)"
-    #expect(queries.report(from: try Self.ask(plain, pool).body, now: now)?.prices == [])
+    #expect(queries.report(from: try Self.ask(plain, pool).body, about: key, now: now)?.prices == [])
     #expect(try Self.ask("\(plain)/line_items", pool).status == 200)
     #expect(try Self.ask("\(stripe.base)/v1/subscriptions/sub_0", pool).status == 404)
   }

@@ -54,7 +54,7 @@ import Testing
       (.subscription, true, .checkoutPaid), (.payment, false, .checkoutPaid),
       (.unpaid, true, .checkoutUnpaid),
       (.unpaid, false, .checkoutUnpaid), (.asyncSucceeded, true, .checkoutPaid),
-      (.asyncFailed, false, .paymentFailed), (.expired, false, .checkoutExpired),
+      (.asyncFailed, false, [.checkoutUnpaid, .paymentFailed]), (.expired, false, .checkoutExpired),
       (.subscriptionCreated, true, .subscriptionBegan), (.invoicePaid, true, .firstInvoicePaid),
     ] as [(SandboxEventKind, Bool, Observations)])
   func eachKindSaysWhatItsNameSays(

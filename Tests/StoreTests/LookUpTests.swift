@@ -7,7 +7,7 @@ import Store
 import Testing
 
 private let asking: [String: AppRules] = [
-  "ios": AppRules(join: JoinPolicy(), looksUp: true, compose: TestStore.compose)
+  "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
 ]
 
 /// What Stripe says of the subscription `n`.
@@ -83,9 +83,10 @@ struct LookUpTests {
     #expect(
       pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
     #expect(LookUp.pauseMilliseconds(tries: 1, isUnknown: true) == 6 * hour)
-    #expect(LookUp.firstPauseMilliseconds(JoinPolicy()) == 1500)
+    #expect(LookUp.firstPauseMilliseconds(JoinPolicy(), for: .price) == 1500)
     // Well before the context's own price would be taken.
-    #expect(LookUp.firstPauseMilliseconds(JoinPolicy(waitForStripePriceMilliseconds: 1000)) == 250)
+    #expect(
+      LookUp.firstPauseMilliseconds(JoinPolicy(waitForStripePriceMilliseconds: 1000), for: .price) == 250)
     #expect(LookUp.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
     #expect(
       (1...20).map { LookUp.restMilliseconds(failures: $0, retryAfterMilliseconds: nil) }.max() == minute)

@@ -160,12 +160,52 @@ struct OperatorTests {
     #expect(try store.only().purchase.userSource == .byOperator)
   }
 
+  @Test("Completing with a user finds the user's context of that price by the join's own rule, and shows it")
+  func completeFindsContext() throws {
+    for guess in JoinPolicy.Guess.allCases {
+      let policy = JoinPolicy(guess: guess)
+      let store = try TestStore(rules: ["ios": AppRules(join: policy, compose: TestStore.compose)])
+      let fitting = try store.post("fitting", user: "u7", price: "price_1")
+      store.advance(1)
+      try store.post("other", user: "u7", price: "price_2")
+      try store.take(Said.completed(user: nil, prices: ["price_1"]))
+      store.advance(2 * day)
+      try store.endWaits()
+      #expect(try store.status() == "failed/user")
+      let id = try #require(try store.only().receipt?.id)
+      let command = CompleteReceipt(id: id, userID: "u7", priceID: nil, contextID: nil)
+      let preview = try store.apply(PreviewCompletion(command))
+      #expect(try store.status() == "failed/user" && store.context(fitting).receiptID == nil)
+      let found = guess == .never ? nil : fitting
+      #expect(preview.result == .done && preview.record?.purchase.contextID == found)
+      #expect(try store.apply(command) == .done)
+      #expect(
+        try store.status()
+          == "pending: u7 subscription sub_1 price_1 \(guess == .never ? "-" : "fitting")")
+      #expect(try store.context(fitting).receiptID == (guess == .never ? nil : id))
+    }
+  }
+
+  @Test("An operator's context beats a guess, and what the guess had it for is made again")
+  func operatorBeatsGuess() throws {
+    let store = try TestStore()
+    let named = try store.post("named", price: "price_1")
+    try store.take(Said.completed("2", prices: ["price_1"]))
+    try store.take(Said.completed("1", user: nil, prices: ["price_1"]))
+    let id = try #require(try store.receipts().last?.receipt?.id)
+    let command = CompleteReceipt(id: id, userID: nil, priceID: nil, contextID: named)
+    #expect(try store.apply(command) == .done)
+    #expect(
+      try store.receipts().map(TestStore.status) == [
+        "waiting/context", "pending: u1 subscription sub_1 price_1 named",
+      ])
+  }
+
   @Test("A context of another app or user, one that serves another purchase, or none is refused (R5)")
   func unusableContext() throws {
     let store = try TestStore()
-    try store.post("used", user: "u1")
-    try store.take(Said.completed("2", prices: ["price_1"]))
-    let used = try #require(try store.only().purchase.contextID)
+    let used = try store.post("used", user: "u1")
+    try store.take(Said.completed("2", contextID: used, prices: ["price_1"]))
     let foreign = try store.post("foreign", user: "u1", app: "web")
     let others = try store.post("others", user: "u2")
     try store.take(Said.completed("1"))

@@ -4,6 +4,7 @@
 import Platform
 import Domain
 import Store
+import Testing
 
 struct RandomStore {
   static let apps = ["ios", "held"]
@@ -14,13 +15,13 @@ struct RandomStore {
   private var contexts: [String] = []
   /// What happened last, for whoever reads a failure.
   private(set) var last = ""
-  /// The receipt whose content an operator has just changed.
-  private(set) var completed: String?
+  /// What the destination got of each receipt since an operator last changed it.
+  private(set) var sent: [String: [UInt8]] = [:]
   /// The delivered receipt that an operator has just taken up again.
   private(set) var forced: String?
 
   init(seed: UInt64) throws {
-    store = try TestStore(seed: seed)
+    store = try TestStore(seed: seed, rules: TestStore.rules(settle: 5 * second))
     random = SeededGenerator(seed: seed)
   }
 
@@ -33,7 +34,6 @@ struct RandomStore {
   private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 
   mutating func step() throws {
-    completed = nil
     forced = nil
     let app = pick(Self.apps) ?? ""
     switch number(0..<20) {
@@ -105,12 +105,18 @@ struct RandomStore {
     ]
     let decision = pick(decisions) ?? .failed(.gaveUp)
     if oneIn(6) { _ = try store.apply(CancelReceipt(id: receipt.id, note: "meanwhile")) }
+    if oneIn(3) { try event(app) }
+    if let before = sent[receipt.id], before != receipt.body {
+      Issue.record("R2: \(receipt.id) was sent with other bytes than before")
+    }
+    sent[receipt.id] = receipt.body
     let report = AttemptReport(
       startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false, response: []
     )
     let breaker = Breaker(state: pick(Breaker.State.allCases) ?? .closed, since: store.now)
     let state = try store.apply(
-      RecordAttempt(row: receipt.row, app: app, report: report, decision: decision, breaker: breaker))
+      RecordAttempt(
+        row: receipt.row, app: app, sent: receipt.body, report: report, decision: decision, breaker: breaker))
     last = "\(receipt.id): \(decision) leaves it \(String(describing: state))"
   }
 
@@ -128,7 +134,7 @@ struct RandomStore {
       let price = oneIn(2) ? "price_op" : nil
       let context = oneIn(2) ? pick(contexts) : nil
       result = try store.apply(CompleteReceipt(id: id, userID: user, priceID: price, contextID: context))
-      if result == .done { completed = id }
+      if result == .done { sent[id] = nil }
     }
     last = "an operator does something to \(id): \(result)"
   }

@@ -120,4 +120,29 @@ struct RetentionTests {
     #expect(third == Retain.Outcome(deleted: 234, nextRow: nil))
     #expect(try store.apply(Retain(table: .events, cutoff: store.after(1), afterRow: 0)).nextRow == nil)
   }
+
+  @Test("A receipt that retention deleted within thirty days is not made again by its events (R2, R3)")
+  func repeatAfterDeletion() throws {
+    for kept in [7, 29, 31] {
+      let store = try populated()
+      store.advance(Int64(kept) * day)
+      for table in [RetentionTable.events, .attempts, .receipts] {
+        _ = try retain(table, before: store.now, in: store)
+      }
+      try store.apply(RetainNoted(cutoff: store.now))
+      let before = try store.receipts().count
+      let reports = [
+        Said.completed("0", user: "u0", prices: ["price_1"]), Said.created("0", user: "u0"),
+        Said.session("0", .checkoutPaid, named: false),
+      ]
+      for report in reports { try store.take(report) }
+      #expect(try store.receipts().count == before + (kept > 30 ? 1 : 0), "\(kept) days")
+      // Nothing is kept for longer than it is needed.
+      store.advance(31 * day)
+      try store.apply(RetainNoted(cutoff: store.now))
+      #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)
+      try store.take(Said.completed("0", user: "u0", prices: ["price_1"]))
+      #expect(try store.receipts().count >= before + 1)
+    }
+  }
 }

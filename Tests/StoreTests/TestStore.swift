@@ -22,14 +22,21 @@ func makeDirectory() throws -> URL {
 final class TestStore {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
-  /// Two apps that deliver without a context, and one that holds.
-  static let rules: [String: AppRules] = [
-    "ios": AppRules(join: JoinPolicy(), compose: compose),
-    "web": AppRules(join: JoinPolicy(), compose: compose),
-    "held": AppRules(join: JoinPolicy(withoutContext: .hold), compose: compose),
-  ]
+  /// Two apps that deliver without a context, and one that holds. None waits for events to settle: what an
+  /// event does is seen at once.
+  static let rules = rules(settle: 0)
+
+  static func rules(settle: Int64) -> [String: AppRules] {
+    let deliver = JoinPolicy(settleMilliseconds: settle)
+    let hold = JoinPolicy(settleMilliseconds: settle, withoutContext: .hold)
+    return [
+      "ios": AppRules(join: deliver, compose: compose), "web": AppRules(join: deliver, compose: compose),
+      "held": AppRules(join: hold, compose: compose),
+    ]
+  }
 
   private let directory: URL
+  private let rules: [String: AppRules]
   let path: String
   private(set) var writer: StoreWriter
   private(set) var reader: StoreReader
@@ -40,6 +47,7 @@ final class TestStore {
 
   init(seed: UInt64 = 1, rules: [String: AppRules] = TestStore.rules) throws {
     directory = try makeDirectory()
+    self.rules = rules
     path = directory.appending(path: "relay.db").path
     random = SeededGenerator(seed: seed)
     writer = try StoreWriter(path: path, role: .owner, rules: rules, random: SeededGenerator(seed: ~seed))
@@ -63,7 +71,7 @@ final class TestStore {
   /// As after a restart: nothing but the file is known (R9).
   func reopen() throws {
     let random = SeededGenerator(seed: random.next())
-    writer = try StoreWriter(path: path, role: .owner, rules: Self.rules, random: random)
+    writer = try StoreWriter(path: path, role: .owner, rules: rules, random: random)
     reader = try StoreReader(path: path)
   }
 

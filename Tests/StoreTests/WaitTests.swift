@@ -56,7 +56,7 @@ struct WaitTests {
     try store.take(Said.completed())
     #expect(try statuses(store, after: day) == ["waiting/price", "failed/price"])
     store.advance(day)
-    let later = try store.post(price: "price_9")
+    let later = try store.post(price: "gold")
     #expect(try store.status() == "failed/price", "what is posted now belongs to a checkout of now")
     try store.take(Said.created(at: store.now), keep: false)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")

@@ -45,12 +45,6 @@ struct EventBackfill {
             + "has to be completed by hand: receiptctl receipts complete")
       }
     }
-    let kept = configuration.retention.receiptsMilliseconds
-    guard since >= session.now.advanced(byMilliseconds: -kept) else {
-      throw session.usage(
-        "--since: receipts are kept for \(DurationText.text(milliseconds: kept)) (retention.receipts); "
-          + "what is older would be delivered again")
-    }
     let isDry = session.command.flag("dry-run")
     let backfill = EventBackfill(
       session: session, configuration: configuration, since: since, isDry: isDry,

@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -81,6 +82,28 @@ enum ReceiptComplete {
     return .object(members)
   }
 
+  private static func refused(_ id: String, _ outcome: OperatorResult) -> OperatorFault {
+    OperatorFault(
+      outcome == .notFound ? .notFound : .refused,
+      "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")
+  }
+
+  /// What the receipt would say, before it is changed.
+  private static func plan(_ record: PurchaseRecord, _ session: Session) -> [String] {
+    let purchase = record.purchase
+    var lines = [
+      "  user     \(DisplayText.clean(purchase.userID ?? "-"))",
+      "  price    \(DisplayText.clean(record.receipt?.priceID ?? "-"))",
+    ]
+    guard let context = purchase.context else {
+      return lines + ["  context  none: it goes without ply_context"]
+    }
+    let source = purchase.contextSource.map { ", \($0.text)" } ?? ""
+    let price = context.priceID.map { ", names the price \(DisplayText.clean($0))" } ?? ", names no price"
+    lines.append("  context  \(DisplayText.clean(purchase.contextID ?? "inside the event"))\(price)\(source)")
+    return lines
+  }
+
   private static func completeOne(_ session: Session, id: String) throws -> ExitCode {
     let options = session.command.options
     let others = ReceiptsNoun.filterNames.filter { $0 != "user" && options.contains($0) }
@@ -103,27 +126,28 @@ enum ReceiptComplete {
     {
       throw OperatorFault(.refused, "\(DisplayText.clean(id)) \(has); --force replaces it")
     }
-    if session.command.flag("dry-run") {
-      if record.purchase.userID == nil, options["user"] == nil, options["context"] == nil {
-        let lack = OperatorResult.lacks(.user).explanation(id: id)
-        throw OperatorFault(.refused, "\(DisplayText.clean(id)) \(lack)")
-      }
-      session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
-      return .done
-    }
     let command = CompleteReceipt(
       id: id, userID: options["user"], priceID: options["price"], contextID: options["context"],
       force: session.command.flag("force"))
+    let writer = try session.writer(configuration)
+    let preview = try writer.apply(PreviewCompletion(command), now: session.moment)
+    guard let planned = preview.record else { throw Self.refused(id, preview.result) }
+    if !session.isJSON { for line in Self.plan(planned, session) { session.output.line(line) } }
+    if session.command.flag("dry-run") {
+      session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
+      return .done
+    }
+    // A script that names the receipt and its user has decided; a person sees first what the join found.
+    if planned.purchase.contextSource == .guess, session.output.canAsk, !session.command.flag("no-input") {
+      try session.ask("Send it so?")
+    }
     let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
     let entry = session.auditEntry(
       app: record.app, subject: id, reason: try session.reason(option: "why"),
       details: details(record.purchase, options["user"], options["price"], supplied))
     let audited = Audited(command) { $0 == .done ? entry : nil }
-    let outcome = try session.writer(configuration).apply(audited, now: session.moment)
-    guard outcome == .done else {
-      let code: ExitCode = outcome == .notFound ? .notFound : .refused
-      throw OperatorFault(code, "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")
-    }
+    let outcome = try writer.apply(audited, now: session.moment)
+    guard outcome == .done else { throw Self.refused(id, outcome) }
     session.wakeDaemon(configuration)
     if session.isJSON, let completed = try reader.receipt(id: id) {
       session.output.json(ReceiptJSON.summary(of: completed))

@@ -39,7 +39,9 @@ enum ReceiptJSON {
       "object_type": .string(purchase.key.type.rawValue), "object_id": .string(purchase.key.id),
       // What will be sent; before that is fixed, what is known so far.
       "price_id": .optional(receipt?.priceID ?? purchase.prices.first),
-      "price_mismatch": .bool(receipt?.priceMismatch ?? false), "context_id": .optional(purchase.contextID),
+      "price_mismatch": .bool(receipt?.priceMismatch ?? false),
+      "context_disputed": .bool(receipt?.contextDisputed ?? false),
+      "context_id": .optional(purchase.contextID),
       "import_id": .optional(receipt?.importID), "attempts": .integer(receipt?.attempts ?? 0),
       "last_status": .optional(receipt?.lastStatus), "last_cause": .optional(receipt?.lastCause?.text),
       "created_at": .time(receipt?.createdAt),

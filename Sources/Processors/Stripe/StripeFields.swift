@@ -52,6 +52,15 @@ struct StripeObject {
   var metadata: Metadata? { Metadata(node.member("metadata")) }
   var lineItems: [Item]? { Item.list(node.member("line_items")?.member("data")) }
   var displayItems: [Item]? { Item.list(node.member("display_items")) }
+  /// The objects of a list (https://docs.stripe.com/api/pagination); nil when it is none.
+  var listed: [StripeObject]? {
+    guard let data = node.member("data"), data.isArray else { return nil }
+    var objects: [StripeObject] = []
+    data.forEachElement { element in
+      if let object = StripeObject(element) { objects.append(object) }
+    }
+    return objects
+  }
   var items: [Item]? { Item.list(node.member("items")?.member("data")) }
   var lines: [Item]? { Item.list(node.member("lines")?.member("data")) }
   var subscriptionDetails: SubscriptionDetails? { SubscriptionDetails(node.member("subscription_details")) }

@@ -14,7 +14,8 @@ public struct StripeQueries: ProcessorQueries {
   static let types = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed", "checkout.session.expired", "customer.subscription.created",
-    "customer.subscription.updated", "invoice.paid", "invoice.payment_succeeded",
+    "customer.subscription.updated", "customer.subscription.deleted", "invoice.paid",
+    "invoice.payment_succeeded",
   ]
 
   private let settings: StripeSettings
@@ -39,9 +40,10 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   /// A purchase of a connected account is not found: which account it is of stands in its events alone.
-  public func lookUps(of key: PurchaseKey, sessionID: String?) -> [ProcessorQuery] {
+  public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason) -> [ProcessorQuery] {
     switch key.type {
     case .checkoutSession: [session(key.id)]
+    case .subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
     case .subscription:
       [ProcessorQuery(url: "\(base)/v1/subscriptions/\(URLText.escaped(key.id))")]
         + (sessionID.map { [session($0)] } ?? [])
@@ -54,9 +56,16 @@ public struct StripeQueries: ProcessorQueries {
     ProcessorQuery(url: "\(base)/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
   }
 
-  public func report(from body: [UInt8], now: Timestamp) -> PurchaseReport? {
+  /// https://docs.stripe.com/api/checkout/sessions/list
+  private func sessions(ofSubscription id: String) -> ProcessorQuery {
+    ProcessorQuery(url: "\(base)/v1/checkout/sessions?limit=1&subscription=\(URLText.escaped(id))")
+  }
+
+  public func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     let report = JSONDocument.read(body) { root in
-      StripeObject(root).flatMap { StripeLookUpReader(settings: settings, object: $0, now: now).report() }
+      StripeObject(root).flatMap { object in
+        StripeLookUpReader(settings: settings, object: object, key: key, now: now).report()
+      }
     }
     return report ?? nil
   }
@@ -94,11 +103,12 @@ public struct StripeQueries: ProcessorQueries {
     return page ?? nil
   }
 
-  /// https://docs.stripe.com/api/errors. A 404 is also what a key of the other mode gets.
+  /// https://docs.stripe.com/api/errors. A 404 is also what a key of the other mode gets; a 400 is about the
+  /// one question, such as a list filtered by an object that is not the account's.
   public func judge(status: Int?) -> QueryVerdict {
     switch status {
     case 200: .answered
-    case 404: .notFound
+    case 400, 404: .notFound
     case 429: .limited
     case nil, 408, 409, 425: .transient
     case .some(500...599): .transient

@@ -81,7 +81,8 @@ struct StripeReader {
   private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) -> SessionState {
     switch type {
     case "checkout.session.async_payment_succeeded": return .seen(.checkoutPaid)
-    case "checkout.session.async_payment_failed": return .seen(.paymentFailed)
+    // Only a payment that was under way can fail: the checkout was complete and unpaid, known or not.
+    case "checkout.session.async_payment_failed": return .seen([.checkoutUnpaid, .paymentFailed])
     case "checkout.session.expired": return .seen(.checkoutExpired)
     case "checkout.session.completed":
       // An object that is still open contradicts the type: nothing was bought yet.
@@ -105,21 +106,25 @@ struct StripeReader {
     let isBeginning =
       type == "customer.subscription.created"
       || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
+    let hasEnded = type == "customer.subscription.deleted"
     // `incomplete_expired` is what becomes of an incomplete one whose first payment does not come within a
     // day.
     let seen: Observations =
       switch object.status {
+      case _ where hasEnded: .subscriptionEnded
+      case "canceled": .subscriptionEnded
       case "active", "trialing": isBeginning ? .subscriptionBegan : []
       case "incomplete": isBeginning ? .subscriptionIncomplete : []
-      case "incomplete_expired": .paymentFailed
+      case "incomplete_expired": [.paymentFailed, .subscriptionEnded]
       default: []
       }
     let facts = facts(of: object)
     let report = facts.report(
       PurchaseKey(type: .subscription, id: id), metadata: [object.metadata],
       prices: facts.subscriptionPrices, observations: seen)
-    // A renewal or a change of a subscription of which nothing is known is no purchase of ours.
-    return .purchase(report, isWorthKeeping: isBeginning)
+    // A renewal or a change of a subscription of which nothing is known is no purchase of ours. Its end is
+    // kept, because the events of its beginning may come later.
+    return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.subscriptionEnded))
   }
 
   private func invoice() -> EventReading.Content {

@@ -89,7 +89,8 @@ extension AppConfiguration {
       "client": client.redacted, "stripe": stripe.redacted,
       "purchasely": purchasely.redacted,
       "join": [
-        "window": .duration(join.windowMilliseconds),
+        "window": .duration(join.windowMilliseconds), "settle": .duration(join.settleMilliseconds),
+        "guess": .string(join.guess.rawValue),
         "wait_for_context": .duration(join.waitForContextMilliseconds),
         "without_context": .string(join.withoutContext.rawValue),
         "wait_for_user": .duration(join.waitForUserMilliseconds),

@@ -158,6 +158,8 @@ extension ConfigurationReader {
     }
     return JoinPolicy(
       windowMilliseconds: wait("window", defaults.windowMilliseconds),
+      settleMilliseconds: wait("settle", defaults.settleMilliseconds),
+      guess: reader.choice("guess", default: defaults.guess),
       waitForContextMilliseconds: wait("wait_for_context", defaults.waitForContextMilliseconds),
       withoutContext: reader.choice("without_context", default: defaults.withoutContext),
       waitForUserMilliseconds: wait("wait_for_user", defaults.waitForUserMilliseconds),

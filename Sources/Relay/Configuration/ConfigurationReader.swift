@@ -170,6 +170,8 @@ struct ConfigurationReader {
       receiptsMilliseconds: read("receipts", defaults.receiptsMilliseconds))
   }
 
+  static let repeatMilliseconds: Int64 = 30 * 86_400_000
+
   /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
   /// purchase.
   private func warnOfShortRetention(_ configuration: Configuration) {
@@ -178,6 +180,13 @@ struct ConfigurationReader {
       collector.warning(
         "retention.contexts",
         "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
+    }
+    // Stripe sends events of 30 days again (https://docs.stripe.com/webhooks).
+    if configuration.retention.receiptsMilliseconds < Self.repeatMilliseconds {
+      collector.warning(
+        "retention.receipts",
+        "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "
+          + "kept until then, so that none makes a second receipt")
     }
   }
 }

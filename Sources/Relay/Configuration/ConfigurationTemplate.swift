@@ -148,6 +148,12 @@ public enum ConfigurationTemplate {
           join: {
             // How long before the payment a context may have been posted.
             //window: "24h",
+            // How long the events of one checkout are waited for that are not here yet: the session, and the
+            // price.
+            //settle: "5s",
+            // Which unused context of the user a purchase gets that names none: the newest whose price does
+            // not contradict ("same_price"), the "newest" of any price, or "never" one.
+            //guess: "same_price",
             //wait_for_context: "2m",
             // Afterwards: deliver without ply_context, or hold until a context or an operator comes.
             //without_context: "deliver",

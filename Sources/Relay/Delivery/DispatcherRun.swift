@@ -212,8 +212,8 @@ struct DispatcherRun {
     lanes[attempt.app] = lane
     store(
       RecordAttempt(
-        row: attempt.receipt.row, app: attempt.app, report: report, decision: decision, breaker: lane.breaker)
-    )
+        row: attempt.receipt.row, app: attempt.app, sent: attempt.receipt.body, report: report,
+        decision: decision, breaker: lane.breaker))
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 

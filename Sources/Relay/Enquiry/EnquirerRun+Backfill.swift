@@ -30,9 +30,8 @@ extension EnquirerRun {
     do throws(SQLiteError) {
       for (app, since) in try reader.backfills() where directory[app]?.backfillAfterMilliseconds != nil {
         guard let desk = desks[app], desk.backfill == nil else { continue }
-        // An event whose receipt is not kept any more would make it anew, and have it delivered again (R3).
-        let kept = min(desk.enquiry.eventsKeptMilliseconds, directory.receiptsKeptMilliseconds)
-        let earliest = now.advanced(byMilliseconds: -kept)
+        // Purchases whose receipts are not kept any more are known for as long as the list goes back (R3).
+        let earliest = now.advanced(byMilliseconds: -desk.enquiry.eventsKeptMilliseconds)
         let lists = desk.enquiry.eventLists(since: max(since, earliest), undeliveredOnly: true)
         desks[app]?.backfill = EnquiryDesk.Backfill(since: since, lists: lists)
         log.info(

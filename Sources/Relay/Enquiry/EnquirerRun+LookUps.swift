@@ -29,7 +29,8 @@ struct LookUpQuestion {
     reports.contains { report in
       switch due.reason {
       case .price: !report.prices.isEmpty
-      case .user: report.referencedUser != nil || report.namedUser != nil || report.namedContextID != nil
+      case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
+      case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
       case .subscription: report.key.type == .subscription
       default: true
       }
@@ -46,7 +47,8 @@ extension EnquirerRun {
     let due = try reader.dueLookUps(app: app, now: now, limit: limit)
     var isCutShort = due.count >= limit
     for purchase in due where !desk.underWay.contains(purchase.row) {
-      let queries = desk.enquiry.queries.lookUps(of: purchase.key, sessionID: purchase.sessionID)
+      let queries = desk.enquiry.queries.lookUps(
+        of: purchase.key, sessionID: purchase.sessionID, lacking: purchase.reason)
       guard let first = queries.first else { continue }
       guard mayAsk(app) else {
         isCutShort = true
@@ -67,7 +69,8 @@ extension EnquirerRun {
   mutating func finish(_ question: LookUpQuestion, _ answer: QueryAnswer, isOrderly: Bool) {
     var question = question
     guard let desk = desks[question.app] else { return }
-    if case .body(let body) = answer, let report = desk.enquiry.queries.report(from: body, now: now),
+    if case .body(let body) = answer,
+      let report = desk.enquiry.queries.report(from: body, about: question.due.key, now: now),
       question.concerns(report)
     {
       question.reports.append(report.readingContext)

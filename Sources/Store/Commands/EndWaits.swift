@@ -23,7 +23,11 @@ public struct EndWaits: StoreCommand {
       for app in busy {
         let limit = min(share, left)
         let found = try store.purchases.overdue(app: app, now: store.now, limit: limit)
-        for record in found {
+        for row in found {
+          // One purchase may give its context to another one of this slice.
+          guard let record = try store.purchases.find(row: row), record.receipt?.state == .waiting else {
+            continue
+          }
           var settled = record
           try store.settle(&settled, before: record)
           if settled == record { try postpone(record, in: store) }
@@ -33,6 +37,7 @@ public struct EndWaits: StoreCommand {
       }
       busy = stillBusy
     }
+    try store.offerFreedContexts()
     var next: Timestamp?
     for app in apps {
       if let wait = try store.purchases.nextWait(app: app) { next = min(next ?? wait, wait) }
@@ -75,10 +80,15 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
   public func apply(to store: StoreSession) throws(SQLiteError) -> Place? {
     let start = (until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? .min)
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
-    for record in found where record.updatedAt < startedAt {
+    for seen in found where seen.updatedAt < startedAt {
+      // One purchase may give its context to another one of this slice.
+      guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
+        continue
+      }
       var settled = record
       try store.settle(&settled, before: record)
     }
+    try store.offerFreedContexts()
     guard found.count == Self.slice, let last = found.last, let until = last.receipt?.waitUntil else {
       return nil
     }

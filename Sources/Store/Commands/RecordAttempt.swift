@@ -43,6 +43,11 @@ public struct AttemptReport: Sendable, Equatable {
   }
 }
 
+extension AttemptReport {
+  /// Whether the destination has, or may have, got what was sent.
+  var mayHaveArrived: Bool { status != nil || isAmbiguous }
+}
+
 /// Logs a try, moves its receipt on, and keeps the app's breaker, all at once.
 public struct RecordAttempt: StoreCommand {
   /// The error of an attempt that receiptd ended at its own stop.
@@ -50,14 +55,18 @@ public struct RecordAttempt: StoreCommand {
 
   public var row: Int64
   public var app: String
+  /// The bytes that were sent; nil for those that the receipt has.
+  public var sent: [UInt8]?
   public var report: AttemptReport
   public var decision: Delivery.Decision
   public var breaker: Breaker
 
   public init(
-    row: Int64, app: String, report: AttemptReport, decision: Delivery.Decision, breaker: Breaker
+    row: Int64, app: String, sent: [UInt8]? = nil, report: AttemptReport, decision: Delivery.Decision,
+    breaker: Breaker
   ) {
     self.row = row
+    self.sent = sent
     self.app = app
     self.report = report
     self.decision = decision
@@ -67,7 +76,10 @@ public struct RecordAttempt: StoreCommand {
   /// The state that the receipt is left in; nil when there is no such receipt any more.
   public func apply(to store: StoreSession) throws(SQLiteError) -> ReceiptState? {
     try store.breakers.save(breaker, app: app)
-    guard let record = try store.purchases.find(row: row), var receipt = record.receipt else { return nil }
+    guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
+    var record = before
+    if let sent, report.mayHaveArrived { try store.keepSent(sent, in: &record) }
+    guard var receipt = record.receipt else { return nil }
     var report = report
     // Its user was forgotten while it was on its way.
     if record.purchase.isErased { report.response = [] }
@@ -105,8 +117,9 @@ public struct RecordAttempt: StoreCommand {
     var updated = record
     updated.receipt = receipt
     updated.updatedAt = store.now
-    try store.purchases.update(updated, from: record)
+    try store.purchases.update(updated, from: before)
     store.changes.note(updated)
+    if before != record { try store.planLookUp(of: updated, before: before) }
     return receipt.state
   }
 }

@@ -33,6 +33,9 @@ public struct Retain: StoreCommand {
       deleted += 1
       guard deletes else { continue }
       if table == .receipts {
+        if let record = try store.purchases.find(row: candidate.row) {
+          try store.pastPurchases.remember(record, now: store.now)
+        }
         try store.purchases.delete(row: candidate.row)
       } else {
         try store.retention.delete(candidate.row, from: table)
@@ -53,6 +56,7 @@ public struct RetainNoted: StoreCommand {
 
   public func apply(to store: StoreSession) throws(SQLiteError) {
     try store.retention.deleteNoted(before: cutoff)
+    try store.pastPurchases.delete(before: store.now, limit: RetentionRows.slice)
     try store.counts.forgetDeliveries(now: store.now)
   }
 }

@@ -50,21 +50,10 @@ public struct TakeContext: StoreCommand {
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
   }
 
-  /// Of several purchases that could take it, the one with its price, else the one that has waited longest.
   private func release(in store: StoreSession) throws(SQLiteError) {
-    guard let policy = store.rules(of: app)?.join else { return }
     let posted = Join.Candidate(id: id, blob: blob, receivedAt: store.now)
-    let waiting = try store.purchases.lackingContext(app: app, user: userID)
-      .filter { Join.choose(from: [posted], for: $0.purchase, policy: policy, now: store.now) != nil }
-    let chosen = waiting.min { left, right in
-      let key = { (record: PurchaseRecord) in
-        (blob.priceID.map(record.purchase.prices.contains) ?? false ? 0 : 1, record.rowID)
-      }
-      return key(left) < key(right)
-    }
-    guard var record = chosen else { return }
     try store.because(of: ChangeCause(requestID: requestID)) { () throws(SQLiteError) in
-      try store.settle(&record, before: chosen)
+      try store.offer(posted, app: app, user: userID)
     }
   }
 }

@@ -15,6 +15,9 @@ struct ContextRecord {
   var purchaseRow: Int64?
 
   func isFree(for row: Int64) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
+
+  /// Whether nobody has it, and no later post of the same blob serves in its place.
+  var isUnused: Bool { purchaseRow == nil }
 }
 
 final class ContextRows {
@@ -25,6 +28,7 @@ final class ContextRows {
   private let repeated: Statement
   private let candidates: Statement
   private let sameBlob: Statement
+  private let ofUser: Statement
   private let inserting: Statement
   private let posting: Statement
   private let claiming: Statement
@@ -44,12 +48,13 @@ final class ContextRows {
       WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
       ORDER BY posted_at DESC LIMIT ?4
       """)
+    ofUser = try connection.prepare(
+      "\(select) WHERE app = ?1 AND user_id = ?2 ORDER BY posted_at DESC LIMIT ?3")
     sameBlob = try connection.prepare(
       """
-      SELECT id FROM (
-        SELECT id, ply_context FROM contexts
-        WHERE app = ?1 AND user_id = ?2 AND purchase_row IS NULL ORDER BY posted_at DESC LIMIT ?4)
-      WHERE ply_context = ?3
+      SELECT \(Self.columns) FROM (
+        SELECT * FROM contexts WHERE app = ?1 AND user_id = ?2 ORDER BY posted_at DESC LIMIT ?4)
+      WHERE ply_context = ?3 AND purchase_row IS NOT 0
       """)
     inserting = try connection.prepare(
       """
@@ -67,7 +72,7 @@ final class ContextRows {
         (SELECT 0 FROM contexts AS again
          WHERE again.app = contexts.app AND again.user_id = contexts.user_id
            AND again.digest = contexts.digest AND again.purchase_row IS NULL)
-      WHERE id = ?1
+      WHERE id = ?1 AND purchase_row = ?2
       """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
@@ -90,11 +95,16 @@ final class ContextRows {
     try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
   }
 
-  /// The user's unused context with the blob that an event carried.
-  func unused(app: String, user: String, blob: String) throws(SQLiteError) -> String? {
-    try sameBlob.first([.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)]) {
-      row throws(SQLiteError) in try row.text(0)
-    }
+  /// The user's contexts with the blob that an event carried, unused ones first.
+  func posted(app: String, user: String, blob: String) throws(SQLiteError) -> [ContextRecord] {
+    let posted = try sameBlob.all(
+      [.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)], Self.record)
+    return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
+  }
+
+  /// The user's newest contexts, used or not.
+  func newest(app: String, user: String) throws(SQLiteError) -> [ContextRecord] {
+    try ofUser.all([.text(app), .text(user), .integer(Self.candidatesMax)], Self.record)
   }
 
   /// The user's unused contexts, newest first.
@@ -121,7 +131,10 @@ final class ContextRows {
 
   func claim(id: String, for row: Int64) throws(SQLiteError) { try claiming.run([.text(id), .integer(row)]) }
 
-  func release(id: String) throws(SQLiteError) { try releasing.run([.text(id)]) }
+  /// Makes it unused again, unless another purchase has claimed it meanwhile.
+  func release(id: String, by row: Int64) throws(SQLiteError) {
+    try releasing.run([.text(id), .integer(row)])
+  }
 
   func move(id: String, from old: Int64, to new: Int64) throws(SQLiteError) {
     try moving.run([.text(id), .integer(new), .integer(old)])

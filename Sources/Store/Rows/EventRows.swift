@@ -64,14 +64,22 @@ final class AttemptRows {
   static let responseBytesMax = 4096
 
   private let inserting: Statement
+  private let reaching: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
+    reaching = try connection.prepare(
+      "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous) LIMIT 1")
     inserting = try connection.prepare(
       """
       INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, detail)
       SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM attempts
       WHERE purchase_row = ?1
       """)
+  }
+
+  /// Whether the destination has, or may have, got the receipt in a row.
+  func haveReached(row: Int64) throws(SQLiteError) -> Bool {
+    try reaching.first([.integer(row)]) { _ throws(SQLiteError) in true } ?? false
   }
 
   func insert(_ attempt: AttemptReport, row: Int64) throws(SQLiteError) {

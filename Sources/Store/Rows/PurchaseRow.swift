@@ -12,6 +12,7 @@ enum PurchaseRow {
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
+    "context_source", "context_disputed",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -77,12 +78,19 @@ enum PurchaseRow {
     guard let type = PurchaseKey.ObjectType(rawValue: try row.text(2)) else { throw Self.unknownWord }
     let blob = try row.optionalText(12)
     let blobPrice = try row.optionalText(13)
+    let contextID = try row.optionalText(11)
+    let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
+    // Before schema 3 it was not kept.
+    let source: Purchase.ContextSource =
+      contextID == nil ? .blob : userSource == .context ? .metadata : .guess
     return Purchase(
       key: PurchaseKey(type: type, id: try row.text(3)), sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
-      userID: try row.optionalText(7), userSource: row.optionalInteger(8).flatMap(Purchase.UserSource.init),
+      userID: try row.optionalText(7), userSource: userSource,
       prices: try row.text(9).split(separator: "\n").map(String.init), pricesAreOfCheckout: row.flag(10),
-      contextID: try row.optionalText(11), context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
+      contextID: contextID, context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
+      contextSource: blob == nil
+        ? nil : row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? source,
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
@@ -109,6 +117,7 @@ enum PurchaseRow {
     receipt.note = try row.optionalText(35)
     receipt.lastCause = try row.optionalText(36).map(Reason.init)
     receipt.isReplay = row.flag(37)
+    receipt.contextDisputed = row.flag(39)
     return receipt
   }
 
@@ -132,6 +141,7 @@ enum PurchaseRow {
       .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt),
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
+      .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
     ]
   }
 

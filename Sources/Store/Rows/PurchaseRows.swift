@@ -54,7 +54,8 @@ final class PurchaseRows {
       """)
     overdue = try connection.prepare(
       """
-      \(select) WHERE app = ?1 AND state = 'waiting' AND wait_until <= ?2 ORDER BY wait_until LIMIT ?3
+      SELECT row_id FROM purchases WHERE app = ?1 AND state = 'waiting' AND wait_until <= ?2
+      ORDER BY wait_until LIMIT ?3
       """)
     waitingAfter = try connection.prepare(
       """
@@ -133,9 +134,9 @@ final class PurchaseRows {
     try userOfCustomer.first([.text(customer), .text(app)]) { row throws(SQLiteError) in try row.text(0) }
   }
 
-  /// An app's waiting ones whose wait has run out, the longest overdue first.
-  func overdue(app: String, now: Timestamp, limit: Int64) throws(SQLiteError) -> [PurchaseRecord] {
-    try overdue.all([.text(app), .time(now), .integer(limit)], PurchaseRow.record)
+  /// The rows of an app's waiting ones whose wait has run out, the longest overdue first.
+  func overdue(app: String, now: Timestamp, limit: Int64) throws(SQLiteError) -> [Int64] {
+    try overdue.all([.text(app), .time(now), .integer(limit)]) { row throws(SQLiteError) in row.integer(0) }
   }
 
   /// An app's waiting ones in the order of their waits, from a place on.

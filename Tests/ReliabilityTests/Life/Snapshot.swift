@@ -45,7 +45,8 @@ enum Promises {
       "R5: a purchase with a context of another app, user or purchase",
       """
       SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
-      WHERE c.purchase_row IS NOT p.row_id OR c.app <> p.app OR c.user_id IS NOT p.user_id
+      WHERE (c.purchase_row IS NOT p.row_id AND NOT p.context_disputed) OR c.app <> p.app
+        OR c.user_id IS NOT p.user_id
       """
     ),
     (

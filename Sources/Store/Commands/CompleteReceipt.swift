@@ -1,0 +1,139 @@
+// An operator supplies what a receipt lacks. The context is found by the join's own rule, unless the operator
+// names one.
+
+internal import Domain
+public import SQLite
+
+/// Supplies what a receipt lacks, and sends it.
+public struct CompleteReceipt: StoreCommand {
+  public var id: String
+  public var userID: String?
+  public var priceID: String?
+  /// The context to send; nil for the one that the join chooses, if there is any.
+  public var contextID: String?
+  /// Whether a user or a price that is known is replaced.
+  public var force: Bool
+
+  public init(
+    id: String, userID: String?, priceID: String?, contextID: String?, force: Bool = false
+  ) {
+    self.force = force
+    self.id = id
+    self.userID = userID
+    self.priceID = priceID
+    self.contextID = contextID
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
+    try change(try store.purchases.find(receipt: id), in: store)
+  }
+
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+    guard let old else { return .notFound }
+    var record = old
+    if let refusal = try complete(&record, in: store) { return refusal }
+    guard var receipt = record.receipt else { return .notFound }
+    // Nothing refuses any more from here on; what a refusal had written would be kept.
+    if old.purchase.contextID != record.purchase.contextID {
+      receipt.contextDisputed = false
+      if let contextID = record.purchase.contextID,
+        let context = try store.contexts.find(app: record.app, id: contextID)
+      {
+        _ = try store.acquire(context, for: record.rowID)
+      }
+      if let former = old.purchase.contextID { try store.free(former, by: old) }
+    }
+    receipt.state = .pending
+    receipt.reason = nil
+    receipt.waitUntil = nil
+    receipt.isReplay = true
+    receipt.readyAt = store.now
+    store.restartBudget(of: &receipt, app: record.app, at: store.now)
+    try store.write(receipt, to: &record, from: old)
+    try store.offerFreedContexts()
+    return .done
+  }
+
+  /// Supplies it and makes the content, in the record only.
+  /// - Returns: why that cannot be; nil when it can.
+  func complete(
+    _ record: inout PurchaseRecord, in store: StoreSession
+  ) throws(SQLiteError) -> OperatorResult? {
+    guard var receipt = record.receipt else { return .notFound }
+    // The bytes of a pending one may be on their way; those of a delivered one have been.
+    guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
+    if let refusal = try supply(to: &record, in: store) { return refusal }
+    let result = store.compose(&receipt, for: record)
+    guard result == .done else { return result }
+    record.receipt = receipt
+    return nil
+  }
+
+  /// - Returns: why what the operator supplies cannot be used; nil when it can.
+  private func supply(
+    to record: inout PurchaseRecord, in store: StoreSession
+  ) throws(SQLiteError) -> OperatorResult? {
+    if record.purchase.isErased { return .erased }
+    if !force {
+      if let known = record.purchase.userID, let userID, userID != known { return .known(.user) }
+      if let priceID, !record.purchase.prices.isEmpty, !record.purchase.prices.contains(priceID) {
+        return .known(.price)
+      }
+    }
+    if let priceID {
+      record.purchase.prices = [priceID]
+      record.purchase.pricesAreOfCheckout = true
+    }
+    if let userID, userID != record.purchase.userID {
+      if record.purchase.contextID != nil { record.purchase.dropContext() }
+      record.purchase.userID = userID
+      record.purchase.userSource = .byOperator
+    }
+    guard let contextID else { return try chooseContext(for: &record, in: store) }
+    guard contextID != record.purchase.contextID else { return nil }
+    guard let context = try store.contexts.find(app: record.app, id: contextID),
+      try store.mayAcquire(context, for: record.rowID),
+      record.purchase.userID == nil || record.purchase.userID == context.userID
+    else { return .contextNotUsable }
+    record.purchase.userID = context.userID
+    record.purchase.userSource = .byOperator
+    record.purchase.contextID = contextID
+    record.purchase.context = context.blob
+    record.purchase.contextSource = .byOperator
+    return nil
+  }
+
+  /// The join's choice, by what is known now.
+  private func chooseContext(
+    for record: inout PurchaseRecord, in store: StoreSession
+  ) throws(SQLiteError) -> OperatorResult? {
+    guard record.purchase.context == nil, let rules = store.rules(of: record.app),
+      let chosen = try store.guess(for: record, rules)
+    else { return nil }
+    record.purchase.contextID = chosen.id
+    record.purchase.context = chosen.blob
+    record.purchase.contextSource = .guess
+    return nil
+  }
+}
+
+/// What `CompleteReceipt` would make of a receipt. Changes nothing.
+public struct PreviewCompletion: StoreCommand {
+  public var command: CompleteReceipt
+
+  public init(_ command: CompleteReceipt) { self.command = command }
+
+  public struct Outcome: Sendable, Equatable {
+    public var result: OperatorResult
+    /// The receipt as it would be; nil when it cannot be completed.
+    public var record: PurchaseRecord?
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    guard var record = try store.purchases.find(receipt: command.id) else {
+      return Outcome(result: .notFound)
+    }
+    if let refusal = try command.complete(&record, in: store) { return Outcome(result: refusal) }
+    return Outcome(result: .done, record: record)
+  }
+}

@@ -1,0 +1,79 @@
+// Which row a report is about, and two rows that turn out to be one purchase. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+extension StoreSession {
+  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that
+  /// made a row of its own meanwhile, turn out to be one purchase as soon as one event names both.
+  /// - Returns: the row, and the same as it was before anything was merged into it.
+  func findAndMerge(
+    _ report: PurchaseReport, app: String
+  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord)? {
+    var known = try purchases.find(app: app, key: report.key)
+    guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
+    if known == nil { known = try purchases.find(app: app, session: sessionID) }
+    guard report.key.type == .subscription else { return known.map { ($0, $0) } }
+    let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
+    guard let placeholder = try purchases.find(app: app, key: sessionKey) else {
+      return known.map { ($0, $0) }
+    }
+    guard let survivor = known else { return (placeholder, placeholder) }
+    return try merge(placeholder, into: survivor)
+  }
+
+  private func merge(
+    _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
+  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord) {
+    // A receipt names its row. Nothing of the placeholder's was ever sent, so it may go on as the
+    // subscription's.
+    let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil
+    let (kept, dropped) = isPlaceholderKept ? (placeholder, survivor) : (survivor, placeholder)
+    var merged = survivor
+    merged.rowID = kept.rowID
+    merged.receipt = kept.receipt
+    merged.purchase.absorb(placeholder.purchase)
+    let isOpen = survivor.receipt?.isOpenToJoin ?? true
+    if !isOpen { merged.purchase.keepContent(of: survivor.purchase) }
+    var replaces = Self.isBetterServed(
+      placeholder.purchase, than: survivor.purchase, user: merged.purchase.userID, isOpen: isOpen)
+    if replaces, !isOpen { replaces = try isUnsent(survivor) }
+    if replaces { merged.purchase.takeContext(of: placeholder.purchase) }
+    for (owner, contextID) in [survivor, placeholder].map({ ($0, $0.purchase.contextID) }) {
+      guard let contextID else { continue }
+      changes.contextIDs.insert(contextID)
+      // What was sent without a context is still what became of its user's checkout, for which this was
+      // posted; and a name is one, sent or not.
+      let isLate =
+        !isOpen && (survivor.purchase.contextID == nil || owner.purchase.contextSource != .guess)
+        && owner.purchase.userID == merged.purchase.userID
+      if contextID == merged.purchase.contextID || isLate {
+        try contexts.move(id: contextID, from: owner.rowID, to: kept.rowID)
+      } else {
+        try free(contextID, by: owner)
+      }
+    }
+    if replaces, !isOpen { try rebuild(&merged) }
+    try events.reassign(
+      from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
+    try purchases.delete(row: dropped.rowID)
+    return (merged, kept)
+  }
+
+  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one
+  /// with its price, else the newer, as if there had been one name from the start. What is ready to be sent
+  /// gives up a guess for a name only.
+  /// - Parameter user: whose purchase it is, after all.
+  private static func isBetterServed(
+    _ one: Purchase, than other: Purchase, user: String?, isOpen: Bool
+  ) -> Bool {
+    guard let source = one.contextSource, one.userID == user else { return false }
+    guard isOpen else { return source < (other.contextSource ?? .guess) }
+    guard other.userID == user else { return true }
+    func rank(_ purchase: Purchase) -> (Int64, Int, String) {
+      let hasPrice = purchase.context?.priceID.map((one.prices + other.prices).contains) ?? false
+      return (-(purchase.contextSource ?? .guess).rawValue, hasPrice ? 1 : 0, purchase.contextID ?? "")
+    }
+    return other.context != nil && rank(one) > rank(other)
+  }
+}

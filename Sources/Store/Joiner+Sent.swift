@@ -1,0 +1,63 @@
+// A receipt lost its context to the purchase that names it while it was on its way with that context. What
+// the destination got is what is kept: no receipt is shown otherwise than it was sent, and no retry sends
+// other bytes. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+extension StoreSession {
+  /// Puts back the content that an attempt has sent, if it was made again meanwhile.
+  func keepSent(_ bytes: [UInt8], in record: inout PurchaseRecord) throws(SQLiteError) {
+    guard var receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
+      !record.purchase.isErased
+    else { return }
+    receipt.body = bytes
+    if let content = try content(of: bytes, record) {
+      if let old = record.purchase.contextID, old != content.purchase.contextID {
+        changes.contextIDs.insert(old)
+      }
+      record.purchase = content.purchase
+      receipt.priceID = content.priceID
+      receipt.priceMismatch = content.priceMismatch
+      receipt.contextDisputed = content.isDisputed
+    }
+    if receipt.state == .waiting {
+      receipt.state = .pending
+      receipt.reason = nil
+      receipt.waitUntil = nil
+      receipt.readyAt = now
+      restartBudget(of: &receipt, app: record.app, at: now)
+    }
+    record.receipt = receipt
+  }
+
+  private typealias SentContent = (
+    purchase: Purchase, priceID: String, priceMismatch: Bool, isDisputed: Bool
+  )
+
+  /// What a receipt's bytes say: the purchase without a context, or with one of its user's.
+  private func content(
+    of bytes: [UInt8], _ record: PurchaseRecord
+  ) throws(SQLiteError) -> SentContent? {
+    guard let rules = rules(of: record.app), let user = record.purchase.userID else { return nil }
+    var bare = record.purchase
+    bare.dropContext()
+    func matches(_ purchase: Purchase, _ isDisputed: Bool) -> SentContent? {
+      guard case .success(let ready) = Join.content(of: purchase), rules.compose(ready.content) == bytes
+      else { return nil }
+      return (purchase, ready.content.priceID, ready.priceMismatch, isDisputed)
+    }
+    if let found = matches(bare, false) { return found }
+    for context in try contexts.newest(app: record.app, user: user) {
+      var guessed = bare
+      guessed.contextID = context.id
+      guessed.context = context.blob
+      guessed.contextSource = .guess
+      guard let found = matches(guessed, !context.isFree(for: record.rowID)) else { continue }
+      if context.isFree(for: record.rowID) { try contexts.claim(id: context.id, for: record.rowID) }
+      changes.contextIDs.insert(context.id)
+      return found
+    }
+    return nil
+  }
+}

@@ -1,0 +1,70 @@
+// Purchases whose receipt retention deleted while the processor may still send their events again: they must
+// not make a second receipt (R2, R3). With the default retention there are none. The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+final class PastPurchaseRows {
+  /// For how long after the last change of a receipt its events may come again: Stripe sends events of 30
+  /// days again (https://docs.stripe.com/webhooks), and lists those for a backfill.
+  static let repeatMilliseconds: Int64 = 30 * 86_400_000
+
+  private let any: Statement
+  private let known: Statement
+  private let inserting: Statement
+  private let deleting: Statement
+  /// Whether there are any; as long as not, nothing is looked up.
+  private var isInUse = false
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    any = try connection.prepare("SELECT 1 FROM past_purchases WHERE row_id > 0 LIMIT 1")
+    known = try connection.prepare("SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2")
+    inserting = try connection.prepare(
+      """
+      INSERT INTO past_purchases (object_id, app, until) VALUES (?1, ?2, ?3)
+      ON CONFLICT (object_id, app) DO UPDATE SET until = max(until, ?3)
+      """)
+    deleting = try connection.prepare(
+      """
+      DELETE FROM past_purchases WHERE row_id IN
+        (SELECT row_id FROM past_purchases WHERE until < ?1 ORDER BY until LIMIT ?2)
+      """)
+  }
+
+  /// At the beginning of each transaction: another process may have deleted receipts.
+  func begin() throws(SQLiteError) {
+    if !isInUse { isInUse = try any.first([]) { _ throws(SQLiteError) in true } ?? false }
+  }
+
+  /// The transaction was rolled back.
+  func distrust() { isInUse = false }
+
+  /// Whether a report is about a purchase whose receipt is gone.
+  func contains(_ report: PurchaseReport, app: String, _ erasures: ErasureRows) throws(SQLiteError) -> Bool {
+    guard isInUse else { return false }
+    for id in [report.key.id, report.sessionID].compactMap(\.self) {
+      // A forgotten user's ids were replaced.
+      for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
+        if try known.first([.text(name), .text(app)], { _ throws(SQLiteError) in true }) != nil {
+          return true
+        }
+      }
+    }
+    return false
+  }
+
+  /// A receipt is about to be deleted.
+  func remember(_ record: PurchaseRecord, now: Timestamp) throws(SQLiteError) {
+    let until = record.updatedAt.advanced(byMilliseconds: Self.repeatMilliseconds)
+    guard record.receipt != nil, until > now else { return }
+    isInUse = true
+    for id in Set([record.purchase.key.id, record.purchase.sessionID].compactMap(\.self)) {
+      try inserting.run([.text(id), .text(record.app), .time(until)])
+    }
+  }
+
+  /// Forgets what cannot come again.
+  func delete(before now: Timestamp, limit: Int64) throws(SQLiteError) {
+    if isInUse { try deleting.run([.time(now), .integer(limit)]) }
+  }
+}

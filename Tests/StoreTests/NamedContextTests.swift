@@ -1,0 +1,224 @@
+// An exact name beats a guess, always: in whatever order things happen, the purchase that names a context
+// gets it, and says so to whoever asks what became of the checkout (R5).
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+/// Delivers everything that is due, or records what became of it.
+private func attempt(
+  _ store: TestStore, _ decision: Delivery.Decision = .delivered(importID: "imp"), status: Int64? = 200
+) throws {
+  for receipt in try store.reader.due(app: "ios", now: store.now, limit: 100) {
+    try record(store, receipt, decision, status: status)
+  }
+}
+
+private func record(
+  _ store: TestStore, _ receipt: StoreReader.DueReceipt, _ decision: Delivery.Decision, status: Int64?
+) throws {
+  let report = AttemptReport(
+    startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+    response: [])
+  _ = try store.apply(
+    RecordAttempt(
+      row: receipt.row, app: "ios", sent: receipt.body, report: report, decision: decision,
+      breaker: Breaker()))
+}
+
+private func body(_ store: TestStore, _ n: String) throws -> String? {
+  try store.receipts().first { $0.purchase.key.id == "sub_\(n)" }.map(TestStore.status)
+}
+
+@Suite("Contexts that are named, and contexts that are guessed")
+struct NamedContextTests {
+  private let rules = TestStore.rules(settle: 5 * second)
+
+  @Test("A stranger's purchase with a victim's reference and another price gets nothing of the victim's")
+  func otherPrice() throws {
+    for order in permutations([0, 1]) {
+      let store = try TestStore(rules: rules)
+      let victims = try store.post("victim's", price: "price_1")
+      let events = [
+        Said.completed("9", user: "u1"), Said.created("9", customer: "cus_9", price: "price_free"),
+      ]
+      for position in order { try store.take(events[position]) }
+      store.advance(3 * minute)
+      try store.endWaits()
+      #expect(try body(store, "9") == "pending: u1 subscription sub_9 price_free -", "\(order)")
+      #expect(try store.context(victims).state == .open)
+      try store.take(Said.completed("1", user: victims, prices: ["price_1"]))
+      #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 victim's")
+      #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
+    }
+  }
+
+  @Test(
+    "In every order of two purchases of one price the one that names the context ends with it",
+    arguments: [0, 10 * second], [false, true])
+  func everyOrder(pause: Int64, delivers: Bool) throws {
+    for order in permutations([0, 1, 2, 3]) {
+      let store = try TestStore(rules: rules)
+      let named = try store.post("named", price: "price_1")
+      let events = [
+        Said.completed("1", user: named), Said.created("1", customer: "cus_1"),
+        Said.completed("2", user: "u1"), Said.created("2", customer: "cus_2"),
+      ]
+      for position in order {
+        try store.take(events[position])
+        store.advance(pause)
+        try store.endWaits()
+        if delivers { try attempt(store) }
+      }
+      store.advance(3 * minute)
+      try store.endWaits()
+      let exact = try #require(try store.receipts().first { $0.purchase.key.id == "sub_1" })
+      let other = try #require(try store.receipts().first { $0.purchase.key.id == "sub_2" })
+      let note = Comment("\(order), \(TestStore.status(exact)), \(TestStore.status(other))")
+      #expect(TestStore.status(exact).hasSuffix(": u1 subscription sub_1 price_1 named"), note)
+      #expect(try store.context(named).receiptID == exact.receipt?.id, note)
+      let wasGuessed = other.purchase.contextID == named
+      #expect(other.receipt?.contextDisputed == wasGuessed && (!wasGuessed || delivers), note)
+      #expect(exact.receipt?.contextDisputed == false, note)
+    }
+  }
+
+  @Test("A guess that was not sent yet is made again without its context, or with another one")
+  func rebuilt() throws {
+    for hasAnother in [false, true] {
+      let store = try TestStore()
+      if hasAnother { try store.post("another", price: "price_1") }
+      store.advance(1)
+      let named = try store.post("named", price: "price_1")
+      try store.take(Said.completed("2", prices: ["price_1"]))
+      #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 named")
+      try attempt(store, .retry(at: store.after(second), spent: true), status: nil)
+      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 named")
+      #expect(
+        try body(store, "2")
+          == (hasAnother ? "pending: u1 subscription sub_2 price_1 another" : "waiting/context"))
+      store.advance(2 * minute)
+      try store.endWaits()
+      #expect(try body(store, "2")?.hasSuffix(hasAnother ? "price_1 another" : "price_1 -") == true)
+      #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
+    }
+  }
+
+  @Test("A guess that was sent stays as it was sent, is marked, and every retry sends the same")
+  func disputed() throws {
+    let store = try TestStore()
+    let named = try store.post("named", price: "price_1")
+    try store.take(Said.completed("2", prices: ["price_1"]))
+    try attempt(store, .retry(at: store.after(second), spent: true), status: 503)
+    try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 named")
+    #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 named")
+    #expect(try store.receipts().map { $0.receipt?.contextDisputed } == [true, false])
+    let owner = try store.receipts().last?.receipt?.id
+    #expect(try store.context(named).receiptID == owner)
+    store.advance(second)
+    try attempt(store)
+    #expect(try store.context(named).receiptID == owner)
+    #expect(try store.receipts().map { $0.receipt?.state } == [.delivered, .delivered])
+  }
+
+  @Test("A guess that is on its way while its context is named is shown as it was sent")
+  func underWay() throws {
+    let outcomes: [(Delivery.Decision, Int64?, String)] = [
+      (.delivered(importID: "imp"), 200, "delivered: u1 subscription sub_2 price_1 named"),
+      (.failed(.status(422)), 422, "failed/http_422: u1 subscription sub_2 price_1 named"),
+      (
+        .retry(at: TestStore.start.advanced(byMilliseconds: hour), spent: true), 503,
+        "pending: u1 subscription sub_2 price_1 named"
+      ),
+      (.retry(at: TestStore.start, spent: true), nil, "waiting/context"),
+    ]
+    for (decision, status, expected) in outcomes {
+      let store = try TestStore()
+      let named = try store.post("named", price: "price_1")
+      try store.take(Said.completed("2", prices: ["price_1"]))
+      let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      #expect(try body(store, "2") == "waiting/context")
+      try record(store, sent, decision, status: status)
+      #expect(try body(store, "2") == expected)
+      #expect(try store.receipts().first?.receipt?.contextDisputed == (status != nil))
+      #expect(try store.context(named).receiptID == store.receipts().last?.receipt?.id)
+    }
+  }
+
+  @Test("A name that comes when the receipt is ready and not sent replaces the guess")
+  func lateName() throws {
+    let store = try TestStore()
+    let named = try store.post("named", price: "price_1")
+    store.advance(1)
+    let newer = try store.post("newer", price: "price_1")
+    try store.take(Said.created(user: "u1"))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 newer")
+    try store.take(Said.completed(user: named))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
+    #expect(try store.context(newer).state == .open)
+  }
+
+  @Test("A name that comes after the receipt was sent gets the checkout its state, and the receipt stays")
+  func nameAfterSending() throws {
+    let store = try TestStore()
+    let named = try store.post("named", price: "price_1")
+    store.advance(1)
+    try store.post("newer", price: "price_1")
+    try store.take(Said.created(user: "u1"))
+    try attempt(store)
+    try store.take(Said.completed(user: named))
+    #expect(try store.status() == "delivered: u1 subscription sub_1 price_1 newer")
+    #expect(try store.context(named).state == .delivered)
+  }
+
+  @Test("A context that a purchase lets go is given to another one that waits for it")
+  func freed() throws {
+    let store = try TestStore()
+    let named = try store.post("named", price: "price_1")
+    store.advance(1)
+    let newer = try store.post("newer", price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: ["price_1"]))
+    #expect(try store.receipts().first?.purchase.contextID == newer)
+    try store.take(Said.completed("2", contextID: named, prices: ["price_1"]))
+    try store.take(Said.completed("3", prices: ["price_1"]))
+    #expect(try body(store, "3") == "waiting/context")
+    try store.take(Said.created("1", contextID: "ctx_none"))
+    var blob = Said.session("1", [])
+    blob.context = ContextBlob(text: "inside", priceID: "price_1")
+    try store.take(blob)
+    #expect(try body(store, "3") == "pending: u1 subscription sub_3 price_1 newer")
+  }
+
+  @Test("A blob inside an event takes the post of that blob from a guess")
+  func blob() throws {
+    let store = try TestStore()
+    let posted = try store.post("inside", price: "price_1")
+    try store.take(Said.completed("2", prices: ["price_1"]))
+    try store.take(
+      Said.completed("1", blob: ContextBlob(text: "inside", priceID: "price_1"), prices: ["price_1"]))
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 inside")
+    #expect(try body(store, "2") == "waiting/context")
+    #expect(try store.context(posted).receiptID == store.receipts().last?.receipt?.id)
+  }
+
+  @Test("The policy decides what is guessed: a fitting price, anything, or nothing")
+  func policies() throws {
+    let expected: [(JoinPolicy.Guess, String)] = [
+      (.samePrice, "waiting/context"), (.newest, "pending: u1 subscription sub_1 price_2 blob"),
+      (.never, "waiting/context"),
+    ]
+    for (guess, status) in expected {
+      let policy = JoinPolicy(settleMilliseconds: 0, guess: guess)
+      let store = try TestStore(rules: ["ios": AppRules(join: policy, compose: TestStore.compose)])
+      let id = try store.post(price: "price_1")
+      try store.take(Said.completed(prices: ["price_2"]))
+      #expect(try store.status() == status)
+      try store.take(Said.completed("2", contextID: id, prices: ["price_2"]))
+      #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_2 blob", "a name is no guess")
+    }
+  }
+}

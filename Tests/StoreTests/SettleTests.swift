@@ -1,0 +1,169 @@
+// A purchase waits a moment for the events that belong to it, so that their order decides nothing (R2).
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+/// How a purchase comes to its end in one order of its events.
+private func end(
+  of reports: [PurchaseReport], pause: Int64, _ store: TestStore, _ key: String
+) throws -> String? {
+  for report in reports {
+    try store.take(report)
+    store.advance(pause)
+    try store.endWaits()
+  }
+  store.advance(3 * minute)
+  try store.endWaits()
+  return try store.receipts().first { $0.purchase.key.id == key }.map(TestStore.status)
+}
+
+@Suite("Events that are waited for")
+struct SettleTests {
+  private let rules = TestStore.rules(settle: 5 * second)
+
+  /// Lets the events happen in every order, each to a store of its own.
+  private func everyOrder(
+    _ reports: (String) -> [PurchaseReport], pause: Int64 = 100, ends expected: String?
+  ) throws {
+    for order in permutations(Array(reports("").indices)) {
+      let store = try TestStore(rules: rules)
+      let named = try store.post("named", price: "price_1")
+      store.advance(1)
+      try store.post("newer", price: "price_1")
+      let all = reports(named)
+      let ended = try end(of: order.map { all[$0] }, pause: pause, store, "sub_1")
+      #expect(ended == expected, "\(order)")
+      guard let ended, ended.hasPrefix("pending") else { continue }
+      #expect(try store.context(named).receiptID == store.only().receipt?.id, "\(order)")
+    }
+  }
+
+  @Test("A subscription event that comes first does not take another context than the one that is named")
+  func namedContext() throws {
+    let sent = "pending: u1 subscription sub_1 price_1 named"
+    try everyOrder(
+      { [Said.created(user: "u1"), Said.completed(user: $0), Said.invoice(user: "u1")] }, ends: sent)
+    try everyOrder({ [Said.created(user: "u1"), Said.completed(contextID: $0)] }, ends: sent)
+  }
+
+  @Test("The price that Stripe names is reported in every order, also when the context names another")
+  func price() throws {
+    try everyOrder(
+      { [Said.created(user: "u1", price: "price_2"), Said.completed(user: $0)] },
+      ends: "pending: u1 subscription sub_1 price_2 named")
+  }
+
+  @Test("A delayed payment never counts as paid before it came, in any order")
+  func delayedPayment() throws {
+    let began = [Said.created(user: "u1")]
+    try everyOrder({ began + [Said.completed(user: $0, unpaid: true)] }, ends: "waiting/payment")
+    try everyOrder(
+      { began + [Said.completed(user: $0, unpaid: true), Said.session("1", .checkoutPaid)] },
+      ends: "pending: u1 subscription sub_1 price_1 named")
+    let failed = Said.session("1", [.checkoutUnpaid, .paymentFailed])
+    try everyOrder(
+      { began + [Said.completed(user: $0, unpaid: true), failed] }, ends: "cancelled/payment_failed")
+  }
+
+  @Test("What is known only from sister events waits for its checkout for as long as is configured")
+  func wait() throws {
+    let store = try TestStore(rules: rules)
+    let id = try store.post(price: "price_1")
+    try store.take(Said.created(user: "u1"))
+    #expect(try store.status() == "waiting/checkout")
+    #expect(try store.context(id).state == .open)
+    store.advance(5 * second - 1)
+    try store.endWaits()
+    #expect(try store.status() == "waiting/checkout")
+    store.advance(1)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+  }
+
+  @Test("A guess for a payment that is under way is made again when the price is known, in every order")
+  func guessBeforePrice() throws {
+    let reports = [
+      Said.completed(unpaid: true), Said.created(price: "price_2"), Said.session("1", .checkoutPaid),
+    ]
+    for order in permutations([0, 1, 2]) {
+      let store = try TestStore(rules: rules)
+      let fitting = try store.post("fitting", price: "price_2")
+      store.advance(1)
+      let other = try store.post("other", price: "price_1")
+      let ended = try end(of: order.map { reports[$0] }, pause: 100, store, "sub_1")
+      #expect(ended == "pending: u1 subscription sub_1 price_2 fitting", "\(order)")
+      #expect(try store.context(fitting).state == .paid && store.context(other).receiptID == nil)
+    }
+  }
+
+  @Test("The checkout ends the wait at once, and so does the answer that there was none")
+  func releases() throws {
+    let answers = [
+      Said.completed(),
+      PurchaseReport(
+        key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .soldWithoutCheckout,
+        happenedAt: TestStore.start),
+    ]
+    for answer in answers {
+      let store = try TestStore(rules: rules)
+      try store.post(price: "price_1")
+      try store.take(Said.created(user: "u1"))
+      try store.take(answer)
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    }
+  }
+
+  @Test("With a key the checkout is looked up, and an answer that never comes holds nothing for ever")
+  func lookUp() throws {
+    let asking = ["ios": AppRules(join: JoinPolicy(), looksUp: true, compose: TestStore.compose)]
+    let store = try TestStore(rules: asking)
+    try store.post(price: "price_1")
+    try store.take(Said.created(user: "u1"))
+    store.advance(2 * second)
+    let due = try #require(try store.reader.dueLookUps(app: "ios", now: store.now, limit: 9).first)
+    #expect(due.reason == .checkout && due.key.id == "sub_1" && due.sessionID == nil)
+    store.advance(27 * second)
+    try store.endWaits()
+    #expect(try store.status() == "waiting/checkout")
+    store.advance(second)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("A purchase that ended before it had a receipt gets none when the customer buys something else")
+  func ended() throws {
+    for observations in [Observations.subscriptionEnded, [.subscriptionEnded, .paymentFailed]] {
+      for isFirst in [false, true] {
+        let store = try TestStore(rules: rules)
+        try store.post(price: "price_1")
+        var over = Said.created("1", customer: "cus_x")
+        over.observations = observations
+        let began = Said.created("1", customer: "cus_x")
+        for report in isFirst ? [over, began] : [began, over] { try store.take(report) }
+        var bought = Said.completed("2", prices: ["price_1"])
+        bought.customerID = "cus_x"
+        try store.take(bought)
+        store.advance(hour)
+        try store.endWaits()
+        #expect(try store.status() == "pending: u1 subscription sub_2 price_1 blob")
+        try store.take(Said.completed("1", prices: ["price_1"]))
+        #expect(try store.receipts().count == 1, "not even when its checkout comes late")
+      }
+    }
+  }
+
+  @Test("A subscription that ends once it has a receipt keeps it")
+  func endedLater() throws {
+    let store = try TestStore(rules: rules)
+    try store.take(Said.created(user: "u1"))
+    var over = Said.created()
+    over.observations = .subscriptionEnded
+    try store.take(over)
+    store.advance(3 * minute)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+  }
+}
