@@ -74,6 +74,7 @@ import Testing
     let reply = try bed.ask(sold).reply()
     let body = try JSONValue(parsing: reply.body)
     #expect(body["state"] == "cancelled" && body["receipt_id"] == .string(receipt))
+    #expect(body["paid"] != nil)
     #expect(body["context_id"] == .string(sold) && body["updated_at"]?.stringValue?.hasSuffix("Z") == true)
     let abandoned = try bed.bench.post(2)
     bed.clock.advance(86_400_001)

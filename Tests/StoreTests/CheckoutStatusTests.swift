@@ -53,4 +53,53 @@ import Testing
     try store.take(Said.completed(prices: ["price_1"], at: store.now))
     #expect(try status()?.begunAt == store.now && status()?.contextID == id)
   }
+
+  @Test("A paid checkout says so, whatever became of its receipt, and one that was not paid never does")
+  func paid() throws {
+    let store = try TestStore()
+    func status(_ id: String) throws -> (CheckoutStatus.State?, Bool?) {
+      let status = try store.reader.status(app: "ios", contextID: id, now: store.now)
+      return (status?.state, status?.paid)
+    }
+    func record(_ decision: Delivery.Decision) throws {
+      let due = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+      let report = AttemptReport(
+        startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+        response: [])
+      let attempt = RecordAttempt(
+        row: due.row, app: "ios", report: report, decision: decision, breaker: Breaker())
+      _ = try store.apply(attempt)
+    }
+    let ids = try (0...5).map { try store.post("blob \($0)", user: "u\($0)", price: "price_1") }
+    #expect(try status(ids[0]) == (.open, false))
+    try store.take(Said.completed("1", user: ids[1], unpaid: true, prices: ["price_1"]))
+    #expect(try status(ids[1]) == (.open, false))
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try status(ids[1]) == (.paid, true))
+    try record(.failed(.status(422)))
+    #expect(try status(ids[1]) == (.failed, true), "paid, and not passed on yet")
+    #expect(try store.reader.status(app: "ios", sessionID: "cs_1")?.paid == true)
+    try store.take(Said.completed("2", user: ids[2], prices: ["price_1"]))
+    try record(.delivered(importID: nil))
+    #expect(try status(ids[2]) == (.delivered, true))
+    try store.take(Said.completed("3", user: ids[3], unpaid: true, prices: ["price_1"]))
+    try store.take(Said.session("3", .paymentFailed))
+    #expect(try status(ids[3]) == (.cancelled, false))
+    try store.take(Said.completed("4", user: ids[4], prices: ["price_1"]))
+    let receipt = try #require(try store.receipts().last?.receipt?.id)
+    _ = try store.apply(CancelReceipt(id: receipt, note: "why not"))
+    #expect(try status(ids[4]) == (.cancelled, true))
+    store.advance(day)
+    #expect(try status(ids[5]) == (.expired, false))
+  }
+
+  @Test("A purchase that waits for its checkout is not said to be paid yet")
+  func notSettled() throws {
+    let store = try TestStore(rules: TestStore.rules(settle: 5 * second))
+    let id = try store.post(price: "price_1")
+    try store.take(Said.created(user: "u1", contextID: id))
+    #expect(try store.status() == "waiting/checkout")
+    let status = try store.reader.status(app: "ios", contextID: id, now: store.now)
+    #expect(status?.state == .open && status?.paid == false)
+  }
 }

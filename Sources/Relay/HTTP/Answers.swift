@@ -54,7 +54,8 @@ struct ContextAnswer {
 extension CheckoutStatus {
   func response(contextID: String) -> Response {
     let body: JSONValue = [
-      "context_id": .string(contextID), "state": .string(state.rawValue), "receipt_id": .optional(receiptID),
+      "context_id": .string(contextID), "state": .string(state.rawValue), "paid": .bool(paid),
+      "receipt_id": .optional(receiptID),
       "updated_at": .time(updatedAt),
     ]
     var response = Response(status: 200, type: "application/json", body: body.serialized())

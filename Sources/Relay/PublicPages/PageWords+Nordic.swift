@@ -31,8 +31,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Betalningen har kommit in",
       text: """
-        Din betalning har kommit in; du behöver inte betala igen. Det har ännu inte gått att meddela \
-        \(.app). Om ditt köp fortfarande saknas där senare, kontakta kundtjänsten.
+        Din betalning har kommit in och behandlas fortfarande; du behöver inte betala igen. Om ditt köp \
+        fortfarande saknas i \(.app) senare, kontakta kundtjänsten.
         """),
     unpaid: Message(
       heading: "Betalningen slutfördes inte",
@@ -91,8 +91,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Betalingen er mottatt",
       text: """
-        Betalingen din er mottatt; du trenger ikke å betale på nytt. Det har ennå ikke vært mulig å gi \
-        beskjed til \(.app). Hvis kjøpet fortsatt mangler der senere, kan du kontakte kundeservice.
+        Betalingen din er mottatt og er fortsatt under behandling; du trenger ikke å betale på nytt. Hvis \
+        kjøpet fortsatt mangler i \(.app) senere, kan du kontakte kundeservice.
         """),
     unpaid: Message(
       heading: "Betalingen ble ikke fullført",
@@ -152,8 +152,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Betalingen er modtaget",
       text: """
-        Din betaling er modtaget; du behøver ikke at betale igen. Det har endnu ikke været muligt at give \
-        besked til \(.app). Hvis dit køb stadig mangler der senere, så kontakt kundeservice.
+        Din betaling er modtaget og er stadig under behandling; du behøver ikke at betale igen. Hvis dit \
+        køb stadig mangler i \(.app) senere, så kontakt kundeservice.
         """),
     unpaid: Message(
       heading: "Betalingen blev ikke gennemført",
@@ -214,8 +214,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Maksu on saatu",
       text: """
-        Maksusi on saatu, eikä sinun tarvitse maksaa uudelleen. Siitä ei ole vielä voitu ilmoittaa \
-        sovellukselle \(.app). Jos ostosi puuttuu sieltä myöhemminkin, ota yhteyttä asiakaspalveluun.
+        Maksusi on saatu ja sitä käsitellään vielä; sinun ei tarvitse maksaa uudelleen. Jos ostosi puuttuu \
+        sovelluksesta \(.app) myöhemminkin, ota yhteyttä asiakaspalveluun.
         """),
     unpaid: Message(
       heading: "Maksua ei suoritettu",

@@ -31,8 +31,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Paiement reçu",
       text: """
-        Votre paiement a été reçu\u{A0}; vous n’avez pas à payer une seconde fois. Il n’a pas encore pu \
-        être transmis à \(.app). Si votre achat n’y apparaît toujours pas plus tard, veuillez contacter \
+        Votre paiement a été reçu et est encore en cours de traitement\u{A0}; vous n’avez pas à payer une \
+        seconde fois. Si votre achat n’apparaît toujours pas plus tard dans \(.app), veuillez contacter \
         l’assistance.
         """),
     unpaid: Message(
@@ -93,8 +93,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Pago recibido",
       text: """
-        Hemos recibido tu pago; no hace falta que vuelvas a pagar. Aún no se ha podido comunicar a \(.app). \
-        Si más tarde tu compra sigue sin aparecer allí, ponte en contacto con su servicio de asistencia.
+        Hemos recibido tu pago y aún se está procesando; no hace falta que vuelvas a pagar. Si más tarde tu \
+        compra sigue sin aparecer en \(.app), ponte en contacto con su servicio de asistencia.
         """),
     unpaid: Message(
       heading: "Pago no completado",
@@ -154,9 +154,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Pagamento ricevuto",
       text: """
-        Il tuo pagamento è stato ricevuto; non devi pagare di nuovo. Non è stato ancora possibile \
-        comunicarlo a \(.app). Se più tardi il tuo acquisto manca ancora, contatta l’assistenza \
-        dell’app.
+        Il tuo pagamento è stato ricevuto ed è ancora in elaborazione; non devi pagare di nuovo. Se più \
+        tardi il tuo acquisto manca ancora in \(.app), contatta l’assistenza dell’app.
         """),
     unpaid: Message(
       heading: "Pagamento non completato",
@@ -216,8 +215,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Pagamento recebido",
       text: """
-        O seu pagamento foi recebido; não é preciso pagar novamente. Ainda não foi possível comunicá-lo a \
-        \(.app). Se, mais tarde, a sua compra ainda não aparecer, procure a assistência da aplicação.
+        O seu pagamento foi recebido e ainda está a ser processado; não é preciso pagar novamente. Se, mais \
+        tarde, a sua compra ainda não aparecer em \(.app), procure a assistência da aplicação.
         """),
     unpaid: Message(
       heading: "Pagamento não concluído",

@@ -30,8 +30,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Payment received",
       text: """
-        Your payment has been received; you do not need to pay again. It has not been possible to tell \
-        \(.app) yet. If your purchase is still missing there later, please contact its support.
+        Your payment has been received and is still being processed; you do not need to pay again. If your \
+        purchase is still missing in \(.app) later, please contact its support.
         """),
     unpaid: Message(
       heading: "Payment not completed",
@@ -89,9 +89,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Zahlung eingegangen",
       text: """
-        Ihre Zahlung ist eingegangen; Sie müssen nicht noch einmal bezahlen. Sie konnte noch nicht an \
-        \(.app) gemeldet werden. Sollte Ihr Kauf dort auch später fehlen, wenden Sie sich bitte an den \
-        Support.
+        Ihre Zahlung ist eingegangen und wird noch verarbeitet; Sie müssen nicht noch einmal bezahlen. \
+        Sollte Ihr Kauf in \(.app) auch später fehlen, wenden Sie sich bitte an den Support.
         """),
     unpaid: Message(
       heading: "Zahlung nicht abgeschlossen",
@@ -151,9 +150,8 @@ extension PageWords {
     undelivered: Message(
       heading: "Betaling ontvangen",
       text: """
-        Je betaling is ontvangen; je hoeft niet nog een keer te betalen. Ze kon nog niet worden doorgegeven \
-        aan \(.app). Ontbreekt je aankoop daar later nog steeds, neem dan contact op met de \
-        klantenservice.
+        Je betaling is ontvangen en wordt nog verwerkt; je hoeft niet nog een keer te betalen. Ontbreekt je \
+        aankoop in \(.app) later nog steeds, neem dan contact op met de klantenservice.
         """
     ),
     unpaid: Message(

@@ -57,7 +57,7 @@ struct PageWords: Sendable {
   var paid: Message
   /// Paid, and told.
   var delivered: Message
-  /// Paid, and the app could not be told.
+  /// Paid, and not passed on to the app yet: an operator resolves that.
   var undelivered: Message
   /// It ended without a payment.
   var unpaid: Message

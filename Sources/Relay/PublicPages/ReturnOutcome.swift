@@ -11,7 +11,7 @@ enum ReturnOutcome: Sendable, CaseIterable {
   /// Complete, and the money is under way.
   case underWay
   case paid, delivered
-  /// Paid, and the destination could not be told: to whoever paid this is no failure.
+  /// Paid, and not passed on yet, which an operator resolves: to whoever paid this is no failure.
   case undelivered
   /// It ended without a payment.
   case unpaid
@@ -33,8 +33,8 @@ enum ReturnOutcome: Sendable, CaseIterable {
     case .open: self = claim == .cancel ? .noPaymentYet : .waiting
     case .paid: self = .paid
     case .delivered: self = .delivered
-    case .failed: self = status.lackedPayment ? .unpaid : .undelivered
-    case .cancelled: self = status.lackedPayment ? .unpaid : .cancelled
+    case .failed: self = status.endedUnpaid ? .unpaid : .undelivered
+    case .cancelled: self = status.endedUnpaid ? .unpaid : .cancelled
     case .expired: self = .expired
     }
   }
@@ -74,9 +74,9 @@ enum ReturnOutcome: Sendable, CaseIterable {
 }
 
 extension CheckoutStatus {
-  /// Whether it ended for want of a payment: one that failed cancels its receipt, one that never came fails
-  /// it.
-  fileprivate var lackedPayment: Bool {
-    reason.map { [.payment, .paymentFailed, .sessionExpired].contains($0) } ?? false
+  /// Whether it ended without a payment: one that failed cancels its receipt, one that never came fails it.
+  fileprivate var endedUnpaid: Bool {
+    if paid { return false }
+    return reason.map { [.payment, .paymentFailed, .sessionExpired].contains($0) } ?? false
   }
 }

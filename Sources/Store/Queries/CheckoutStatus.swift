@@ -17,8 +17,8 @@ public struct CheckoutStatus: Sendable, Equatable {
         case .failed: .failed
         case .cancelled: .cancelled
         case .pending: .paid
-        // The checkout is complete, and the money is not there yet.
-        case .waiting: reason == .payment ? .open : .paid
+        // The checkout is complete and the money is not there yet, or whether it is there is not known yet.
+        case .waiting: reason == .payment || reason == .checkout ? .open : .paid
         case nil: isClaimed || !isExpired ? .open : .expired
         }
     }
@@ -29,6 +29,8 @@ public struct CheckoutStatus: Sendable, Equatable {
   /// Whose context it is; nil when it is not asked for by one. Not for the outside.
   public var userID: String?
   public var state: State
+  /// Whether the money has come, whatever became of the receipt.
+  public var paid: Bool
   /// Of the receipt's state: what it waits for, or why it ended. Not for the outside.
   public var reason: Reason?
   public var receiptID: String?
@@ -37,4 +39,9 @@ public struct CheckoutStatus: Sendable, Equatable {
   public var updatedAt: Timestamp
   /// Since when it has been what it is: the last post of its context, or the last news of its purchase.
   public var begunAt: Timestamp
+
+  /// Whether the money has come for a purchase of which that is known.
+  static func isPaid(_ observations: Observations, _ receipt: ReceiptState?, _ reason: Reason?) -> Bool {
+    receipt == .delivered || (reason != .checkout && observations.showPayment)
+  }
 }

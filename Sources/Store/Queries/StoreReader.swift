@@ -49,7 +49,7 @@ public final class StoreReader {
       status = try connection.prepare(
         """
         SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
-          c.posted_at, c.user_id
+          c.posted_at, c.user_id, coalesce(p.observations, 0)
         FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
         """)
       // A session that sold a subscription is found under it, any other under its own name; of both, which
@@ -177,6 +177,7 @@ public final class StoreReader {
       return CheckoutStatus(
         contextID: contextID, userID: try row.text(8),
         state: .init(isClaimed: isClaimed, isExpired: isExpired, receiptState, reason),
+        paid: CheckoutStatus.isPaid(Observations(rawValue: row.integer(9)), receiptState, reason),
         reason: reason, receiptID: try row.optionalText(3),
         expiresAt: isClaimed ? nil : Timestamp(unixMilliseconds: row.integer(2)),
         updatedAt: row.timestamp(6) ?? Timestamp(unixMilliseconds: row.integer(isExpired ? 2 : 1)),
@@ -191,11 +192,13 @@ public final class StoreReader {
     try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(SQLiteError) in
       let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
       let reason = try row.optionalText(2).map(Reason.init)
-      let hasEnded = Observations(rawValue: row.integer(5)).contains(.checkoutExpired)
+      let observations = Observations(rawValue: row.integer(5))
+      let hasEnded = observations.contains(.checkoutExpired)
       let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
       return CheckoutStatus(
         contextID: try row.optionalText(4), userID: nil,
-        state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason), reason: reason,
+        state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason),
+        paid: CheckoutStatus.isPaid(observations, receiptState, reason), reason: reason,
         receiptID: try row.optionalText(0), expiresAt: nil, updatedAt: updatedAt, begunAt: updatedAt)
     }
   }
