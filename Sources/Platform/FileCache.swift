@@ -14,7 +14,7 @@ public enum FileCache {
   @discardableResult
   public static func forget(_ path: String) -> Bool {
     guard !path.utf8.contains(0) else { return false }
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return false }
     defer { close(file) }
     return posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0

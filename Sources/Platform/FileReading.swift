@@ -1,5 +1,6 @@
-// Reading a small file whole: configurations, secrets, certificates. Blocks; any thread, but none that serves
-// requests.
+// Reading a small file whole: configurations, secrets, certificates, key sets, what receiptctl is given. The
+// only place where this project opens a file that a person names. Blocks for the disk; any thread, but none
+// that serves requests.
 
 internal import Glibc
 
@@ -20,18 +21,31 @@ public struct FileContent: Sendable, Equatable {
 
 /// Reading files whole.
 public enum FileReading {
-  /// Reads a regular file, or a pipe such as a shell's `<(…)`, to its end.
+  /// Reads a regular file to its end.
+  ///
+  /// Nothing else is read: a FIFO, a socket or a terminal would make the caller wait for somebody who may
+  /// never write, and a device may have no end.
   /// - Parameter bytesMax: a longer file is an error (EFBIG) and not read further.
-  /// - Throws: what open(2), fstat(2) or read(2) said.
+  /// - Throws: what open(2), fstat(2) or read(2) said; `notARegularFile`; EISDIR for a directory.
   public static func content(of path: String, bytesMax: Int) throws(SystemError) -> FileContent {
     // open(2) would end the path at a NUL and open another file.
     guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "open") }
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .last("open") }
+    // O_NONBLOCK: open(2) of a FIFO waits for a writer otherwise. It changes nothing for a regular file.
+    // O_NOCTTY: a terminal must not become this process's own. Opened before it is looked at, so that nobody
+    // can exchange the file in between.
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else {
+      // What open(2) says of a socket, and of a device without its driver.
+      throw errno == ENXIO ? .notARegularFile : .last("open")
+    }
     defer { close(file) }
     var status = stat()
     guard unsafe fstat(file, &status) == 0 else { throw .last("fstat") }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw SystemError(code: EISDIR, operation: "read") }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw SystemError(code: EISDIR, operation: "read")
+    default: throw .notARegularFile
+    }
     return FileContent(bytes: try bytes(from: file, max: bytesMax), mode: UInt32(status.st_mode) & 0o7777)
   }
 

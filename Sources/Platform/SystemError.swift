@@ -8,6 +8,8 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   public let code: Int32
   /// The call that failed, by name; never an argument of it.
   public let operation: String
+  /// Why, where errno(3) has no number for it.
+  private var explanation: String?
 
   public init(code: Int32, operation: String) {
     self.code = code
@@ -19,8 +21,16 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     SystemError(code: errno, operation: operation)
   }
 
-  /// What strerror(3) says of the code.
+  /// A FIFO, a socket or a device has the name of a file that is to be read.
+  public static let notARegularFile: SystemError = {
+    var error = SystemError(code: EINVAL, operation: "open")
+    error.explanation = "Not a regular file"
+    return error
+  }()
+
+  /// What strerror(3) says of the code, or the project's own words.
   public var reason: String {
+    if let explanation { return explanation }
     var buffer = [UInt8](repeating: 0, count: 128)
     let code = code
     let failed = unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -125,6 +125,38 @@ import Testing
     }
   }
 
+  @Test("A FIFO as secret file is a fault: it holds up neither --check nor SIGHUP nor the requests")
+  func secretIsFIFO() throws {
+    try withRelay { relay, _ in
+      let fifo = relay.directory.file("secret")
+      #expect(unsafe mkfifo(fifo, 0o600) == 0)
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["purchasely": ["api_key": .string("file:" + fifo)]]]])
+      try relay.writeConfiguration()
+      let check = try relay.runAgain(["--check"])
+      #expect(check.code == 78, "\(check.output)")
+      #expect(check.output.contains("apps.shop.purchasely.api_key: cannot read \(fifo) (Not a regular file)"))
+      relay.signal(SIGHUP)
+      try waitUntil("the refusal is logged") { relay.log.contains("apps.shop.purchasely.api_key: cannot read") }
+      let checkout = Checkout("after")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(try relay.stop() == 0)
+    }
+  }
+
+  @Test("A FIFO as configuration is refused at once")
+  func configurationIsFIFO() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination)
+    #expect(unsafe mkfifo(relay.configurationPath, 0o600) == 0)
+    let check = try relay.runAgain(["--check"])
+    #expect(check.code == 78 && check.output.contains("(Not a regular file)"), "\(check.output)")
+    #expect(try relay.operate(["config", "show"]).end() == 78)
+  }
+
   @Test("SIGHUP brings new apps and secrets, and takes old ones away; what the latter have stays (R4)")
   func appsComeAndGo() throws {
     let destination = try Destination()

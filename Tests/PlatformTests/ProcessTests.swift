@@ -87,6 +87,27 @@ import Testing
         == EINVAL)
   }
 
+  @Test("A FIFO, a socket or a device is refused at once, where reading it would wait for ever")
+  func noRegularFile() throws {
+    let folder = try TestFolder()
+    let (fifo, socketPath) = (folder.path + "/fifo", folder.path + "/socket")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let python = "import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1]); print(1, flush=True)"
+    if FileLockTests.hasPython {
+      let child = try ChildProcess(["python3", "-c", python, socketPath])
+      #expect(child.line() == "1")
+      child.finish()
+      #expect(throws: SystemError.notARegularFile) { try FileReading.content(of: socketPath, bytesMax: 10) }
+    }
+    for path in [fifo, "/dev/null", "/dev/zero"] {
+      let error = #expect(throws: SystemError.self) { try FileReading.content(of: path, bytesMax: 10) }
+      #expect(error == .notARegularFile && error?.reason == "Not a regular file")
+    }
+    // A link to a regular file is one.
+    unsafe symlink("/etc/passwd", folder.path + "/link")
+    #expect(try !FileReading.content(of: folder.path + "/link", bytesMax: 1 << 20).bytes.isEmpty)
+  }
+
   @Test(
     "Addresses are read by the system's own rules",
     arguments: [
