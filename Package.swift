@@ -110,7 +110,7 @@ let package = Package(
         "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
         "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
-    program("receiptctl", ["Terminal", "Operator"]),
+    program("receiptctl", ["Platform", "Terminal", "Operator"]),
 
     // What several test targets need.
     .target(

@@ -19,6 +19,9 @@ public enum ReceiptdCommand {
         help: "the configuration file; else $RECEIPTD_CONFIG, else \(ConfigurationLoader.defaultPath)"),
       OptionSpec(
         flag: "check", help: "only check the configuration: 0 when it is good, 78 with every fault when not"),
+      OptionSpec(
+        flag: "new-database",
+        help: "begin with an empty database where the old one is gone; for one start, never in a unit"),
     ],
     nouns: [],
     commands: [CommandSpec([], summary: "run the daemon", examples: examples)],

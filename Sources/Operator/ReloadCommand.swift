@@ -29,14 +29,8 @@ enum ReloadCommand {
 
   private static func run(_ session: Session) throws -> ExitCode {
     let path = try databasePath(session)
-    let lockPath = Daemon.lockPath(of: path)
-    guard let process = FileLock.holder(path: lockPath) else { throw notRunning(path) }
-    let reader: StoreReader
-    do throws(StoreError) {
-      reader = try StoreReader(path: path, role: .guest)
-    } catch {
-      throw OperatorFault(error, path: path)
-    }
+    guard let process = session.daemonProcess(path: path) else { throw notRunning(path) }
+    let reader = try session.reader(path: path)
     let clock = session.surroundings.clock
     let before = try reader.serviceReport(.reload)
     let asked = clock.monotonic
@@ -44,7 +38,7 @@ enum ReloadCommand {
     let deadline = asked.advanced(byMilliseconds: answerMilliseconds)
     while true {
       // In this order: an answer of a process that has ended since is an answer.
-      let isAlive = FileLock.holder(path: lockPath) == process
+      let isAlive = session.daemonProcess(path: path) == process
       if let report = try answer(reader, unlike: before, askedAt: asked) {
         return show(report, process, session)
       }

@@ -12,16 +12,20 @@ struct Session {
   let surroundings: Surroundings
   /// The moment that the command was given; relative times are seen from here.
   let now: Timestamp
+  /// The same for every copy of this value.
+  private let access: DatabaseAccess
 
   init(_ command: ParsedCommand, _ surroundings: Surroundings) {
     self.command = command
     self.surroundings = surroundings
     now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
+    access = DatabaseAccess()
   }
 
   private init(_ session: Session, now: Timestamp) {
     command = session.command
     surroundings = session.surroundings
+    access = session.access
     self.now = now
   }
 
@@ -55,19 +59,26 @@ struct Session {
   /// The database, for questions. It can be asked while receiptd is down: as a guest, who may recover its
   /// log.
   func reader(_ configuration: Configuration) throws -> StoreReader {
-    do throws(StoreError) {
-      return try StoreReader(path: configuration.databasePath, role: .guest)
-    } catch {
-      throw OperatorFault(error, path: configuration.databasePath)
+    try reader(path: configuration.databasePath)
+  }
+
+  /// The same where only the path is known.
+  func reader(path databasePath: String) throws -> StoreReader {
+    do {
+      let path = try access.open(databasePath, writes: false)
+      return try StoreReader(path: path, role: .guest)
+    } catch let error as StoreError {
+      throw OperatorFault(error, path: databasePath)
     }
   }
 
   /// The database, for changes.
   func writer(_ configuration: Configuration) throws -> StoreWriter {
     let rules = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, App.rules(of: $0)) })
-    do throws(StoreError) {
-      return try StoreWriter(path: configuration.databasePath, role: .guest, rules: rules)
-    } catch {
+    do {
+      let path = try access.open(configuration.databasePath, writes: true)
+      return try StoreWriter(path: path, role: .guest, rules: rules)
+    } catch let error as StoreError {
       throw OperatorFault(error, path: configuration.databasePath)
     }
   }
@@ -79,7 +90,14 @@ struct Session {
 
   /// The receiptd that serves the database; nil when none does, or when this person may not know.
   func daemonProcess(_ configuration: Configuration) -> Int32? {
-    FileLock.holder(path: Daemon.lockPath(of: configuration.databasePath))
+    daemonProcess(path: configuration.databasePath)
+  }
+
+  /// The same where only the path of the database is known.
+  func daemonProcess(path: String) -> Int32? {
+    guard let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)), holder.purpose == .serving
+    else { return nil }
+    return holder.process
   }
 
   /// Tells receiptd to look at once. One that cannot be told looks every few seconds anyway.

@@ -1,48 +1,195 @@
-// A lock on a file that tells who holds it (fcntl(2), POSIX record locks). It goes with the process, however
-// that ends.
+// A lock file that says who has a database to itself, and for what (fcntl(2)). It goes with the process,
+// however that ends.
+//
+// Four bytes of the file are locked, none is ever written:
+//
+//     0    receiptd: it serves
+//     1    both, so that there is only one of them
+//     2    receiptctl db restore: it replaces
+//     3    everybody who has the database open through receiptctl (shared); db restore while it exchanges it
+//
+// 0 to 2 are POSIX record locks: only those name their holder (F_GETLK), in the pid namespace of whoever
+// asks. Two of them are acquired as one range, so that what the holder is for is known as soon as it holds
+// anything. POSIX locks are lost when the process closes any descriptor of the file; so whoever holds one
+// asks nothing further. 3 is an open file description lock, which has no such trap.
 
 internal import Glibc
 
-/// An exclusive lock on a file, held until the value is gone.
+/// What a lock's holder does with the database.
+public enum LockPurpose: Sendable, Equatable, CaseIterable {
+  /// receiptd.
+  case serving
+  /// receiptctl db restore.
+  case replacing
+
+  fileprivate var range: (start: Int, length: Int) { self == .serving ? (0, 2) : (1, 2) }
+  /// The byte that only this purpose locks.
+  fileprivate var mark: Int { self == .serving ? 0 : 2 }
+}
+
+/// Who holds a lock.
+public struct LockHolder: Sendable, Equatable {
+  public var process: Int32
+  public var purpose: LockPurpose
+
+  public init(process: Int32, purpose: LockPurpose) {
+    self.process = process
+    self.purpose = purpose
+  }
+}
+
+/// Why there is no lock.
+public enum LockFailure: Error, Sendable, Equatable {
+  /// Another process has it; who that is cannot always be known.
+  case held(by: LockHolder?)
+  case system(SystemError)
+}
+
+/// An exclusive lock, held until the value is gone.
 ///
-/// Owns the descriptor. POSIX locks are lost when the process closes *any* descriptor of the file, so nothing
-/// else may open the lock file.
+/// Owns the descriptor. Nothing else in this process may open the lock file meanwhile (see above).
 public final class FileLock: Sendable {
+  fileprivate static let usersByte = 3
+
   private let descriptor: Int32
 
-  /// Why there is no lock.
-  public enum Failure: Error, Sendable, Equatable {
-    /// Another process has it.
-    case held(by: Int32)
-    case system(SystemError)
-  }
-
-  /// Takes the lock at once or not at all. The file is made if it is not there.
-  public init(path: String) throws(Failure) {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
-    guard descriptor >= 0 else { throw .system(.last("open")) }
-    var request = Self.request(F_WRLCK)
-    guard unsafe fcntl(descriptor, F_SETLK, &request) == 0 else {
-      let error = SystemError.last("lock")
+  /// Acquires the lock at once or not at all. The file is made if it is not there.
+  public init(path: String, purpose: LockPurpose = .serving) throws(LockFailure) {
+    let descriptor = try FileRange.open(path, O_RDWR | O_CREAT, mode: 0o640)
+    let range = FileRange(start: purpose.range.start, length: purpose.range.length)
+    do throws(SystemError) {
+      try range.lock(F_WRLCK, descriptor, F_SETLK)
+    } catch {
+      // Who it is may be gone already; then there is no name for it.
       let holder = Self.holder(descriptor)
       close(descriptor)
-      guard let holder else { throw .system(error) }
-      throw .held(by: holder)
+      throw error.isHeld ? .held(by: holder) : .system(error)
     }
     self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
 
+  /// Keeps everybody else from opening the database until `body` returns.
+  /// - Throws: `held` when somebody has it open through receiptctl (`FileUse`); whatever `body` throws.
+  @discardableResult
+  public func keepingUsersOut<Result>(_ body: () throws -> Result) throws -> Result {
+    let range = FileRange(start: Self.usersByte, length: 1)
+    do throws(SystemError) {
+      try range.lock(F_WRLCK, descriptor, FileRange.setDescriptorLock)
+    } catch {
+      throw error.isHeld ? LockFailure.held(by: nil) : LockFailure.system(error)
+    }
+    // If it cannot be unlocked it goes with the descriptor.
+    defer { try? range.lock(F_UNLCK, descriptor, FileRange.setDescriptorLock) }
+    return try body()
+  }
+
   /// The process that holds the lock on a file; nil when none does or there is no such file.
-  public static func holder(path: String) -> Int32? {
-    let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+  public static func holder(path: String) -> LockHolder? {
+    guard let descriptor = try? FileRange.open(path, O_RDONLY, mode: 0) else { return nil }
     defer { close(descriptor) }
     return holder(descriptor)
   }
 
-  private static func holder(_ descriptor: Int32) -> Int32? {
+  private static func holder(_ descriptor: Int32) -> LockHolder? {
+    for purpose in LockPurpose.allCases {
+      if let process = FileRange(start: purpose.mark, length: 1).holder(descriptor) {
+        return LockHolder(process: process, purpose: purpose)
+      }
+    }
+    return nil
+  }
+}
+
+/// Says that a program has the database open, until the value is gone.
+public final class FileUse: Sendable {
+  private let descriptor: Int32
+
+  /// - Parameter path: the lock file; made if it is not there.
+  /// - Throws: `held` while the database file is being exchanged.
+  public init(path: String) throws(LockFailure) {
+    let descriptor = try FileRange.open(path, O_RDONLY | O_CREAT, mode: 0o640)
+    do throws(SystemError) {
+      try FileRange(start: FileLock.usersByte, length: 1).lock(
+        F_RDLCK, descriptor, FileRange.setDescriptorLock)
+    } catch {
+      close(descriptor)
+      throw error.isHeld ? .held(by: nil) : .system(error)
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+}
+
+/// An exclusive lock on a file itself, whatever name it was reached by: a symbolic link, a hard link, a bind
+/// mount of the file alone. Held until the value is gone.
+///
+/// It is on one byte that SQLite neither locks nor uses: the page at 1 GiB holds SQLite's own locks on its
+/// first 512 bytes and never any data (https://www.sqlite.org/fileformat2.html#the_lock_byte_page). An open
+/// file description lock, because a POSIX lock would be lost as soon as SQLite, or anybody else in this
+/// process, closes a descriptor of the file.
+///
+/// **Closing the descriptor in turn drops the POSIX locks that SQLite holds on the file in this process**
+/// (https://www.sqlite.org/howtocorrupt.html, section 2.2). So acquire it before SQLite opens the file, and
+/// let go of it after SQLite has closed it, or never.
+public final class InodeLock: Sendable {
+  private static let range = FileRange(start: 0x4000_0000 + 1024, length: 1)
+
+  private let descriptor: Int32
+
+  /// Acquires the lock at once or not at all.
+  /// - Parameter creates: whether an empty file is made where there is none.
+  /// - Throws: `held` by nobody in particular: the kernel does not say who holds such a lock.
+  public init(path: String, creates: Bool) throws(LockFailure) {
+    // O_NONBLOCK: see `FileReading`.
+    let flags = O_RDWR | O_NONBLOCK | (creates ? O_CREAT : 0)
+    let descriptor = try FileRange.open(path, flags, mode: 0o644)
+    do throws(SystemError) {
+      var found = stat()
+      guard unsafe fstat(descriptor, &found) == 0 else { throw .last("fstat") }
+      guard found.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
+      try Self.range.lock(F_WRLCK, descriptor, FileRange.setDescriptorLock)
+    } catch {
+      close(descriptor)
+      throw error.isHeld ? .held(by: nil) : .system(error)
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// Which file is locked, and by how many names it can be reached now; 0 when it was removed.
+  public var file: FileIdentity? { FileIdentity(descriptor: descriptor) }
+}
+
+/// A range of bytes of an open file that is locked as one.
+struct FileRange {
+  /// F_OFD_SETLK, the same number on every architecture of Linux (asm-generic/fcntl.h). The headers show it
+  /// to C with _GNU_SOURCE only.
+  static let setDescriptorLock: Int32 = 37
+
+  var start: Int
+  var length: Int
+
+  static func open(_ path: String, _ flags: Int32, mode: UInt32) throws(LockFailure) -> Int32 {
+    guard !path.utf8.contains(0) else { throw .system(SystemError(code: EINVAL, operation: "open")) }
+    let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .system(.last("open")) }
+    return descriptor
+  }
+
+  /// - Parameters:
+  ///   - type: F_RDLCK, F_WRLCK or F_UNLCK.
+  ///   - command: F_SETLK for the process, `setDescriptorLock` for the descriptor.
+  func lock(_ type: Int32, _ descriptor: Int32, _ command: Int32) throws(SystemError) {
+    var request = request(type)
+    guard unsafe fcntl(descriptor, command, &request) == 0 else { throw .last("lock") }
+  }
+
+  /// The process that has a POSIX lock in the range.
+  func holder(_ descriptor: Int32) -> Int32? {
     var question = request(F_WRLCK)
     guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else {
       return nil
@@ -50,10 +197,17 @@ public final class FileLock: Sendable {
     return question.l_pid
   }
 
-  private static func request(_ type: Int32) -> flock {
+  private func request(_ type: Int32) -> flock {
     var request = flock()
     request.l_type = Int16(type)
     request.l_whence = Int16(SEEK_SET)
+    request.l_start = start
+    request.l_len = length
     return request
   }
+}
+
+extension SystemError {
+  /// Whether another process has what was to be locked (fcntl(2)).
+  fileprivate var isHeld: Bool { operation == "lock" && (code == EAGAIN || code == EACCES) }
 }

@@ -32,6 +32,10 @@ public enum Signals {
     signal(SIGPIPE, SIG_IGN)
   }
 
+  /// Ignores what wakes a receiptd, for a program that is none: its process number may be one that receiptd
+  /// had.
+  public static func ignoreWake() { signal(SIGUSR1, SIG_IGN) }
+
   /// Waits for the next known signal.
   /// - Returns: nil when the time is up.
   public static func wait(milliseconds: Int64) -> Signal? {

@@ -30,7 +30,7 @@ extension Daemon {
       freeBytes: { DiskSpace.availableBytes(at: databasePath) },
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) })
     return Alerter(
-      plan, sources: sources, reader: try RelayCore.reader(databasePath),
+      plan, sources: sources, reader: try RelayCore.reader(databasePath, core.health),
       surroundings: Surroundings(
         log: log, clock: clock, carrier: carrier, reserve: NoReserve(), onSyncFailure: { _ in }))
   }

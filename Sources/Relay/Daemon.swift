@@ -10,8 +10,10 @@ internal import Store
 
 /// Why the daemon did not start.
 public enum DaemonError: Error, Sendable {
-  /// Another receiptd has the database.
-  case alreadyRunning(process: Int32)
+  /// Another process has the database; without a name, under another name of the same file.
+  case held(by: LockHolder?)
+  /// An operator has to decide; what between is said.
+  case refused(String)
   /// The database cannot be used; what to do is said.
   case database(String, isBusy: Bool)
   /// A listener, a thread or a lock could not be had.
@@ -28,11 +30,6 @@ public final class Daemon: Sendable {
   /// a slow disk.
   public static let migrationMillisecondsMax: Int64 = 3_600_000
 
-  /// Whether the start begins with bringing the database's schema up to date.
-  public static func isMigrationDue(_ configuration: Configuration) -> Bool {
-    Database.isMigrationDue(path: configuration.databasePath)
-  }
-
   /// Deliveries of all apps at once.
   static let transfersMax = 4096
 
@@ -42,7 +39,6 @@ public final class Daemon: Sendable {
   /// Where the admin listener listens: its port, or the path of its socket.
   public let adminPlace: String
 
-  private let lock: FileLock
   let core: RelayCore
   let ledger: ConfigurationLedger
   let log: Log
@@ -52,17 +48,27 @@ public final class Daemon: Sendable {
   private let alerter: Alerter
 
   /// Starts everything. When it returns, the listeners are open.
-  /// - Parameter onSyncFailure: called when a write could not be made durable. The process must end then, at
-  ///   once: what it would do further rests on a disk that did not do what it said.
+  /// - Parameters:
+  ///   - makesNewDatabase: whether to begin with an empty database although files of an earlier one are
+  ///     there.
+  ///   - onMigration: called when the start begins with bringing the database's schema up to date.
+  ///   - onSyncFailure: called when a write could not be made durable. The process must end then, at once:
+  ///     what it would do further rests on a disk that did not do what it said.
   public init(
-    _ configuration: Configuration, log: Log, clock: any Clock = SystemClock(),
-    onSyncFailure: @escaping @Sendable (String) -> Void
+    _ configuration: Configuration, makesNewDatabase: Bool = false, log: Log,
+    clock: any Clock = SystemClock(),
+    onMigration: () -> Void = {}, onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     let plan = try Self.alertPlan(configuration)
     (self.log, self.clock) = (log, clock)
     ledger = ConfigurationLedger(configuration, now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
-    lock = try Self.takeLock(configuration.databasePath)
+    let lock = try Self.lock(configuration, makesNew: makesNewDatabase, log: log, clock: clock)
+    var configuration = configuration
+    // From here on every file of the database is named from the file itself, not from a link to it.
+    configuration.databasePath = lock.path
     Self.forgetUnsynced(configuration.databasePath)
+    // Not before the lock: whoever opens a database by another name of it makes it another log.
+    if Database.isMigrationDue(path: configuration.databasePath) { onMigration() }
     let core = try RelayCore(
       configuration,
       Surroundings(
@@ -71,7 +77,7 @@ public final class Daemon: Sendable {
         keyCarrier: try Self.carrier(KeyFetcher.transfersMax),
         reserve: FileReserve(
           path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
-        movesLogInBackground: true,
+        movesLogInBackground: true, watchesDatabaseFile: true,
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()
@@ -125,21 +131,36 @@ public final class Daemon: Sendable {
   }
 
   /// One daemon to a database: two would both deliver.
-  private static func takeLock(_ databasePath: String) throws(DaemonError) -> FileLock {
-    do throws(FileLock.Failure) {
-      return try FileLock(path: lockPath(of: databasePath))
+  private static func lock(
+    _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock
+  ) throws(DaemonError) -> DatabaseLock {
+    let lock: DatabaseLock
+    do throws(DatabaseRefusal) {
+      lock = try DatabaseLock.serve(
+        configuration.databasePath, makesNew: makesNew,
+        now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
     } catch {
       switch error {
-      case .held(let process): throw .alreadyRunning(process: process)
+      case .held(let holder): throw .held(by: holder)
+      case .refused(let message): throw .refused(message)
       case .system(let error):
         throw .unavailable(
           "cannot lock the database (\(error)); see that its folder exists and that receiptd may write to it")
       }
     }
+    lock.keep()
+    for path in lock.setAside {
+      log.warning("set aside what was left of the database that is not there", ["file": path])
+    }
+    if let file = FileIdentity(path: lock.path), file.links > 1 {
+      log.warning(
+        "the database file has more than one name (hard links); its log has only one, so to open it by "
+          + "another "
+          + "name destroys it: remove the other names. They are found with: find / -xdev -samefile PATH",
+        ["file": lock.path, "names": String(file.links)])
+    }
+    return lock
   }
-
-  /// The file whose lock says who serves a database.
-  public static func lockPath(of databasePath: String) -> String { databasePath + ".lock" }
 
   private static func adminListener(
     _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices
@@ -157,10 +178,11 @@ public final class Daemon: Sendable {
     let dashboard = Dashboard(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       tokens: tokens,
-      source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath))))
+      source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath, core.health)))
+    )
     return AdminListener(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
-      reader: Monitor(try RelayCore.reader(configuration.databasePath)),
+      reader: Monitor(try RelayCore.reader(configuration.databasePath, core.health)),
       databasePath: configuration.databasePath, gauges: core.listenerGauges, access: access,
       dashboard: dashboard)
   }

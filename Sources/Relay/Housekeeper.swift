@@ -38,15 +38,20 @@ final class Housekeeper: Sendable {
   private let committer: Committer
   private let board: CheckoutBoard
   private let surroundings: Surroundings
+  private let onLook: @Sendable () -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
+  /// - Parameter onLook: called every few seconds; it must not block.
   init(
-    committer: Committer, board: CheckoutBoard, retention: Configuration.Retention, surroundings: Surroundings
+    committer: Committer, board: CheckoutBoard, retention: Configuration.Retention,
+    surroundings: Surroundings,
+    onLook: @escaping @Sendable () -> Void = {}
   ) {
     state = Monitor(State(retention: retention))
     self.committer = committer
     self.board = board
     self.surroundings = surroundings
+    self.onLook = onLook
   }
 
   func start() throws(SystemError) {
@@ -143,6 +148,7 @@ final class Housekeeper: Sendable {
         defer { state.unfollowed = [] }
         return state.unfollowed
       }) { followClock(command) }
+      onLook()
       committer.lookForSpace()
       rounds.lookAt = clock.monotonic.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
     }

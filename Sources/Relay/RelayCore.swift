@@ -13,6 +13,7 @@ final class RelayCore: Sendable {
   let apps: AppRegistry
   let metrics = Metrics()
   let readiness = Readiness()
+  let health: DatabaseHealth
   let committer: Committer
   let board: CheckoutBoard
   let dispatcher: Dispatcher
@@ -51,17 +52,16 @@ final class RelayCore: Sendable {
     }
     let path = configuration.databasePath
     log = surroundings.log
+    let health = DatabaseHealth(log: surroundings.log)
+    self.health = health
     let audience = audience
     let receiptLog = ReceiptLog(surroundings.log, metrics: metrics)
     self.receiptLog = receiptLog
-    var checkpointer: Checkpointer?
-    if surroundings.movesLogInBackground {
-      checkpointer = Checkpointer(path: path, onSyncFailure: surroundings.onSyncFailure)
-    }
+    let checkpointer = Self.checkpointer(path, surroundings, health)
     committer = Committer(
-      writer: try Self.writer(path, directory, checkpointer, surroundings), checkpointer: checkpointer,
-      capacity: configuration.limits.queue,
-      surroundings: surroundings, metrics: metrics
+      writer: try Self.writer(path, directory, checkpointer, surroundings, health),
+      checkpointer: checkpointer, capacity: configuration.limits.queue, surroundings: surroundings,
+      metrics: metrics
     ) { changes in
       let told = audience.withLock { $0 }
       told.dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
@@ -71,23 +71,29 @@ final class RelayCore: Sendable {
       receiptLog.note(changes.transitions)
       told.enquirer?.note(asksAt: changes.asksAt)
     }
-    reader = Monitor(try Self.reader(path))
+    reader = Monitor(try Self.reader(path, health))
+    if surroundings.watchesDatabaseFile { health.watch(path) }
     board = CheckoutBoard(
-      reader: try Self.reader(path), limits: LongPollLimits(configuration.limits), metrics: metrics,
+      reader: try Self.reader(path, health), limits: LongPollLimits(configuration.limits), metrics: metrics,
       clock: surroundings.clock, log: surroundings.log
     ) {
       audience.withLock { $0.housekeeper }?.lookNow()
     }
     housekeeper = Housekeeper(
-      committer: committer, board: board, retention: configuration.retention, surroundings: surroundings)
+      committer: committer, board: board, retention: configuration.retention, surroundings: surroundings
+    ) {
+      // Also where nothing is stored; the log says what it finds.
+      _ = health.isInPlace()
+    }
     dispatcher = Dispatcher(
-      reader: try Self.reader(path), directory: directory, committer: committer, metrics: metrics,
+      reader: try Self.reader(path, health), directory: directory, committer: committer, metrics: metrics,
       surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
     jobs = JobRunner(
-      reader: try Self.reader(path), directory: directory, committer: committer, surroundings: surroundings)
+      reader: try Self.reader(path, health), directory: directory, committer: committer,
+      surroundings: surroundings)
     if let carrier = surroundings.enquiryCarrier {
       enquirer = Enquirer(
-        carrier: carrier, reader: try Self.reader(path), directory: directory, committer: committer,
+        carrier: carrier, reader: try Self.reader(path, health), directory: directory, committer: committer,
         metrics: metrics, surroundings: surroundings)
     } else {
       enquirer = nil
@@ -99,6 +105,7 @@ final class RelayCore: Sendable {
     readiness.add { [committer, clock = surroundings.clock] in
       committer.unreadiness(now: clock.monotonic)
     }
+    readiness.add { health.unreadiness() }
     let everyone = Audience(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     audience.withLock { $0 = everyone }
@@ -145,21 +152,31 @@ final class RelayCore: Sendable {
     }
   }
 
+  /// Nil where the committer moves the log itself.
+  private static func checkpointer(
+    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth
+  ) -> Checkpointer? {
+    guard surroundings.movesLogInBackground else { return nil }
+    return Checkpointer(
+      path: path, onSyncFailure: surroundings.onSyncFailure, onDamage: { health.note($0) })
+  }
+
   private static func writer(
-    _ path: String, _ directory: AppDirectory, _ checkpointer: Checkpointer?, _ surroundings: Surroundings
+    _ path: String, _ directory: AppDirectory, _ checkpointer: Checkpointer?, _ surroundings: Surroundings,
+    _ health: DatabaseHealth
   ) throws(DaemonError) -> StoreWriter {
     do throws(StoreError) {
       return try StoreWriter(
         path: path, role: .owner, rules: directory.rules, random: surroundings.random,
-        background: checkpointer)
+        background: checkpointer, onDamage: { health.note($0) }, isInPlace: { health.isInPlace() })
     } catch {
       throw DaemonError(error)
     }
   }
 
-  static func reader(_ path: String) throws(DaemonError) -> StoreReader {
+  static func reader(_ path: String, _ health: DatabaseHealth) throws(DaemonError) -> StoreReader {
     do throws(StoreError) {
-      return try StoreReader(path: path)
+      return try StoreReader(path: path) { health.note($0) }
     } catch {
       throw DaemonError(error)
     }

@@ -24,6 +24,8 @@ struct Surroundings: Sendable {
   var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   /// Whether a thread of its own moves the store's log into the database; otherwise the committer does.
   var movesLogInBackground = false
+  /// Whether the database is a file of the operating system, so that it can be moved away.
+  var watchesDatabaseFile = false
   var lookIntervalMilliseconds = Self.lookIntervalMilliseconds
   /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
   var onSyncFailure: @Sendable (SQLiteError) -> Void

@@ -24,6 +24,8 @@ internal import CSQLite
   let handle: OpaquePointer
   /// Whether a transaction that failed could not be undone yet.
   private var hasRemains = false
+  /// Called with every error that says that the file is damaged; on the thread that met it.
+  public var onDamage: (@Sendable (SQLiteError) -> Void)?
   /// How many pages the write-ahead log had after this connection's last commit; 0 unless it is watched.
   public private(set) var logPages = 0
 
@@ -76,7 +78,7 @@ internal import CSQLite
   /// Runs SQL that returns nothing of interest; several statements may stand in it.
   public func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: Self.verb(of: sql)) }
+    guard code == SQLITE_OK else { throw failure(code, Self.verb(of: sql)) }
   }
 
   /// Prepares one statement for repeated use (https://www.sqlite.org/c3ref/prepare.html).
@@ -138,13 +140,20 @@ internal import CSQLite
   /// Syncs the database file (not its log) to the disk.
   public func sync() throws(SQLiteError) {
     let code = unsafe csqlite_sync(handle)
-    guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: "sync database") }
+    guard code == SQLITE_OK else { throw failure(code, "sync database") }
   }
 
   /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).
   /// - Throws: also when the file exists already and is not empty.
   public func copy(to path: String) throws(SQLiteError) {
     try prepare("VACUUM INTO ?1").run([.text(path)])
+  }
+
+  /// What a call of the library said; every error of an open connection is made here.
+  func failure(_ code: Int32, _ operation: String) -> SQLiteError {
+    let error = SQLiteError(code: code, operation: operation)
+    if error.kind == .corrupt { onDamage?(error) }
+    return error
   }
 
   /// Only the first word of a statement goes into an error: the rest may carry data.

@@ -18,6 +18,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     case corrupt
     case constraint
     case readOnly
+    /// The file is not at its path any more: what is stored now is not found by the next start.
+    case moved
     case cannotOpen
     case outOfMemory
     case interrupted
@@ -28,7 +30,7 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     public var mayConcernOneStatement: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
-      case .busy, .inputOutput, .syncFailed, .readOnly, .cannotOpen, .outOfMemory, .interrupted: false
+      case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted: false
       }
     }
   }
@@ -52,6 +54,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   private static func kind(of code: Int32) -> Kind {
     // SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: (4 << 8) and (5 << 8) of SQLITE_IOERR.
     if code == SQLITE_IOERR | (4 << 8) || code == SQLITE_IOERR | (5 << 8) { return .syncFailed }
+    // SQLITE_READONLY_DBMOVED.
+    if code == Self.moved.code { return .moved }
     // SQLITE_IOERR_SHMSIZE, (19 << 8): the index of the log could not grow.
     if code == SQLITE_IOERR | (19 << 8) { return .full }
     return switch code & 0xFF {
@@ -69,8 +73,13 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// The database file was moved or removed (SQLITE_READONLY_DBMOVED, (4 << 8) of SQLITE_READONLY).
+  public static let moved = SQLiteError(kind: .moved, code: SQLITE_READONLY | (4 << 8), operation: "COMMIT")
+
   /// SQLite's own words for the code.
   public var reason: String {
+    // SQLite's are those of any file that cannot be written.
+    if kind == .moved { return "the database file was moved or removed" }
     guard let text = unsafe sqlite3_errstr(code) else { return "error \(code)" }
     return unsafe String(validatingCString: text) ?? "error \(code)"
   }

@@ -7,7 +7,7 @@ internal import CSQLite
 /// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset
 /// after each use, so that no read transaction outlives a call.
 @safe public final class Statement {
-  private let connection: Connection
+  fileprivate let connection: Connection
   let handle: OpaquePointer
   private let operation: String
   private let buffer = BindingBuffer()
@@ -19,7 +19,7 @@ internal import CSQLite
     let code = unsafe sqlite3_prepare_v3(
       connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard code == SQLITE_OK, let statement = unsafe prepared else {
-      throw SQLiteError(code: code == SQLITE_OK ? SQLITE_MISUSE : code, operation: Connection.verb(of: sql))
+      throw connection.failure(code == SQLITE_OK ? SQLITE_MISUSE : code, Connection.verb(of: sql))
     }
     self.connection = connection
     unsafe handle = statement
@@ -68,7 +68,7 @@ internal import CSQLite
     switch code {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    default: throw SQLiteError(code: code, operation: operation)
+    default: throw connection.failure(code, operation)
     }
   }
 
@@ -90,7 +90,7 @@ internal import CSQLite
     buffer.begin()
     for index in values.indices {
       let code = bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
-      guard code == SQLITE_OK else { throw SQLiteError(code: code, operation: operation) }
+      guard code == SQLITE_OK else { throw connection.failure(code, operation) }
     }
   }
 
@@ -155,7 +155,7 @@ public struct Row {
     let count = Int(unsafe sqlite3_column_bytes(statement.handle, column))
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-      throw SQLiteError(code: SQLITE_CORRUPT, operation: "read text")
+      throw statement.connection.failure(SQLITE_CORRUPT, "read text")
     }
     return text
   }

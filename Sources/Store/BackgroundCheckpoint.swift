@@ -9,9 +9,11 @@ public final class BackgroundCheckpoint {
   private let connection: Connection
 
   /// - Parameter path: a database that a writer has opened.
-  public init(path: String) throws(SQLiteError) {
+  public init(
+    path: String, onDamage: @escaping @Sendable (SQLiteError) -> Void = { _ in }
+  ) throws(SQLiteError) {
     do throws(StoreError) {
-      connection = try Database.open(path: path, role: .guest)
+      connection = try Database.open(path: path, role: .guest, onDamage: onDamage)
     } catch .sqlite(let error) {
       throw error
     } catch {

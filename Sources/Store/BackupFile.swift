@@ -51,11 +51,54 @@ public final class BackupFile {
     try connection.integer("SELECT sum(count) FROM receipt_counts WHERE state = 'pending'") ?? 0
   }
 
+  /// The jobs that would go on in it.
+  public func activeJobs() throws(SQLiteError) -> [HaltedJob] { try HaltedJob.all(connection) }
+
   /// Writes a copy into a new file.
   public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
 }
 
+/// A job of a backup that must not go on by itself: what it did after the backup was made is not known in it.
+public struct HaltedJob: Sendable, Equatable {
+  public let id: String
+  /// Whether it is paused and can be resumed; one whose receipts were still being chosen is cancelled.
+  public let canGoOn: Bool
+
+  /// Raw, because the schema may be an older one.
+  fileprivate static func all(_ connection: Connection) throws(SQLiteError) -> [HaltedJob] {
+    let hasJobs = try connection.integer(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'jobs'")
+    guard hasJobs == 1 else { return [] }
+    return try connection.prepare(
+      """
+      SELECT id, state = 'running' FROM jobs
+      WHERE ended_at IS NULL AND (state = 'running' OR state = 'preparing') ORDER BY row_id
+      """
+    ).all { row throws(SQLiteError) in HaltedJob(id: try row.text(0), canGoOn: row.flag(1)) }
+  }
+}
+
 extension Database {
+  /// Pauses the running jobs of a database that nobody has open, and cancels those that had not begun.
+  /// - Returns: which ones.
+  public static func haltJobs(path: String, now: Timestamp) throws(SQLiteError) -> [HaltedJob] {
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
+    return try connection.transaction { () throws(SQLiteError) in
+      let jobs = try HaltedJob.all(connection)
+      guard !jobs.isEmpty else { return jobs }
+      try connection.prepare("UPDATE jobs SET state = 'paused', updated_at = ?1 WHERE state = 'running'")
+        .run([.time(now)])
+      try connection.prepare(
+        """
+        UPDATE jobs SET state = 'cancelled', updated_at = ?1, ended_at = ?1,
+          note = 'the database was restored before it began'
+        WHERE state = 'preparing'
+        """
+      ).run([.time(now)])
+      return jobs
+    }
+  }
+
   /// Whether opening this database begins with bringing its schema up to date, which takes time where it is
   /// large.
   public static func isMigrationDue(path: String) -> Bool {

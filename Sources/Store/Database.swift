@@ -20,11 +20,14 @@ public enum Database {
   /// How long a writer waits for another process's short transaction.
   static let busyTimeoutMilliseconds: Int32 = 10_000
 
+  /// - Parameter onDamage: called whenever SQLite meets damage in this connection.
   /// - Returns: a connection with every setting in force and the schema at this program's version.
-  public static func open(path: String, role: DatabaseRole) throws(StoreError) -> Connection {
+  public static func open(
+    path: String, role: DatabaseRole, onDamage: (@Sendable (SQLiteError) -> Void)? = nil
+  ) throws(StoreError) -> Connection {
     let opened: Result<Connection, StoreError>
     do throws(SQLiteError) {
-      opened = try prepare(path: path, role: role)
+      opened = try prepare(path: path, role: role, onDamage: onDamage)
     } catch {
       throw error.kind == .cannotOpen && role != .owner ? .missing : .sqlite(error)
     }
@@ -32,7 +35,7 @@ public enum Database {
   }
 
   private static func prepare(
-    path: String, role: DatabaseRole
+    path: String, role: DatabaseRole, onDamage: (@Sendable (SQLiteError) -> Void)?
   ) throws(SQLiteError) -> Result<Connection, StoreError> {
     let mode: Connection.Mode =
       switch role {
@@ -41,6 +44,7 @@ public enum Database {
       case .reader: .readOnly
       }
     let connection = try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    connection.onDamage = onDamage
     let found = try connection.integer("PRAGMA application_id") ?? 0
     let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
     let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0

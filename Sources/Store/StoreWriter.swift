@@ -22,6 +22,7 @@ public final class StoreWriter {
   private let connection: Connection
   private let checkpointPages: Int
   private let background: (any BackgroundCheckpoints)?
+  private let isInPlace: (@Sendable () -> Bool)?
   private var isPassUnderWay = false
   /// How much of the log the last pass found or left in the database.
   private var movedPages = 0
@@ -32,12 +33,16 @@ public final class StoreWriter {
   ///   - rules: what each configured app's configuration means for the store.
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
   ///   - background: who moves most of it beside the writer; without it the writer moves all.
+  ///   - onDamage: called whenever SQLite meets damage.
+  ///   - isInPlace: whether the database is still at its path; asked before each commit of a batch.
   public init(
     path: String, role: DatabaseRole, rules: [String: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-    checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil
+    checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
+    onDamage: (@Sendable (SQLiteError) -> Void)? = nil, isInPlace: (@Sendable () -> Bool)? = nil
   ) throws(StoreError) {
-    connection = try Database.open(path: path, role: role)
+    connection = try Database.open(path: path, role: role, onDamage: onDamage)
+    self.isInPlace = isInPlace
     self.checkpointPages = checkpointPages
     self.background = background
     do throws(SQLiteError) {
@@ -129,6 +134,8 @@ public final class StoreWriter {
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
+        // As late as can be: nothing is acknowledged that goes into a file which nobody finds again.
+        if let isInPlace, !isInPlace() { throw SQLiteError.moved }
         return answers
       }
       for answer in answers { answer() }

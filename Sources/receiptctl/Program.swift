@@ -2,11 +2,13 @@
 
 import Glibc
 import Operator
+import Platform
 import Terminal
 
 @main
 struct Program {
   static func main() {
+    Signals.ignoreWake()
     let surroundings = Surroundings(output: .standard(program: OperatorProgram.name))
     exit(OperatorProgram.run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
   }

@@ -29,7 +29,8 @@ struct Program {
         return .done
       case .run(let command):
         let path = ConfigurationLoader.path(option: command.options["config"], environment: .process)
-        return command.flag("check") ? check(path, output) : serve(path, output)
+        return command.flag("check")
+          ? check(path, output) : serve(path, makesNewDatabase: command.flag("new-database"), output)
       }
     } catch {
       output.error(error.description)
@@ -51,7 +52,7 @@ struct Program {
     }
   }
 
-  private static func serve(_ path: String, _ output: Output) -> ExitCode {
+  private static func serve(_ path: String, makesNewDatabase: Bool, _ output: Output) -> ExitCode {
     let loaded: LoadedConfiguration
     do throws(ConfigurationFaults) {
       loaded = try ConfigurationLoader.load(path: path)
@@ -67,12 +68,11 @@ struct Program {
     // by this much only.
     defer { log.flush(withinMilliseconds: logFlushMilliseconds) }
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
-    if Daemon.isMigrationDue(loaded.configuration) {
-      log.info("the database's schema is brought up to date; that takes a while where it is large")
-      ServiceNotifier().extendTimeout(milliseconds: Daemon.migrationMillisecondsMax)
-    }
     do throws(DaemonError) {
-      let daemon = try Daemon(loaded.configuration, log: log) { fault in
+      let daemon = try Daemon(
+        loaded.configuration, makesNewDatabase: makesNewDatabase, log: log,
+        onMigration: { Self.announceMigration(log) }
+      ) { fault in
         log.error(
           "a write could not be made durable: ending here, so that nothing is acknowledged that is not on "
             + "disk; look at the disk, then start again: what was acknowledged before is there",
@@ -94,11 +94,28 @@ struct Program {
     }
   }
 
+  private static func announceMigration(_ log: Log) {
+    log.info("the database's schema is brought up to date; that takes a while where it is large")
+    ServiceNotifier().extendTimeout(milliseconds: Daemon.migrationMillisecondsMax)
+  }
+
   private static func report(_ error: DaemonError, _ log: Log) -> ExitCode {
     switch error {
-    case .alreadyRunning(let process):
-      log.error("another receiptd serves this database; stop it first", ["pid": String(process)])
+    case .held(let holder?):
+      log.error(
+        holder.purpose == .serving
+          ? "another receiptd serves this database; stop it first"
+          : "receiptctl db restore is replacing this database; start again when it has ended",
+        ["pid": String(holder.process)])
       return .tryAgain
+    case .held(nil):
+      log.error(
+        "another receiptd serves this database file under another name (a hard link, or a mount of the file "
+          + "alone); stop it first")
+      return .tryAgain
+    case .refused(let message):
+      log.error(message)
+      return .refused
     case .database(let message, let isBusy):
       log.error(message)
       return isBusy ? .tryAgain : .unavailable

@@ -137,7 +137,9 @@ import Testing
       #expect(check.code == 78, "\(check.output)")
       #expect(check.output.contains("apps.shop.purchasely.api_key: cannot read \(fifo) (Not a regular file)"))
       relay.signal(SIGHUP)
-      try waitUntil("the refusal is logged") { relay.log.contains("apps.shop.purchasely.api_key: cannot read") }
+      try waitUntil("the refusal is logged") {
+        relay.log.contains("apps.shop.purchasely.api_key: cannot read")
+      }
       let checkout = Checkout("after")
       try relay.post(checkout)
       try relay.take(checkout.completed)

@@ -49,6 +49,58 @@ struct RestoreTests {
     #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == 0o600)
   }
 
+  @Test("A restore through a symbolic link replaces what it leads to, and the link stays")
+  func throughLink() throws {
+    let (harness, backup, _) = try harness()
+    try FileManager.default.createSymbolicLink(
+      atPath: harness.folder + "/link.db", withDestinationPath: "receiptd.db")
+    try harness.configure { $0.replacing("'receiptd.db'", with: "'link.db'") }
+    let ran = harness.run("db", "restore", backup, "--yes")
+    #expect(ran.code == .done && ran.out.contains("FOLDER/receiptd.db is now FOLDER/backup.db"), "\(ran)")
+    #expect(try objects(harness.databasePath) == ["sub_1", "sub_2"])
+    #expect(
+      try FileManager.default.destinationOfSymbolicLink(atPath: harness.folder + "/link.db") == "receiptd.db")
+    #expect(!FileManager.default.fileExists(atPath: harness.folder + "/link.db.lock"))
+    #expect(harness.run("receipts", "list").code == .done)
+  }
+
+  @Test("A job that ran when the backup was made does not go on by itself after the restore (R3)")
+  func jobsPause() throws {
+    let harness = try OperatorHarness()
+    for number in 1...3 { try harness.fail(try harness.purchase("sub_\(number)")) }
+    var filter = ReceiptFilter()
+    filter.state = .failed
+    let request = JobRequest(source: .filter(filter, limit: nil), actor: "ann")
+    let jobs = try (0..<2).map { _ in try harness.writer.apply(StartJob(request), now: harness.clock.now) }
+    let running = harness.run("jobs", "show", jobs[0].id, "--json")
+    #expect(try running.objects.first?["state"] == "preparing")
+    // One is running with its receipts chosen, the other one still chooses.
+    _ = try harness.writer.apply(
+      ExtendJob(job: jobs[0].row, from: nil, to: nil, rows: [3, 2, 1], isLast: true), now: harness.clock.now)
+    let backup = harness.folder + "/backup.db"
+    try #require(harness.run("db", "backup", backup).code == .done)
+    let look = harness.run("db", "restore", backup, "--dry-run")
+    #expect(look.notes.contains("2 jobs were at work when it was made"))
+    let ran = harness.run("db", "restore", backup, "--yes")
+    #expect(ran.code == .done)
+    #expect(ran.out.contains("Job \(jobs[0].id) was running and is paused"), "\(ran)")
+    #expect(ran.out.contains("Job \(jobs[1].id) had not begun and is cancelled"))
+    func state(_ job: Job) throws -> JSONValue? {
+      try harness.run("jobs", "show", job.id, "--json").objects.first?["state"]
+    }
+    #expect(try state(jobs[0]) == "paused" && state(jobs[1]) == "cancelled")
+    #expect(try harness.reader().due(app: "ios", now: harness.clock.now, limit: 9).isEmpty)
+    // What it says works.
+    let advice = try #require(ran.out.firstMatch(of: /receiptctl (jobs resume job_\w+)/))
+    let words = advice.output.1.split(separator: " ").map(String.init)
+    #expect(harness.run(arguments: words).code == .done)
+    #expect(try state(jobs[0]) == "running")
+    let audit = try #require(try harness.run("audit", "list", "--json").objects.last)
+    #expect(
+      audit["action"] == "db restore"
+        && audit["details"]?["halted_jobs"] == .array(jobs.map { .string($0.id) }))
+  }
+
   @Test("What is no sound backup of ours changes nothing")
   func isNoBackup() throws {
     let (harness, backup, _) = try harness()

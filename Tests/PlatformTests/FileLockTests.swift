@@ -32,10 +32,10 @@ import Testing
   @Test("A lock that cannot be made says which call failed")
   func unusable() throws {
     let folder = try TestFolder()
-    #expect(throws: FileLock.Failure.system(SystemError(code: ENOENT, operation: "open"))) {
+    #expect(throws: LockFailure.system(SystemError(code: ENOENT, operation: "open"))) {
       try FileLock(path: folder.path + "/none/lock")
     }
-    #expect(throws: FileLock.Failure.system(SystemError(code: EISDIR, operation: "open"))) {
+    #expect(throws: LockFailure.system(SystemError(code: EISDIR, operation: "open"))) {
       try FileLock(path: folder.path)
     }
   }
@@ -49,9 +49,10 @@ import Testing
     let other = try ChildProcess(["python3", "-c", Self.script, path])
     let word = other.line()
     let holder = FileLock.holder(path: path)
-    let refusal = #expect(throws: FileLock.Failure.self) { try FileLock(path: path) }
+    let refusal = #expect(throws: LockFailure.self) { try FileLock(path: path) }
     other.finish()
-    #expect(word == "locked" && holder == other.identifier && refusal == .held(by: other.identifier))
+    let who = LockHolder(process: other.identifier, purpose: .serving)
+    #expect(word == "locked" && holder == who && refusal == .held(by: who))
     #expect(FileLock.holder(path: path) == nil)
     let lock = try FileLock(path: path)
     withExtendedLifetime(lock) {}
@@ -86,5 +87,89 @@ import Testing
     // stat(2) opens nothing, so the lock stays.
     #expect(unsafe stat(folder.path + "/lock", &status) == 0 && status.st_mode & 0o007 == 0)
     withExtendedLifetime(lock) {}
+  }
+
+  /// Locks as db restore does: a range of the file for the process.
+  private static let restoreScript = """
+    import fcntl, sys
+    file = open(sys.argv[1], "a+")
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 2, 1)
+    print("locked", flush=True)
+    sys.stdin.read()
+    """
+
+  @Test(
+    "Who asks learns what the holder is for, so that nobody wakes a restore",
+    .enabled(if: hasPython, "python3 is what takes the lock in another process"))
+  func purpose() throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/lock"
+    let other = try ChildProcess(["python3", "-c", Self.restoreScript, path])
+    defer { other.finish() }
+    #expect(other.line() == "locked")
+    let who = LockHolder(process: other.identifier, purpose: .replacing)
+    #expect(FileLock.holder(path: path) == who)
+    for purpose in LockPurpose.allCases {
+      #expect(throws: LockFailure.held(by: who)) { try FileLock(path: path, purpose: purpose) }
+    }
+  }
+
+  @Test("A lock on a file holds for each of its names, and for as long as it lives")
+  func everyName() throws {
+    let folder = try TestFolder()
+    let (path, hard, soft) = (folder.path + "/db", folder.path + "/hard", folder.path + "/soft")
+    do {
+      let lock = try InodeLock(path: path, creates: true)
+      #expect(unsafe link(path, hard) == 0 && symlink(path, soft) == 0)
+      for name in [path, hard, soft] {
+        // What would end a POSIX lock of this process.
+        _ = try FileReading.content(of: name, bytesMax: 10)
+        #expect(throws: LockFailure.held(by: nil)) { try InodeLock(path: name, creates: false) }
+      }
+      #expect(lock.file?.links == 2)
+      #expect(FileIdentity(path: soft)?.isSameFile(as: try #require(lock.file)) == true)
+      unsafe unlink(path)
+      unsafe unlink(hard)
+      #expect(lock.file?.links == 0 && FileIdentity(path: path) == nil)
+    }
+    let again = try InodeLock(path: path, creates: true)
+    withExtendedLifetime(again) {}
+    #expect(unsafe mkfifo(folder.path + "/fifo", 0o600) == 0)
+    #expect(throws: LockFailure.system(.notARegularFile)) {
+      try InodeLock(path: folder.path + "/fifo", creates: true)
+    }
+  }
+
+  @Test("Users of a file do not keep each other out, only whoever exchanges it")
+  func users() throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/lock"
+    let lock = try FileLock(path: path, purpose: .replacing)
+    do {
+      let users = [try FileUse(path: path), try FileUse(path: path)]
+      #expect(throws: LockFailure.held(by: nil)) { try lock.keepingUsersOut {} }
+      withExtendedLifetime(users) {}
+    }
+    try lock.keepingUsersOut {
+      #expect(throws: LockFailure.held(by: nil)) { try FileUse(path: path) }
+    }
+    let later = try FileUse(path: path)
+    withExtendedLifetime(later) {}
+  }
+
+  @Test("A path is followed to where the file is, or would be made")
+  func resolvedPaths() throws {
+    let folder = try TestFolder()
+    let base = try FilePath.resolved(folder.path)
+    #expect(unsafe mkdir(base + "/a", 0o700) == 0 && symlink("a", base + "/b") == 0)
+    #expect(try FilePath.resolved(base + "/b/../b/db") == base + "/a/db")
+    #expect(unsafe symlink("b/db", base + "/dangling") == 0)
+    #expect(try FilePath.resolved(base + "/dangling") == base + "/a/db")
+    #expect(unsafe symlink("loop", base + "/loop") == 0)
+    #expect(throws: SystemError(code: ELOOP, operation: "realpath")) { try FilePath.resolved(base + "/loop") }
+    #expect(throws: SystemError(code: ENOENT, operation: "realpath")) {
+      try FilePath.resolved(base + "/none/db")
+    }
+    #expect(try FilePath.resolved("/db") == "/db")
   }
 }

@@ -19,25 +19,21 @@ struct DatabaseRestore {
     let configuration = try session.configuration()
     let reason = try session.reason()
     let isTrial = session.command.flag("dry-run")
-    let lock = isTrial ? nil : try Self.takeLock(configuration.databasePath)
-    let restore = try DatabaseRestore(session, configuration.databasePath)
+    let lock = isTrial ? nil : try Self.lock(configuration.databasePath)
+    // Where a link leads is what is replaced, not the link.
+    let path = lock?.path ?? (try? FilePath.resolved(configuration.databasePath))
+    let restore = try DatabaseRestore(session, path ?? configuration.databasePath)
     try restore.describe()
-    if isTrial {
-      if session.isJSON { session.output.json(try restore.json(aside: nil)) }
+    guard let lock else {
+      if session.isJSON { session.output.json(try restore.json(aside: nil, restore.backup.activeJobs())) }
       session.output.note("Nothing was changed.")
       return .done
     }
-    try session.ask("Put it in the place of \(DisplayText.clean(configuration.databasePath))?")
-    let aside = try restore.exchange()
+    try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
+    let (aside, jobs) = try restore.exchange(lock, reason: reason)
+    // Until here: nobody opens the database before all of it is in its place.
     withExtendedLifetime(lock) {}
-    if restore.backup.isCurrent {
-      let entry = session.auditEntry(
-        subject: configuration.databasePath, reason: reason, details: ["backup": .string(restore.filePath)])
-      try session.writer(configuration).apply(WriteAudit(entry), now: session.moment)
-      FileWriting.takeOwner(of: FileWriting.folder(of: restore.path), for: restore.path + "-wal")
-      FileWriting.takeOwner(of: FileWriting.folder(of: restore.path), for: restore.path + "-shm")
-    }
-    try restore.report(aside)
+    try restore.report(aside, jobs)
     return .done
   }
 
@@ -76,30 +72,43 @@ struct DatabaseRestore {
     let schema =
       backup.isCurrent ? "" : ", schema version \(backup.version), which receiptd migrates at its start"
     session.output.note("\(DisplayText.clean(filePath)) is sound; \(event)\(schema).")
+    let jobs = try backup.activeJobs()
+    if !jobs.isEmpty {
+      session.output.note(
+        "\(jobs.count == 1 ? "1 job was" : "\(jobs.count) jobs were") at work when it was made; none "
+          + "goes on by "
+          + "itself after the restore.")
+    }
   }
 
   /// Nobody may serve the database meanwhile, nor begin to.
-  private static func takeLock(_ path: String) throws -> FileLock {
-    let lockPath = Daemon.lockPath(of: path)
-    do throws(FileLock.Failure) {
-      let lock = try FileLock(path: lockPath)
-      FileWriting.takeOwner(of: FileWriting.folder(of: path), for: lockPath)
-      return lock
+  private static func lock(_ path: String) throws -> DatabaseLock {
+    do throws(DatabaseRefusal) {
+      return try DatabaseLock.replace(path)
     } catch {
       switch error {
-      case .held(let process):
+      case .held(let holder?) where holder.purpose == .replacing:
+        throw OperatorFault(
+          .tryAgain,
+          "another receiptctl db restore (process \(holder.process)) replaces the database; nothing was "
+            + "changed"
+        )
+      case .held(let holder):
+        let who = holder.map { "process \($0.process)" } ?? "under another name of the file, a hard link"
         throw OperatorFault(
           .refused,
-          "receiptd (process \(process)) serves the database; stop it first, for instance: systemctl stop "
-            + "receiptd; nothing was changed")
+          "receiptd (\(who)) serves the database; stop it first, for instance: systemctl stop receiptd; "
+            + "nothing "
+            + "was changed")
+      case .refused(let message): throw OperatorFault(.refused, message)
       case .system(let error):
         throw OperatorFault(.refused, "cannot lock the database (\(error)); nothing was changed")
       }
     }
   }
 
-  /// - Returns: where the old database is now; nil when there was none.
-  private func exchange() throws -> String? {
+  /// - Returns: where the old database is now, nil when there was none; and the jobs that do not go on.
+  private func exchange(_ lock: DatabaseLock, reason: String?) throws -> (aside: String?, jobs: [HaltedJob]) {
     let new = path + ".restore"
     let aside = "\(path).before-restore-\(session.moment.unixMilliseconds / 1000)"
     let isThere = try isThere()
@@ -117,13 +126,15 @@ struct DatabaseRestore {
         throw OperatorFault(
           .badData, "the copy is damaged (\(DisplayText.clean(faults[0]))); nothing was changed")
       }
+      let jobs = try prepare(new, reason: reason)
       FileWriting.takeOwner(of: FileWriting.folder(of: path), for: new)
       try FileWriting.sync(new)
-      try replace(with: new, aside: aside, isThere: isThere)
+      try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
       try FileWriting.sync(FileWriting.folder(of: path))
-      return isThere ? aside : nil
+      return (isThere ? aside : nil, jobs)
     } catch {
-      FileWriting.remove(new)
+      for suffix in ["", "-wal", "-shm"] { FileWriting.remove(new + suffix) }
+      if case LockFailure.held = error { throw Self.isInUse }
       if let error = error as? SystemError {
         throw OperatorFault(
           .failed, "cannot put the backup in its place (\(error)); the database is the one that it was")
@@ -131,6 +142,35 @@ struct DatabaseRestore {
       throw error
     }
   }
+
+  /// Changes in the copy what must not be as it was: jobs do not go on, and the audit says what happened.
+  /// Before it takes the database's place, so that nobody ever sees it otherwise.
+  private func prepare(_ new: String, reason: String?) throws -> [HaltedJob] {
+    let jobs = try Database.haltJobs(path: new, now: session.moment)
+    if backup.isCurrent {
+      let entry = session.auditEntry(
+        subject: path, reason: reason,
+        details: ["backup": .string(filePath), "halted_jobs": .array(jobs.map { .string($0.id) })])
+      do throws(StoreError) {
+        let writer = try StoreWriter(path: new, role: .guest, rules: [:])
+        do throws(SQLiteError) {
+          try writer.apply(WriteAudit(entry), now: session.moment)
+        } catch {
+          throw .sqlite(error)
+        }
+      } catch {
+        throw OperatorFault(error, path: new)
+      }
+      // The copy alone is moved: nothing of it may be left in a log.
+      guard try Database.settle(path: new) else { throw Self.isInUse }
+    }
+    return jobs
+  }
+
+  private static let isInUse = OperatorFault(
+    .tryAgain,
+    "another program has the database open, such as receiptctl top; end it and try again; nothing was changed"
+  )
 
   /// Whether there is a database to be set aside. What cannot be looked at is not taken for nothing.
   private func isThere() throws -> Bool {
@@ -153,10 +193,7 @@ struct DatabaseRestore {
       // A damaged one does not let itself be settled; its log goes aside as it is.
       isSettled = error.kind != .busy
     }
-    guard isSettled else {
-      throw OperatorFault(
-        .tryAgain, "another program has the database open; end it and try again; nothing was changed")
-    }
+    guard isSettled else { throw Self.isInUse }
   }
 
   /// Gives the old database a second name, takes its log away, and the backup takes its place. Until the very
@@ -188,20 +225,22 @@ struct DatabaseRestore {
     }
   }
 
-  private func json(aside: String?) throws -> JSONValue {
+  private func json(aside: String?, _ jobs: [HaltedJob]) throws -> JSONValue {
     [
       "database": .string(path), "backup": .string(filePath), "set_aside": .optional(aside),
       "last_event_at": .time(try backup.lastEventAt()),
       "pending": .optional(backup.isCurrent ? try backup.countPending() : nil),
       "schema": .integer(Int64(backup.version)),
+      "jobs_paused": .array(jobs.filter(\.canGoOn).map { .string($0.id) }),
+      "jobs_cancelled": .array(jobs.filter { !$0.canGoOn }.map { .string($0.id) }),
     ]
   }
 
-  private func report(_ aside: String?) throws {
+  private func report(_ aside: String?, _ jobs: [HaltedJob]) throws {
     let last = try backup.lastEventAt()
     let pending = backup.isCurrent ? try backup.countPending() : nil
     if session.isJSON {
-      session.output.json(try json(aside: aside))
+      session.output.json(try json(aside: aside, jobs))
       return
     }
     let output = session.output
@@ -211,6 +250,14 @@ struct DatabaseRestore {
       output.line(
         "\(Counted.receipts(Int(pending))) \(pending == 1 ? "is" : "are") due in it; those delivered "
           + "since are sent again.")
+    }
+    for job in jobs {
+      output.line(
+        job.canGoOn
+          ? "Job \(job.id) was running and is paused: what it did after the backup is not in it, and "
+            + "would be done "
+            + "again. Look at it first, then: receiptctl jobs resume \(job.id)"
+          : "Job \(job.id) had not begun and is cancelled; start it again if it is still wanted.")
     }
     output.line("Start receiptd now.")
     if let last {

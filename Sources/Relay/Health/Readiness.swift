@@ -17,6 +17,9 @@ enum ReadinessReason: Sendable, Hashable {
   case writeStuck(seconds: Int64)
   /// The public listener has as many connections as it may have.
   case noFreeConnections(inUse: Int)
+  /// What is stored now would not be found by the next start.
+  case databaseMoved
+  case databaseDamaged
 
   /// The reason without its values: what programs compare.
   var name: String {
@@ -28,6 +31,8 @@ enum ReadinessReason: Sendable, Hashable {
     case .queueFull: "queue_full"
     case .writeStuck: "write_stuck"
     case .noFreeConnections: "no_free_connections"
+    case .databaseMoved: "database_moved"
+    case .databaseDamaged: "database_damaged"
     }
   }
 
@@ -41,6 +46,8 @@ enum ReadinessReason: Sendable, Hashable {
     case .queueFull: "the write queue is full"
     case .writeStuck(let seconds): "a write has been under way for \(seconds) s"
     case .noFreeConnections(let inUse): "no free connections: all \(inUse) are in use"
+    case .databaseMoved: "the database file was moved or removed"
+    case .databaseDamaged: "the database is damaged"
     }
   }
 
@@ -54,6 +61,10 @@ enum ReadinessReason: Sendable, Hashable {
     case .noFreeConnections:
       "Look at who connects: raise limits.connections, or limit clients in front of receiptd."
     case .queueFull, .writeStuck: "Look at the disk: writes are slower than what comes in."
+    case .databaseMoved:
+      "Put the file back: receiptd goes on at once. If it is gone, stop receiptd and restore a backup: "
+        + "receiptctl db restore FILE."
+    case .databaseDamaged: "receiptctl db check says what is lost, and what to do."
     }
   }
 }
@@ -103,7 +114,8 @@ extension Committer {
     var reasons: [ReadinessReason] = []
     if isDiskFull {
       reasons.append(.diskFull)
-    } else if let fault {
+    } else if let fault, fault.kind != .moved, fault.kind != .corrupt {
+      // Those two have reasons of their own, which know when they are over.
       reasons.append(.writeFailed(fault.kind))
     }
     if !hasRoom { reasons.append(.queueFull) }

@@ -16,12 +16,17 @@ final class Checkpointer: BackgroundCheckpoints {
   private let state = Monitor(State())
   private let path: String
   private let onSyncFailure: @Sendable (SQLiteError) -> Void
+  private let onDamage: @Sendable (SQLiteError) -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameter path: the database; opened for the first pass.
-  init(path: String, onSyncFailure: @escaping @Sendable (SQLiteError) -> Void) {
+  init(
+    path: String, onSyncFailure: @escaping @Sendable (SQLiteError) -> Void,
+    onDamage: @escaping @Sendable (SQLiteError) -> Void
+  ) {
     self.path = path
     self.onSyncFailure = onSyncFailure
+    self.onDamage = onDamage
   }
 
   func start() throws(SystemError) {
@@ -59,7 +64,8 @@ final class Checkpointer: BackgroundCheckpoints {
 
   private func pass(_ checkpoint: inout BackgroundCheckpoint?) -> Result<Int, SQLiteError> {
     do throws(SQLiteError) {
-      let opened = if let checkpoint { checkpoint } else { try BackgroundCheckpoint(path: path) }
+      let opened =
+        if let checkpoint { checkpoint } else { try BackgroundCheckpoint(path: path, onDamage: onDamage) }
       checkpoint = opened
       return .success(try opened.pass())
     } catch {

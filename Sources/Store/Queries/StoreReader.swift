@@ -16,10 +16,13 @@ public final class StoreReader {
   private let countsByState: Statement
   private let oldestPending: Statement
 
-  /// - Parameter role: `reader` beside a running daemon; `guest` where the log may have to be recovered
-  ///   first.
-  public init(path: String, role: DatabaseRole = .reader) throws(StoreError) {
-    connection = try Database.open(path: path, role: role)
+  /// - Parameters:
+  ///   - role: `reader` beside a running daemon; `guest` where the log may have to be recovered first.
+  ///   - onDamage: called whenever SQLite meets damage.
+  public init(
+    path: String, role: DatabaseRole = .reader, onDamage: (@Sendable (SQLiteError) -> Void)? = nil
+  ) throws(StoreError) {
+    connection = try Database.open(path: path, role: role, onDamage: onDamage)
     do throws(SQLiteError) {
       // Answered from the index alone: it is asked for rows that are being sent already, too.
       dueRows = try connection.prepare(

@@ -52,6 +52,8 @@ final class Relay {
   var configuration: JSONValue
   /// The words of a program that becomes receiptd, put before it; none to start it as it is.
   var launcher: [String] = []
+  /// Further arguments of receiptd's starts.
+  var arguments: [String] = []
   private(set) var process: ChildProcess?
   private(set) var outside = Outside(api: Endpoint(port: 0))
   private(set) var admin = Endpoint(port: 0)
@@ -97,7 +99,7 @@ final class Relay {
   @discardableResult func launch(environment: [String: String] = [:]) throws -> ChildProcess {
     try writeConfiguration()
     logStart = TextFile.size(logPath)
-    let words = launcher + [Program.receiptd, "--config", configurationPath]
+    let words = launcher + [Program.receiptd, "--config", configurationPath] + self.arguments
     let process = try ChildProcess(words, environment: environment, output: logPath)
     self.process = process
     return process

@@ -138,6 +138,16 @@ struct RunbookScene {
     return scene
   }
 
+  private static var moved: RunbookScene {
+    var scene = usual
+    scene.before[0] = { relay, _ in
+      let away = relay.directory.file("backups") + "/receiptd.db.away"
+      try #require(unsafe rename(relay.databasePath, away) == 0)
+      try #require(try relay.admin.request("GET", "/readyz").status == 503)
+    }
+    return scene
+  }
+
   static func of(_ title: String) -> RunbookScene? {
     switch title {
     case "Receipts fail with 422": refused
@@ -146,6 +156,7 @@ struct RunbookScene {
     case "A flood of unmatched events": unmatched
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "Restore from a backup": restored
+    case "The database file is gone": moved
     default: usual
     }
   }

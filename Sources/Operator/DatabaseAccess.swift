@@ -1,0 +1,73 @@
+// How receiptctl comes to the database without meeting a restore: a file that is exchanged while somebody has
+// it open would take what they write with it, and its last connection would delete the log of the new one
+// (https://www.sqlite.org/howtocorrupt.html, section 2.4). Any thread.
+
+internal import Platform
+internal import Relay
+internal import Terminal
+
+/// What one command holds of the database. It must outlive the command's connections.
+final class DatabaseAccess: Sendable {
+  private let use = Monitor<FileUse?>(nil)
+
+  /// Says that this program has the database open, from now on.
+  /// - Parameter writes: whether it is to be changed; not while somebody replaces it.
+  /// - Returns: the path to open, without symbolic links.
+  func open(_ databasePath: String, writes: Bool) throws(OperatorFault) -> String {
+    // What is not there, or may not be opened, is said by who opens it.
+    guard let path = try? FilePath.resolved(databasePath), let file = FileIdentity(path: path),
+      FileWriting.accessFault(path) == nil
+    else { return databasePath }
+    let lockPath = DatabaseLock.lockPath(of: path)
+    let holder = FileLock.holder(path: lockPath)
+    if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder.process) }
+    if file.links > 1, holder == nil { try checkOtherNames(path) }
+    guard use.withLock({ $0 == nil }) else { return path }
+    let isNew = FileIdentity(path: lockPath) == nil
+    do throws(LockFailure) {
+      let acquired = try FileUse(path: lockPath)
+      use.withLock { $0 = acquired }
+    } catch {
+      switch error {
+      case .held: throw Self.isReplaced(by: holder?.process)
+      case .system(let error):
+        throw OperatorFault(
+          .refused,
+          "cannot open \(DisplayText.clean(lockPath)) (\(error.reason)); run receiptctl as the user "
+            + "that receiptd "
+            + "runs as, for instance: sudo -u receiptd receiptctl …")
+      }
+    }
+    if isNew { FileWriting.takeOwner(of: FileWriting.folder(of: lockPath), for: lockPath) }
+    return path
+  }
+
+  private static func isReplaced(by process: Int32?) -> OperatorFault {
+    let who = process.map { " (process \($0))" } ?? ""
+    return OperatorFault(
+      .tryAgain,
+      "receiptctl db restore\(who) is replacing the database; nothing was changed, try again when it "
+        + "has ended"
+    )
+  }
+
+  /// SQLite's log is named after the name that the database was opened by; with two names there are two logs,
+  /// and each of them destroys what the other one says.
+  private func checkOtherNames(_ path: String) throws(OperatorFault) {
+    // Before SQLite has it open here: see `InodeLock`.
+    guard use.withLock({ $0 == nil }) else { return }
+    do throws(LockFailure) {
+      let lock = try InodeLock(path: path, creates: false)
+      withExtendedLifetime(lock) {}
+    } catch .held {
+      throw OperatorFault(
+        .tryAgain,
+        "receiptd serves \(DisplayText.clean(path)) under another name (a hard link); put that one into the "
+          + "configuration, and remove this one. All of them: find / -xdev -samefile "
+          + "\(DisplayText.clean(path))"
+      )
+    } catch {
+      // Then SQLite will say why.
+    }
+  }
+}

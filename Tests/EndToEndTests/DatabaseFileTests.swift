@@ -1,0 +1,219 @@
+// The database as a file that has names, can be moved away, and is replaced by a restore.
+
+import Domain
+import FoundationEssentials
+import Glibc
+import HTTPServer
+import JSON
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@Suite("The database file", .withDaemonLog) struct DatabaseFileTests {
+  /// Runs a second receiptd with the relay's configuration and another path of the database.
+  private func second(
+    _ relay: Relay, database: String, _ arguments: [String] = []
+  ) throws -> (code: Int32, output: String) {
+    let text = relay.configuration.merging(["database": .string(database)]).prettyText
+    try relay.directory.write(text, to: "second.json5")
+    let output = relay.directory.file("second.log")
+    let words = [Program.receiptd, "--config", relay.directory.file("second.json5")] + arguments
+    return (try ChildProcess(words, output: output).end(), TextFile.read(output))
+  }
+
+  private func receiptctl(_ relay: Relay, _ words: String...) throws -> ShellRun {
+    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
+  }
+
+  private func exists(_ path: String) -> Bool { FileIdentity(path: path) != nil }
+
+  @Test("A second daemon is refused also when it comes by a symbolic or a hard link (R3)")
+  func twoNames() throws {
+    try withRelay { relay, _ in
+      let id = try #require(relay.process?.id)
+      let (soft, hard) = (relay.directory.file("soft.db"), relay.directory.file("hard.db"))
+      try #require(unsafe symlink("receiptd.db", soft) == 0 && link(relay.databasePath, hard) == 0)
+      let bySoft = try second(relay, database: soft)
+      #expect(bySoft.code == 75 && bySoft.output.contains("pid=\(id)"), "\(bySoft.output)")
+      let byHard = try second(relay, database: hard)
+      #expect(byHard.code == 75 && byHard.output.contains("another name"), "\(byHard.output)")
+      #expect(!exists(hard + "-wal") && !exists(soft + "-wal") && !exists(soft + ".lock"))
+      // receiptctl must not write a second log either.
+      try relay.directory.write(
+        relay.configuration.merging(["database": .string(hard)]).prettyText, to: "other.json5")
+      let write = try ShellRun([Program.receiptctl, "--config", relay.directory.file("other.json5"), "stats"])
+      #expect(write.code == 75 && write.output.contains("under another name"), "\(write.output)")
+      unsafe unlink(hard)
+      try relay.passTime()
+    }
+  }
+
+  @Test("A daemon whose database is a link keeps everything beside the file, and receiptctl wakes it there")
+  func linkedDatabase() throws {
+    let destination = try Destination()
+    defer { destination.stop() }
+    let relay = try Relay(destination)
+    let data = relay.directory.file("data")
+    try #require(unsafe mkdir(data, 0o700) == 0 && symlink("data/real.db", relay.databasePath) == 0)
+    try Relay.$logPath.withValue(relay.logPath) {
+      try relay.start()
+      for suffix in ["", "-wal", ".lock"] { #expect(exists(data + "/real.db" + suffix), "\(suffix)") }
+      for suffix in ["-wal", ".lock", ".reserve"] { #expect(!exists(relay.databasePath + suffix)) }
+      try relay.passTime()
+      // Its own look comes after five seconds only.
+      destination.answer(.status(422))
+      let checkout = Checkout("woken")
+      try relay.take(checkout.completed)
+      let receipt = try relay.reaches(.failed, checkout.subscription)
+      let replay = try receiptctl(relay, "receipts", "replay", receipt.id, "--yes")
+      #expect(replay.code == 0, "\(replay.output)")
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(try relay.stop() == 0)
+    }
+  }
+
+  @Test("While the database file is elsewhere nothing is acknowledged, and all goes on when it is back (R1)")
+  func movedDatabase() throws {
+    try withRelay { relay, _ in
+      let away = relay.directory.file("away.db")
+      try relay.passTime()
+      for (from, to) in [(relay.databasePath, away), (relay.databasePath + "-wal", away + "-wal")] {
+        try #require(unsafe rename(from, to) == 0)
+        let checkout = Checkout("lost-\(TextFile.size(to))")
+        let (event, context) = (
+          try relay.outside.send(checkout.completed), try relay.outside.postContext("u", checkout.context)
+        )
+        #expect(event.status == 503 && event.header("Retry-After") != nil, "\(event.text)")
+        #expect(context.status == 503, "\(context.text)")
+        let ready = try relay.admin.request("GET", "/readyz")
+        #expect(ready.status == 503 && ready.text.contains("the database file was moved or removed"))
+        #expect(relay.log.contains("nothing is stored until it is back"))
+        try #require(unsafe rename(to, from) == 0)
+        #expect(try relay.admin.request("GET", "/readyz").status == 200)
+        #expect(try relay.receipt(of: checkout.subscription) == nil)
+        try relay.take(checkout.completed)
+        try relay.reaches(.delivered, checkout.subscription)
+      }
+      #expect(try relay.stop() == 0)
+    }
+  }
+
+  @Test("A removed database is noticed by an idle daemon, and another file in its place is not taken for it")
+  func removedDatabase() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      let copy = relay.directory.file("copy.db")
+      #expect(try receiptctl(relay, "db", "backup", copy).code == 0)
+      unsafe unlink(relay.databasePath)
+      try waitUntil("the log says so although nobody asks") {
+        relay.log.contains("the database file was moved or removed")
+      }
+      try #require(unsafe rename(copy, relay.databasePath) == 0)
+      #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
+      #expect(try relay.admin.request("GET", "/readyz").status == 503)
+    }
+  }
+
+  @Test("A start that finds files of a database but no database refuses, unless it is told to begin anew")
+  func lostDatabase() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      let away = relay.directory.file("away.db")
+      try #require(unsafe rename(relay.databasePath, away) == 0)
+      let refused = try relay.runAgain()
+      #expect(refused.code == 77, "\(refused.output)")
+      for part in ["no database at \(relay.databasePath)", "receiptd.db-wal", "db restore", "--new-database"]
+      {
+        #expect(refused.output.contains(part), "\(part) in \(refused.output)")
+      }
+      #expect(!exists(relay.databasePath))
+      // The first remedy: put it back.
+      try #require(unsafe rename(away, relay.databasePath) == 0)
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+      #expect(try relay.stop() == 0)
+      let existing = try relay.runAgain(["--new-database"])
+      #expect(existing.code == 77 && existing.output.contains("there is a database at"), "\(existing.output)")
+      // The lock and the reserve alone are enough: a clean stop takes the log away.
+      try #require(unsafe rename(relay.databasePath, away) == 0)
+      #expect(try relay.runAgain().code == 77)
+      #expect(try second(relay, database: relay.directory.file("first.db"), ["--check"]).code == 0)
+      relay.arguments = ["--new-database"]
+      try relay.start()
+      #expect(try relay.receipts().isEmpty)
+      try relay.passTime()
+      #expect(try relay.stop() == 0)
+      relay.arguments = []
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+    }
+  }
+
+  @Test("What is left of a lost database's log is kept beside the new one")
+  func keptLog() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      let bytes = TextFile.size(relay.databasePath + "-wal")
+      try #require(unsafe bytes > 0 && unlink(relay.databasePath) == 0)
+      relay.arguments = ["--new-database"]
+      try relay.start()
+      #expect(try relay.receipts().isEmpty)
+      let names = try FileManager.default.contentsOfDirectory(atPath: relay.directory.path)
+      let kept = try #require(names.first { $0.contains("before-new-database") && $0.hasSuffix("-wal") })
+      #expect(TextFile.size(relay.directory.file(kept)) == bytes)
+    }
+  }
+
+  @Test(
+    "A restore that waits at its question survives other commands and SIGUSR1, and nobody writes meanwhile")
+  func restoreIsNotWoken() throws {
+    try withRelay { relay, destination in
+      destination.answer(.status(422))
+      let checkout = Checkout("jdo-1")
+      try relay.take(checkout.completed)
+      let receipt = try relay.reaches(.failed, checkout.subscription)
+      let backup = relay.directory.file("backup.db")
+      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.stop() == 0)
+      let restore = try PseudoTerminal(
+        [Program.receiptctl, "--config", relay.configurationPath, "db", "restore", backup])
+      #expect(restore.shows("Put it in the place of"))
+      let replay = try receiptctl(relay, "receipts", "replay", receipt.id, "--yes")
+      #expect(replay.code == 75, "\(replay.output)")
+      #expect(replay.output.contains("db restore (process \(restore.id)) is replacing the database"))
+      let start = try relay.runAgain()
+      #expect(start.code == 75 && start.output.contains("db restore"), "\(start.output)")
+      // Reading goes on, and wakes nobody.
+      #expect(try receiptctl(relay, "stats").code == 0)
+      restore.send(SIGUSR1)
+      restore.type("y\n")
+      #expect(restore.end() == 0, "\(restore.text)")
+      #expect(try receiptctl(relay, "receipts", "replay", receipt.id, "--yes").code == 0)
+      try relay.start()
+      try relay.reaches(.delivered, checkout.subscription)
+    }
+  }
+
+  @Test("A restore waits for nobody: while another receiptctl has the database open it is refused")
+  func restoreBesideAReader() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      let backup = relay.directory.file("backup.db")
+      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.stop() == 0)
+      let screen = try PseudoTerminal([Program.receiptctl, "--config", relay.configurationPath, "top"])
+      #expect(screen.shows("DELIVERED"))
+      let refused = try receiptctl(relay, "db", "restore", backup, "--yes")
+      #expect(refused.code == 75 && refused.output.contains("another program has the database open"))
+      #expect(!exists(relay.databasePath + ".restore"))
+      screen.type("q")
+      #expect(screen.end() == 0)
+      #expect(try receiptctl(relay, "db", "restore", backup, "--yes").code == 0)
+      try relay.start()
+      try relay.passTime()
+    }
+  }
+}
