@@ -3,7 +3,9 @@
 /// An address, or all those that begin with the same bits.
 public struct AddressPrefix: Sendable, Equatable, CustomStringConvertible {
   private let address: IPAddress
-  private let bits: Int
+  /// How many leading bits an address must share with it.
+  public let bits: Int
+  public var isIPv6: Bool { address.isIPv6 }
   /// As it was written.
   public let description: String
 

@@ -8,7 +8,7 @@ import Platform
 
 enum ConfigurationSamples {
   static let environment = Environment([
-    "CLIENT_KEY": "client-key", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two",
+    "CLIENT_KEY": "client-key-of-the-shop", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two",
     "API_KEY": "ply-key",
     "EMPTY": "", "PADDED": "whsec_one ", "TWIN": "whsec_one",
   ])
@@ -20,7 +20,7 @@ enum ConfigurationSamples {
     apps: String = ""
   ) -> String {
     """
-    { database: "receiptd.db", \(root)
+    { database: "/etc/receiptd/receiptd.db", \(root)
       apps: {
         shop: {
           \(client)

@@ -15,7 +15,7 @@ import Testing
       databasePath: "/etc/receiptd/receiptd.db",
       apps: [
         AppConfiguration(
-          slug: "shop", client: .keys([Secret("client-key", source: .environment("CLIENT_KEY"))]),
+          slug: "shop", client: .keys([Secret("client-key-of-the-shop", source: .environment("CLIENT_KEY"))]),
           stripe: .init(webhookSecrets: [secret]),
           purchasely: .init(apiKey: Secret("ply-key", source: .environment("API_KEY"))))
       ])

@@ -7,7 +7,8 @@ internal import JSONWebToken
 internal import Platform
 
 extension Configuration {
-  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`.
+  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`, a URL has no
+  /// userinfo and no values in its query.
   public var redacted: JSONValue {
     var listen: JSONValue = [
       "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
@@ -140,7 +141,7 @@ extension AppConfiguration.Tokens {
     ]
     switch keys {
     case .given(let keys): return value.adding("keys", .string(keys.description))
-    case .fetched(let url): return value.adding("jwks", .string(url))
+    case .fetched(let url): return value.adding("jwks", .string(RedactedURL.text(url)))
     }
   }
 }
@@ -152,7 +153,7 @@ extension AppConfiguration.Stripe {
       "livemode": .string(livemode.rawValue),
     ]
     if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }
-    return value.adding("api_base", .string(apiBase))
+    return value.adding("api_base", .string(RedactedURL.text(apiBase)))
       .adding("backfill", .string(backfill.rawValue))
       .adding("backfill_after", .duration(backfillAfterMilliseconds))
       .adding("user_keys", .array(userKeys.map(JSONValue.string)))
@@ -162,7 +163,7 @@ extension AppConfiguration.Stripe {
 
 extension AppConfiguration.Purchasely {
   fileprivate var redacted: JSONValue {
-    let value: JSONValue = ["url": .string(url), "api_key": .string(apiKey.description)]
+    let value: JSONValue = ["url": .string(RedactedURL.text(url)), "api_key": .string(apiKey.description)]
     return clientSecret.map { value.adding("client_secret", .string($0.description)) } ?? value
   }
 }

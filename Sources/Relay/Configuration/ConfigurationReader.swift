@@ -20,6 +20,12 @@ struct ConfigurationReader {
     let admin = admin(root.object("admin"))
     reportSharedPort(listen, admin)
     let databasePath = databasePath(root)
+    if databasePath != nil, root.value("database")?.stringValue?.hasPrefix("/") == false {
+      collector.warning(
+        "database",
+        "is relative to the folder of this file and moves with it; write the whole path, such as "
+          + "\"/var/lib/receiptd/receiptd.db\"")
+    }
     var configuration = Configuration(
       listen: listen, admin: admin, databasePath: databasePath ?? "", log: log(root.object("log")),
       limits: limits(root.object("limits")), retention: retention(root.object("retention")), apps: [])
@@ -31,7 +37,7 @@ struct ConfigurationReader {
       collector.fault(fault.path, fault.message)
     }
     root.reportUnknownKeys()
-    warnOfShortRetention(configuration)
+    warnOfWeakValues(configuration)
     return configuration
   }
 
@@ -168,25 +174,5 @@ struct ConfigurationReader {
       eventsMilliseconds: read("events", defaults.eventsMilliseconds),
       attemptsMilliseconds: read("attempts", defaults.attemptsMilliseconds),
       receiptsMilliseconds: read("receipts", defaults.receiptsMilliseconds))
-  }
-
-  static let repeatMilliseconds: Int64 = 30 * 86_400_000
-
-  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
-  /// purchase.
-  private func warnOfShortRetention(_ configuration: Configuration) {
-    for app in configuration.apps
-    where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {
-      collector.warning(
-        "retention.contexts",
-        "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
-    }
-    // Stripe sends events of 30 days again (https://docs.stripe.com/webhooks).
-    if configuration.retention.receiptsMilliseconds < Self.repeatMilliseconds {
-      collector.warning(
-        "retention.receipts",
-        "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "
-          + "kept until then, so that none makes a second receipt")
-    }
   }
 }

@@ -4,14 +4,15 @@ internal import AppLinks
 internal import JSON
 
 extension AppConfiguration.Links {
-  /// The keys of the file; none of them is a secret.
+  /// The keys of the file; what a URL has in its query is left out (`RedactedURL`).
   var redacted: JSONValue {
     var value: JSONValue = ["origin": .string(origin.text)]
     if let ios { value = value.adding("ios", ios.redacted) }
     if let android { value = value.adding("android", ["packages": .array(android.packages.map(\.redacted))]) }
     let pages = checkout.sorted { $0.key < $1.key }
     value = value.adding(
-      "checkout", .object(pages.map { JSONValue.Member(name: $0.key, value: .string($0.value.url)) }))
+      "checkout",
+      .object(pages.map { JSONValue.Member(name: $0.key, value: .string(RedactedURL.text($0.value.url))) }))
     if let returnPage { value = value.adding("return", returnPage.redacted) }
     if let swedbank { value = value.adding("swedbank", swedbank.redacted) }
     return value
@@ -39,8 +40,8 @@ extension AppConfiguration.Links.Android.Package {
 extension AppConfiguration.Links.ReturnPage {
   fileprivate var redacted: JSONValue {
     var value: JSONValue = ["name": .string(name)]
-    if let iosStore { value = value.adding("ios_store", .string(iosStore)) }
-    if let androidStore { value = value.adding("android_store", .string(androidStore)) }
+    if let iosStore { value = value.adding("ios_store", .string(RedactedURL.text(iosStore))) }
+    if let androidStore { value = value.adding("android_store", .string(RedactedURL.text(androidStore))) }
     return value
   }
 }
@@ -50,7 +51,7 @@ extension AppConfiguration.Links.Swedbank {
     var value: JSONValue = [:]
     if let schemes { value = value.adding("schemes", .array(schemes.map { .string($0.text) })) }
     if let packages { value = value.adding("packages", .array(packages.map { .string($0.text) })) }
-    return value.adding("trampoline", .string(trampoline))
+    return value.adding("trampoline", .string(RedactedURL.text(trampoline)))
       .adding("redirect", .integer(Int64(redirect.rawValue)))
   }
 }

@@ -1,0 +1,72 @@
+// What is valid but hardly meant: each warning names the key and what to write instead. As
+// ConfigurationReader: one thread.
+
+internal import Domain
+internal import JSON
+internal import Platform
+
+extension ConfigurationReader {
+  /// A shorter key can be guessed by whoever reaches the public listener.
+  private static let clientKeyBytesMin = 16
+  /// For how long Stripe can send an event again.
+  private static let repeatMilliseconds: Int64 = 30 * 86_400_000
+
+  func warnOfWeakValues(_ configuration: Configuration) {
+    warnOfShortRetention(configuration)
+    for (index, prefix) in configuration.listen.proxies.enumerated() where Self.isAbsurdlyWide(prefix) {
+      collector.warning(
+        "listen.proxies[\(index)]",
+        "believes the X-Forwarded-For of nearly everyone, so a client can choose the address that limits count "
+          + "it by; write the address of your proxy, or its network")
+    }
+    for entry in configuration.secrets {
+      // One that cannot be read has been reported, where that matters.
+      guard let value = try? entry.secret.reveal() else { continue }
+      if entry.path.contains(".client.keys["), value.utf8.count < Self.clientKeyBytesMin {
+        collector.warning(
+          entry.path,
+          "has \(value.utf8.count) \(value.utf8.count == 1 ? "byte" : "bytes") and can be guessed; use "
+            + "\(Self.clientKeyBytesMin) or more, such as from: openssl rand -hex 24")
+      }
+      if entry.path.contains(".stripe.webhook_secrets[") { judgeWebhookSecret(value, path: entry.path) }
+    }
+  }
+
+  /// Stripe's signing secrets begin with `whsec_`, its API keys with `sk_`, `rk_` and `pk_`
+  /// (docs.stripe.com/keys, docs.stripe.com/webhooks).
+  private func judgeWebhookSecret(_ value: String, path: String) {
+    if value.hasPrefix("whsec_") { return }
+    let advice = "write the signing secret (whsec_…) of the endpoint in Stripe's dashboard"
+    if ["sk_", "rk_", "pk_"].contains(where: value.hasPrefix) {
+      collector.fault(path, "is an API key, with which no webhook is signed; \(advice)")
+    } else {
+      collector.warning(path, "does not begin with whsec_, so no webhook of Stripe will match it; \(advice)")
+    }
+  }
+
+  /// No operator of a proxy has so much: more than a /8 of IPv4 or a /16 of IPv6, but for the private range
+  /// fc00::/7.
+  private static func isAbsurdlyWide(_ prefix: AddressPrefix) -> Bool {
+    guard prefix.isIPv6 else { return prefix.bits < 8 }
+    let text = prefix.description.lowercased()
+    return prefix.bits < 16 && !(prefix.bits >= 7 && (text.hasPrefix("fc") || text.hasPrefix("fd")))
+  }
+
+  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
+  /// purchase.
+  private func warnOfShortRetention(_ configuration: Configuration) {
+    for app in configuration.apps
+    where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {
+      collector.warning(
+        "retention.contexts",
+        "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
+    }
+    // Stripe sends events of 30 days again (https://docs.stripe.com/webhooks).
+    if configuration.retention.receiptsMilliseconds < Self.repeatMilliseconds {
+      collector.warning(
+        "retention.receipts",
+        "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "
+          + "kept until then, so that none makes a second receipt")
+    }
+  }
+}

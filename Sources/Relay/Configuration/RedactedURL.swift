@@ -1,0 +1,31 @@
+// A URL as people may see it: tokens are often put before the host or into the query (R7). Pure; any thread.
+
+/// Redaction of URLs.
+public enum RedactedURL {
+  private static let mark: Substring = "***"
+
+  /// The URL without userinfo, values of the query, and fragment (RFC 3986 §3); names in the query stay.
+  public static func text(_ url: String) -> String {
+    var rest = url[...]
+    var shown = ""
+    if let hash = rest.firstIndex(of: "#") { rest = rest[..<hash] }
+    let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] }
+    if let mark = rest.firstIndex(of: "?") { rest = rest[..<mark] }
+    if let scheme = rest.firstRange(of: "://") {
+      shown = String(rest[..<scheme.upperBound])
+      rest = rest[scheme.upperBound...]
+      let authority = rest.prefix { $0 != "/" }
+      if let at = authority.lastIndex(of: "@") {
+        shown += "\(mark)@"
+        rest = rest[rest.index(after: at)...]
+      }
+    }
+    shown += rest
+    guard let query else { return shown }
+    let members = query.split(separator: "&", omittingEmptySubsequences: false).map { member in
+      guard let equals = member.firstIndex(of: "=") else { return member.isEmpty ? "" : mark }
+      return member[...equals] + mark
+    }
+    return "\(shown)?\(members.joined(separator: "&"))"
+  }
+}
