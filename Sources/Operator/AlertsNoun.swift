@@ -14,9 +14,13 @@ enum AlertsNoun {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["alerts", "list"], summary: "List the troubles that were told and are not over",
-        discussion: "What receiptd told, and to which entry of alerts in the configuration.",
-        examples: [ExampleSpec("receiptctl alerts list", "What is wrong, as far as anybody was told")]),
+        ["alerts", "list"], summary: "List what is wrong now: alerts still firing, and the relay's health",
+        discussion: """
+          First the relay's own health, as in stats. Then what receiptd reported, and to which entry of \
+          alerts in the configuration. Where no alerts are configured: what would fire with the default \
+          conditions.
+          """,
+        examples: [ExampleSpec("receiptctl alerts list", "What is wrong")]),
       run: list),
     Verb(
       spec: CommandSpec(
@@ -35,7 +39,11 @@ enum AlertsNoun {
       // An address that this person may not see is shown by its digest.
       if let url = try? alert.to.reveal() { labels[AlertNotice.digest(of: url)] = "alerts[\(index)]" }
     }
-    let told = try session.reader(configuration).alerts().filter(\.isFiring)
+    let reader = try session.reader(configuration)
+    let health = try ServiceHealth(reader, configuration, session)
+    health.show(session)
+    if configuration.alerts.isEmpty { return try preview(reader, configuration, health, session) }
+    let told = try reader.alerts().filter(\.isFiring)
     if session.isJSON {
       for record in told {
         session.output.json([
@@ -48,7 +56,7 @@ enum AlertsNoun {
     }
     var table = Table(
       [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST TOLD"), .init("TO")],
-      emptyMessage: "Nothing is told to be wrong.")
+      emptyMessage: "No alert is firing.")
     for record in told {
       table.add([
         Table.Cell(record.key.condition), Table.Cell(record.key.app ?? "-"),
@@ -57,6 +65,41 @@ enum AlertsNoun {
       ])
     }
     session.output.table(table)
+    return .done
+  }
+
+  /// Nobody is notified: what would fire with the default conditions.
+  private static func preview(
+    _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
+  ) throws -> ExitCode {
+    let troubles = try AlertPreview.troubles(
+      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
+    if session.isJSON {
+      for trouble in troubles {
+        session.output.json([
+          "alert": .string(trouble.alert), "app": .optional(trouble.app), "since": .time(trouble.since),
+          "told_at": .null, "to": .null, "summary": .string(trouble.summary),
+          "what_to_do": .string(trouble.advice),
+        ])
+      }
+      return .done
+    }
+    session.output.note(
+      "No alerts are configured, so nobody is notified (docs/alerts.md). With the default conditions, "
+        + "\(AlertPreview.conditions.joined(separator: ", ")), this would fire:")
+    var table = Table(
+      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
+      emptyMessage: "Nothing would fire.")
+    for trouble in troubles {
+      table.add([
+        Table.Cell(trouble.alert), Table.Cell(trouble.app ?? "-"),
+        Table.Cell(session.relative(trouble.since)), Table.Cell(trouble.summary),
+      ])
+    }
+    session.output.table(table)
+    for trouble in troubles {
+      session.output.line(DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.advice)"))
+    }
     return .done
   }
 

@@ -27,6 +27,8 @@ public final class App: Sendable {
   let links: AppConfiguration.Links?
   /// How a new key of the destination takes effect.
   let apiKeyRefresh: SecretRefresh
+  /// How a new secret of the processor's webhooks does.
+  let webhookRefresh: SecretRefresh
 
   /// - Throws: `Fault` when a secret could not be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -47,6 +49,7 @@ public final class App: Sendable {
     destination = try Self.destination(of: configuration)
     links = configuration.links
     apiKeyRefresh = configuration.purchasely.apiKey.refresh
+    webhookRefresh = AlertApp(configuration).webhookSecrets
     join = configuration.join
     delivery = configuration.delivery
   }

@@ -16,7 +16,7 @@ extension Daemon {
 
   /// With a connection and transfers of its own.
   static func alerter(
-    _ plan: AlertPlan, _ core: RelayCore, _ databasePath: String, _ log: Log,
+    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ databasePath: String, _ log: Log,
     _ clock: any Clock
   ) throws(DaemonError) -> Alerter {
     let carrier: TransferPool
@@ -28,7 +28,8 @@ extension Daemon {
     let sources = AlertSources(
       metrics: core.metrics, committer: core.committer,
       freeBytes: { DiskSpace.availableBytes(at: databasePath) },
-      unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) })
+      unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
+      health: health)
     return Alerter(
       plan, sources: sources, reader: try RelayCore.reader(databasePath, core.health),
       surroundings: Surroundings(

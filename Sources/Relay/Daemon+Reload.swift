@@ -26,6 +26,7 @@ extension Daemon {
       report = ledger.refused(ConfigurationFaults(faults: [fault]), began: began, now: now)
     }
     write(report)
+    alerter.lookAtHealth()
     let stored = ServiceReport(name: .reload, at: report.at, content: report.stored)
     let log = log
     let isQueued = core.committer.submit(SaveServiceReport(stored), from: .inside) { result in

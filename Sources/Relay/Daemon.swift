@@ -45,7 +45,7 @@ public final class Daemon: Sendable {
   let clock: any Clock
   private let publicServer: Server
   private let adminServer: Server
-  private let alerter: Alerter
+  let alerter: Alerter
 
   /// Starts everything. When it returns, the listeners are open.
   /// - Parameters:
@@ -83,15 +83,20 @@ public final class Daemon: Sendable {
       try core.start()
       let services = ListenerServices(metrics: core.metrics, log: log, clock: clock)
       core.readiness.raise(.starting)
+      let health = HealthMonitor(
+        readiness: core.readiness, ledger: ledger, metrics: core.metrics,
+        startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
+        freeBytes: { [path = configuration.databasePath] in DiskSpace.availableBytes(at: path) })
       adminServer = try Self.server(
-        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services), log)
+        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, health), log
+      )
       var publicServices = services
       publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
       let listener = PublicListener(
         services: publicServices, limits: configuration.limits, apps: core.apps, committer: core.committer,
         checkouts: core.board, keyFetcher: core.keyFetcher)
       do throws(DaemonError) {
-        alerter = try Self.alerter(plan, core, configuration.databasePath, log, clock)
+        alerter = try Self.alerter(plan, core, health, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
         core.use(publicServer.load)
         do throws(SystemError) {
@@ -113,6 +118,7 @@ public final class Daemon: Sendable {
     adminPort = adminServer.port
     adminPlace = configuration.admin.socketPath ?? String(adminPort)
     core.readiness.clear(.starting)
+    alerter.lookAtHealth()
   }
 
   /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
@@ -163,7 +169,8 @@ public final class Daemon: Sendable {
   }
 
   private static func adminListener(
-    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
+    _ health: HealthMonitor
   ) throws(DaemonError) -> AdminListener {
     let access: AdminAccess
     let tokens: FormTokens
@@ -176,7 +183,7 @@ public final class Daemon: Sendable {
       throw .unavailable("libcrypto could not be set up (\(error))")
     }
     let dashboard = Dashboard(
-      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
+      services: services, apps: core.apps, committer: core.committer, health: health,
       tokens: tokens,
       source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath, core.health)))
     )

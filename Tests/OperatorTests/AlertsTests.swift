@@ -66,7 +66,7 @@ import Testing
   func list() throws {
     let url = "https://hooks.example.com/hidden"
     let harness = try Self.harness([url])
-    #expect(harness.run("alerts", "list").out.contains("Nothing is told to be wrong."))
+    #expect(harness.run("alerts", "list").out.contains("No alert is firing."))
     let digest = AlertNotice.digest(of: url)
     func record(_ to: String, _ condition: String, _ app: String?, _ isFiring: Bool) -> AlertRecord {
       AlertRecord(
@@ -79,7 +79,7 @@ import Testing
     ]
     try harness.writer.apply(SaveAlerts(told: told), now: harness.clock.now)
     let objects = try harness.run("alerts", "list", "--json").objects
-    #expect(objects.count == 2)
+    #expect(objects.count == 3 && objects.first?["service"]?["running"] == false)
     let mine = try #require(objects.first { $0["alert"] == "breaker_open" })
     #expect(mine["app"] == "ios" && mine["to"] == "alerts[0]" && mine["since"] == "2026-11-20T09:00:00.000Z")
     #expect(objects.contains { $0["to"] == "0123456789abcdef" && $0["app"] == .null })

@@ -96,7 +96,7 @@ import Testing
     Case("apps.shop.client.keys", "must be a list", Samples.text(client: "client: { keys: 'k' },")),
     Case(
       "apps.shop.client.keys[1]", "is the same secret as apps.shop.client.keys[0]",
-      Samples.text(client: "client: { keys: ['client-key', 'env:CLIENT_KEY'] },")),
+      Samples.text(client: "client: { keys: ['client-key-of-the-shop', 'env:CLIENT_KEY'] },")),
     Case("apps.shop.purchaseley", "did you mean \"purchasely\"?", Samples.text(app: "purchaseley: {},")),
     Case(
       "apps.shop.stripe.webhook_secret", "did you mean \"webhook_secrets\"?",

@@ -14,6 +14,8 @@ struct AppStats {
   let slug: String
   let counts: [ReceiptState: Int64]
   let oldestPending: Timestamp?
+  /// When the newest event came.
+  let lastEvent: Timestamp?
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
   let breaker: Breaker
@@ -38,6 +40,7 @@ struct AppStats {
     return try slugs.sorted().map { slug in
       AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
+        lastEvent: try reader.lastEvent(app: slug),
         deliveredLastHour: try reader.delivered(
           app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
         deliveredLastDay: try reader.delivered(
@@ -75,6 +78,7 @@ struct AppStats {
         .init(name: "configured", value: .bool(isConfigured)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
         .init(name: "delivered_last_24h", value: .integer(deliveredLastDay)),
+        .init(name: "last_event_at", value: .time(lastEvent)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),
         .init(name: "oldest_pending_seconds", value: .optional(pendingSeconds)),
         .init(

@@ -10,7 +10,12 @@ enum StatsNoun {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["stats"], summary: "Show how each app stands: states, delivery, breaker",
+        ["stats"], summary: "Show the relay's health and how each app stands: states, delivery, breaker",
+        discussion: """
+          First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
+          and webhooks that were refused in the last hour; with --json an object under "service". Then the \
+          apps, one a line.
+          """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only this app"),
           OptionSpec(flag: "watch", short: "w", help: "Again and again, until Ctrl-C"),
@@ -50,6 +55,7 @@ enum StatsNoun {
   ) throws {
     let stats = try AppStats.all(
       reader, configuration, only: only, session)
+    try ServiceHealth(reader, configuration, session).show(session)
     if session.isJSON {
       for app in stats { session.output.json(app.json) }
       return
@@ -79,6 +85,7 @@ enum StatsNoun {
         } + [
           .init("LAST HOUR", alignment: .trailing, canDrop: true),
           .init("LAST 24 H", alignment: .trailing, canDrop: true),
+          .init("LAST EVENT", canDrop: true),
           .init("OLDEST PENDING"),
           .init("DELIVERIES"),
         ], emptyMessage: "No app is configured, and none has receipts.")
@@ -90,6 +97,7 @@ enum StatsNoun {
       table.add(
         [Table.Cell(app.slug)] + states + [
           Table.Cell(String(app.deliveredLastHour)), Table.Cell(String(app.deliveredLastDay)),
+          Table.Cell(session.relative(app.lastEvent)),
           Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
         ])
     }

@@ -85,7 +85,8 @@ struct TopView {
     let attempts = try reader.recentAttempts(limit: Self.attemptsMax)
       .filter { only == nil || $0.app == only }
     try sample(stats, session)
-    var lines = [head(session), rates(attempts), ""]
+    let health = try ServiceHealth(reader, configuration, session).lines
+    var lines = [head(session)] + health.map { DisplayText.clean($0.text) } + [rates(attempts), ""]
     lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {

@@ -14,6 +14,8 @@ struct AlertSources: Sendable {
   let freeBytes: @Sendable () -> Int64?
   /// Why the relay is not ready; empty when it is.
   let unreadiness: @Sendable () -> [String]
+  /// Makes the health report; nil where none is stored.
+  var health: HealthMonitor?
 }
 
 /// One look after the other.
@@ -49,6 +51,18 @@ struct AlertWatch {
     for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
   ) throws(SQLiteError) -> Findings {
     signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    let signatures = signatures
+    return try Self.findings(
+      for: alerts, apps: apps, reader: reader,
+      signatures: { signatures.growth(within: $0, now: monotonic) }, freeBytes: sources.freeBytes(),
+      isDiskFull: sources.committer.isDiskFull, now: now)
+  }
+
+  /// - Parameter signatures: the webhooks that were refused within so many milliseconds, by app and reason.
+  static func findings(
+    for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
+    signatures: (Int64) -> [LabelValues: UInt64], freeBytes: Int64?, isDiskFull: Bool, now: Timestamp
+  ) throws(SQLiteError) -> Findings {
     var oldest: [String: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
     var failures: [Int64: [String: Int64]] = [:]
@@ -58,12 +72,11 @@ struct AlertWatch {
       let start = now.advanced(byMilliseconds: -window)
       failures[window] = try reader.failures(since: start)
       recent[window] = try reader.recentFailures(since: start)
-      growth[window] = signatures.growth(within: window, now: monotonic)
+      growth[window] = signatures(window)
     }
     return Findings(
       breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
-      recent: recent, signatures: growth, freeBytes: sources.freeBytes(),
-      isDiskFull: sources.committer.isDiskFull, now: now)
+      recent: recent, signatures: growth, freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
   }
 
   /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.

@@ -82,6 +82,8 @@ final class Alerter: Sendable {
     var plan: AlertPlan?
     /// Whether the writer moved when it was asked.
     var pulse: Bool?
+    /// Whether the health may have changed.
+    var isHealthDue = false
     var isStopping = false
   }
 
@@ -117,6 +119,9 @@ final class Alerter: Sendable {
       body(&run)
     }
   }
+
+  /// Has the health looked at now, and not with the next look.
+  func lookAtHealth() { tell { $0.isHealthDue = true } }
 
   /// New alerts and apps.
   func use(_ plan: AlertPlan) { tell { $0.plan = plan } }

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import HTTPClient
+internal import JSON
 internal import Platform
 internal import SQLite
 internal import Store
@@ -19,6 +20,7 @@ struct AlerterRun {
   private var couriers: [AlertCourier] = []
   private var beat: Heartbeats?
   private var lookAt: MonotonicInstant
+  private var healthAt: MonotonicInstant
   private var isReadingFailing = false
   /// The tag of the first courier's transfers; those of an older plan have smaller ones. The tag before it is
   /// the heartbeat's.
@@ -33,6 +35,7 @@ struct AlerterRun {
     self.plan = plan
     startedAt = clock.monotonic
     lookAt = startedAt
+    healthAt = startedAt
     use(plan)
   }
 
@@ -60,6 +63,7 @@ struct AlerterRun {
       look()
       lookAt = monotonic.advanced(byMilliseconds: lookMilliseconds)
     }
+    if news.isHealthDue || monotonic >= healthAt { lookAtHealth(monotonic) }
     for index in couriers.indices { send(index) }
     giveSignOfLife()
     return sleepMilliseconds()
@@ -113,6 +117,17 @@ struct AlerterRun {
       }
       isReadingFailing = true
     }
+  }
+
+  private mutating func lookAtHealth(_ monotonic: MonotonicInstant) {
+    guard let health = alerter.sources.health else { return }
+    healthAt = monotonic.advanced(byMilliseconds: HealthMonitor.lookMilliseconds)
+    guard let report = health.look(now: now, monotonic: monotonic) else { return }
+    let stored = ServiceReport(name: .health, at: report.at, content: report.json.text)
+    let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .inside) { result in
+      if case .failure = result { health.couldNotStore() }
+    }
+    if !isQueued { health.couldNotStore() }
   }
 
   private mutating func send(_ index: Int) {
@@ -241,6 +256,7 @@ struct AlerterRun {
     let monotonic = monotonic
     var until = monotonic.advanced(byMilliseconds: 3_600_000)
     if !couriers.isEmpty { until = min(until, lookAt) }
+    if alerter.sources.health != nil { until = min(until, healthAt) }
     for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
     if let beat = beat?.nextAt { until = min(until, beat) }
     return max(0, until.milliseconds(since: monotonic))

@@ -7,8 +7,8 @@ internal import JSONWebToken
 internal import Platform
 
 extension Configuration {
-  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`, a URL has no
-  /// userinfo and no values in its query.
+  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`, a URL has
+  /// no userinfo and no values in its query.
   public var redacted: JSONValue {
     var listen: JSONValue = [
       "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),

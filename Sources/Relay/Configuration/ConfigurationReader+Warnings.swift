@@ -16,8 +16,8 @@ extension ConfigurationReader {
     for (index, prefix) in configuration.listen.proxies.enumerated() where Self.isAbsurdlyWide(prefix) {
       collector.warning(
         "listen.proxies[\(index)]",
-        "believes the X-Forwarded-For of nearly everyone, so a client can choose the address that limits count "
-          + "it by; write the address of your proxy, or its network")
+        "believes the X-Forwarded-For of nearly everyone, so a client can choose the address that limits "
+          + "count it by; write the address of your proxy, or its network")
     }
     for entry in configuration.secrets {
       // One that cannot be read has been reported, where that matters.

@@ -21,7 +21,7 @@ struct Dashboard: Sendable {
   let services: ListenerServices
   let apps: AppRegistry
   let committer: Committer
-  let readiness: Readiness
+  let health: HealthMonitor
   let tokens: FormTokens
   let source: Monitor<Source>
 
@@ -128,11 +128,13 @@ struct Dashboard: Sendable {
             slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
             oldestPending: try source.reader.oldestPending(app: slug), breaker: breakers[slug],
             apiKey: apps.current[slug]?.apiKeyRefresh,
+            lastEvent: try source.reader.lastEvent(app: slug),
+            webhookSecrets: apps.current[slug]?.webhookRefresh,
             hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
     }
-    return OverviewPage(apps: summaries, next: next, troubles: readiness.reasons().map(\.text), now: now).page
+    return OverviewPage(apps: summaries, next: next, health: health.report(now: now), now: now).page
   }
 
   private func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {

@@ -15,6 +15,9 @@ struct AppSummary {
   var breaker: Breaker?
   /// How a new key of the destination takes effect; nil where the app is not configured.
   var apiKey: SecretRefresh?
+  /// When the newest event came.
+  var lastEvent: Timestamp?
+  var webhookSecrets: SecretRefresh?
   /// The last seven days by the hour.
   var hours: [DeliveryCount]
 
@@ -32,25 +35,31 @@ struct OverviewPage {
   let apps: [AppSummary]
   /// The app that the next page begins with.
   let next: String?
-  /// Why the relay cannot store now; empty when it can.
-  let troubles: [String]
+  let health: HealthReport
   let now: Timestamp
 
   var page: DashboardPage {
     DashboardPage(title: "Overview", place: .overview, refreshSeconds: Self.refreshSeconds) {
       Tag.h1 { "Overview" }
-      if !troubles.isEmpty {
-        PageParts.notice("bad") {
-          Tag.p {
-            Tag.strong { "The relay cannot store what comes in: " }
-            troubles.joined(separator: "; ")
-          }
-        }
-      }
+      state
       if apps.isEmpty { Tag.p { "No app is configured, and none has receipts." } }
       for (index, app) in apps.enumerated() { card(app, id: "app-\(index)") }
       if let next {
         Tag.p(.class("pages")) { Tag.a(.href(Link(query: [("from", next)]))) { "More apps" } }
+      }
+    }
+  }
+
+  /// The lines that receiptctl prints, too; what is wrong stands out.
+  private var state: HTML {
+    let lines = health.lines(process: nil, now: now) { slug in
+      apps.first { $0.slug == slug }?.webhookSecrets
+    }
+    return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
+      for line in lines {
+        Tag.p {
+          if line.isBad { Tag.strong { PageParts.outside(line.text) } } else { PageParts.outside(line.text) }
+        }
       }
     }
   }
@@ -82,6 +91,12 @@ struct OverviewPage {
           Tag.div(.class("tile")) {
             Tag.span(.class("name")) { "oldest pending" }
             Tag.span(.class("value")) { PageParts.time(app.oldestPending, now: now) }
+          }
+        }
+        Tag.li {
+          Tag.div(.class("tile")) {
+            Tag.span(.class("name")) { "last event" }
+            Tag.span(.class("value")) { PageParts.time(app.lastEvent, now: now) }
           }
         }
       }

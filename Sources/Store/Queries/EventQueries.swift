@@ -168,3 +168,12 @@ extension StoreReader {
     ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(8)) }
   }
 }
+
+extension StoreReader {
+  /// When the newest event of an app came; nil when none is kept.
+  public func lastEvent(app: String) throws(SQLiteError) -> Timestamp? {
+    var filter = EventFilter()
+    filter.app = app
+    return try events(filter, limit: 1).first?.receivedAt
+  }
+}

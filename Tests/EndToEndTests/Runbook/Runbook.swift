@@ -88,6 +88,7 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/\b\d+\.\d+\/s/, with: "RATE/s")
     text = text.replacing(/-restore-\d+/, with: "-restore-N")
     text = text.replacing(/\bprocess \d+/, with: "process N")
+    text = text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
     // Tables are as wide as what stands in them.
     description = text.split(separator: " ").joined(separator: " ")
   }

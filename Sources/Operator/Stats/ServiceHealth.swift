@@ -1,0 +1,93 @@
+// The relay's own health, which stats, top and alerts begin with: from the lock, the last report of receiptd
+// and the disk. One thread.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Presentation
+internal import Relay
+internal import SQLite
+internal import Store
+internal import Terminal
+
+struct ServiceHealth {
+  /// The receiptd that serves the database; nil when none does.
+  let process: Int32?
+  /// Its last report; nil when there is none, or none of a receiptd that runs.
+  let report: HealthReport?
+  /// When a receiptd last reported, whether it runs or not.
+  let lastReport: Timestamp?
+  /// What the database's disk has left.
+  let freeBytes: Int64?
+  let now: Timestamp
+  private let configuration: Configuration
+
+  init(_ reader: StoreReader, _ configuration: Configuration, _ session: Session) throws(SQLiteError) {
+    self.configuration = configuration
+    now = session.now
+    process = session.daemonProcess(configuration)
+    freeBytes = DiskSpace.availableBytes(at: configuration.databasePath)
+    let stored = try reader.serviceReport(.health)
+    lastReport = stored?.at
+    guard process != nil, let stored, var report = HealthReport(stored: stored.content) else {
+      self.report = nil
+      return
+    }
+    // The disk can be asked now; the report may be a minute old.
+    report.freeBytes = freeBytes ?? report.freeBytes
+    self.report = report
+  }
+
+  /// Whether the last report is too old for a receiptd that works.
+  private var isSilent: Bool {
+    guard let lastReport else { return false }
+    return now.milliseconds(since: lastReport) > HealthReport.staleMilliseconds
+  }
+
+  var lines: [HealthLine] {
+    let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
+    guard let process else {
+      let last = lastReport.map { " It last reported \(RelativeTime.text(of: $0, now: now))." } ?? ""
+      return [
+        HealthLine(
+          "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered. Start it with: systemctl "
+            + "start receiptd.\(last)\(disk)", isBad: true)
+      ]
+    }
+    guard let report else {
+      return [HealthLine("receiptd runs (process \(process)) and has not reported yet.\(disk)", isBad: false)]
+    }
+    var lines = report.lines(process: process, now: now) { configuration.webhookSecretRefresh(of: $0) }
+    if isSilent, let lastReport {
+      lines.insert(
+        HealthLine(
+          "receiptd (process \(process)) last reported \(RelativeTime.text(of: lastReport, now: now)): it is "
+            + "stuck, or cannot write to the database. See its log and the disk. What it said then:",
+          isBad: true), at: 0)
+    }
+    return lines
+  }
+
+  /// One line of `--json`, under `service`.
+  var json: JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "running", value: .bool(process != nil)),
+      .init(name: "process", value: .optional(process.map(Int64.init))),
+      .init(name: "ready", value: .bool(report?.isReady == true && !isSilent)),
+    ]
+    if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
+    if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
+    return .object([.init(name: "service", value: .object(members))])
+  }
+
+  func show(_ session: Session) {
+    if session.isJSON { return session.output.json(json) }
+    for line in lines { session.output.line(DisplayText.clean(line.text)) }
+  }
+}
+
+extension RelativeTime {
+  fileprivate static func text(of time: Timestamp, now: Timestamp) -> String {
+    text(of: time.unixMilliseconds, now: now.unixMilliseconds)
+  }
+}

@@ -1,0 +1,125 @@
+// What receiptd reports of its own health: stored once a minute and after a change, so that receiptctl can
+// read it, and shown by the dashboard. A value; any thread. It names no user, object or secret (R7).
+
+public import Domain
+public import JSON
+internal import Platform
+
+/// The health of one running receiptd.
+public struct HealthReport: Sendable, Equatable {
+  /// Why it is not ready.
+  public struct Reason: Sendable, Equatable {
+    /// Such as `disk_full`.
+    public var name: String
+    public var text: String
+    public var advice: String
+
+    public init(name: String, text: String, advice: String) {
+      (self.name, self.text, self.advice) = (name, text, advice)
+    }
+  }
+
+  /// A reload that was refused, with none that was applied since.
+  public struct RefusedReload: Sendable, Equatable {
+    public var at: Timestamp
+    /// The first faults, `key: message`.
+    public var faults: [String]
+
+    public init(at: Timestamp, faults: [String]) { (self.at, self.faults) = (at, faults) }
+  }
+
+  /// How often a running receiptd stores it at least.
+  static let intervalMilliseconds: Int64 = 60_000
+  /// An older report means that its receiptd does not run, is stuck, or cannot write.
+  public static let staleMilliseconds: Int64 = 150_000
+
+  public var at: Timestamp
+  public var version: String
+  public var startedAt: Timestamp
+  /// Empty when it is ready.
+  public var reasons: [Reason] = []
+  /// What the database's disk has left; nil when that could not be read.
+  public var freeBytes: Int64?
+  /// Counts the configurations that this process applied, from 1.
+  public var generation: Int64 = 1
+  public var configuredAt: Timestamp
+  public var refusedReload: RefusedReload?
+  /// Webhooks that were refused for their signature in the last hour, by app and reason.
+  public var refusedWebhooks: [String: [String: Int64]] = [:]
+
+  public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
+    (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
+  }
+
+  public var isReady: Bool { reasons.isEmpty }
+
+  /// Whether an operator must not wait a minute for the difference between this report and an older one.
+  func isNews(after older: HealthReport) -> Bool {
+    reasons.map(\.name) != older.reasons.map(\.name) || generation != older.generation
+      || refusedReload != older.refusedReload
+      || Set(refusedWebhooks.keys) != Set(older.refusedWebhooks.keys)
+  }
+}
+
+extension HealthReport {
+  public var json: JSONValue {
+    func time(_ at: Timestamp) -> JSONValue {
+      .string(RFC3339.string(unixMilliseconds: at.unixMilliseconds))
+    }
+    let refused: JSONValue =
+      refusedReload.map {
+        ["at": time($0.at), "faults": .array($0.faults.map(JSONValue.string))]
+      } ?? .null
+    let webhooks = refusedWebhooks.sorted { $0.key < $1.key }.map { app, reasons in
+      JSONValue.Member(
+        name: app,
+        value: .object(
+          reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }))
+    }
+    return [
+      "reported_at": time(at), "version": .string(version), "started_at": time(startedAt),
+      "ready": .bool(isReady),
+      "reasons": .array(
+        reasons.map { ["name": .string($0.name), "text": .string($0.text), "advice": .string($0.advice)] }),
+      "disk_free_bytes": .optional(freeBytes),
+      "configuration": [
+        "generation": .integer(generation), "applied_at": time(configuredAt), "refused_reload": refused,
+      ],
+      "refused_webhooks_last_hour": .object(webhooks),
+    ]
+  }
+
+  /// Reads what `json` wrote; nil for anything else.
+  public init?(stored text: String) {
+    guard let value = try? JSONValue(parsing: Array(text.utf8)),
+      let at = Self.time(value["reported_at"]), let startedAt = Self.time(value["started_at"]),
+      let configuration = value["configuration"], let configuredAt = Self.time(configuration["applied_at"])
+    else { return nil }
+    self.init(
+      at: at, version: value["version"]?.stringValue ?? "", startedAt: startedAt, configuredAt: configuredAt)
+    reasons = (value["reasons"]?.elements ?? []).map {
+      Reason(
+        name: $0["name"]?.stringValue ?? "", text: $0["text"]?.stringValue ?? "",
+        advice: $0["advice"]?.stringValue ?? "")
+    }
+    if case .integer(let bytes)? = value["disk_free_bytes"] { freeBytes = bytes }
+    if case .integer(let number)? = configuration["generation"] { generation = number }
+    if let refused = configuration["refused_reload"], let at = Self.time(refused["at"]) {
+      let faults = (refused["faults"]?.elements ?? []).compactMap(\.stringValue)
+      refusedReload = RefusedReload(at: at, faults: faults)
+    }
+    guard case .object(let apps)? = value["refused_webhooks_last_hour"] else { return }
+    for app in apps {
+      guard case .object(let reasons) = app.value else { continue }
+      for reason in reasons {
+        if case .integer(let count) = reason.value {
+          refusedWebhooks[app.name, default: [:]][reason.name] = count
+        }
+      }
+    }
+  }
+
+  private static func time(_ value: JSONValue?) -> Timestamp? {
+    value?.stringValue.flatMap(RFC3339.unixMilliseconds(parsing:)).map(Timestamp.init(unixMilliseconds:))
+  }
+}

@@ -1,0 +1,74 @@
+// What operators are told about the relay itself, by receiptctl and by the dashboard, while receiptd runs.
+
+import Domain
+import Glibc
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct HealthTests {
+  /// Runs receiptctl to its end.
+  private func operate(_ relay: Relay, _ arguments: String...) throws -> String {
+    let output = relay.directory.file("receiptctl.log")
+    let start = TextFile.size(output)
+    try #require(try relay.operate(arguments).end() == 0)
+    return TextFile.read(output, from: start)
+  }
+
+  private func service(_ relay: Relay) throws -> JSONValue {
+    let line = try #require(try operate(relay, "stats", "--json").split(separator: "\n").first)
+    return try #require(try JSONValue(parsing: Array(line.utf8))["service"])
+  }
+
+  @Test("stats begins with the health of the relay: ready, refused reload, refused webhooks, not running")
+  func stats() throws {
+    try withRelay { relay, _ in
+      try waitUntil("it reports that it is ready") { try service(relay)["ready"] == true }
+      let first = try service(relay)
+      #expect(first["running"] == true && first["configuration"]?["generation"] == 1)
+      if case .integer(let bytes)? = first["disk_free_bytes"] {
+        #expect(bytes > 0)
+      } else {
+        Issue.record("no disk")
+      }
+      let good = relay.configuration
+      relay.configuration = good.merging(["apps": ["shop": ["stripe": ["webhook_secret": []]]]])
+      try relay.writeConfiguration()
+      #expect(try relay.operate(["reload"]).end() == 78)
+      relay.configuration = good
+      try relay.writeConfiguration()
+      try waitUntil("the refused reload is reported") {
+        try operate(relay, "stats").contains("The last reload was refused")
+      }
+      #expect(try relay.admin.request("GET", "/").text.contains("The last reload was refused"))
+      #expect(try relay.operate(["reload"]).end() == 0)
+      let body = Checkout("refused").completed.serialized()
+      let signature = try Stripe.signature(of: body, secret: "whsec_another")
+      #expect(try relay.outside.send(bytes: body, signature: signature).status == 400)
+      try waitUntil("the refused webhook is reported") {
+        try service(relay)["refused_webhooks_last_hour"]?["shop"]?["mismatch"] == 1
+      }
+      let shown = try operate(relay, "stats")
+      #expect(shown.contains("1 webhook of shop refused for the signature in the last hour (mismatch 1)"))
+      #expect(!shown.contains("The last reload was refused"))
+      #expect(try operate(relay, "alerts", "list").contains("receiptd is ready"))
+      #expect(try relay.stop() == 0)
+      #expect(try operate(relay, "stats").hasPrefix("receiptd is NOT RUNNING"))
+      #expect(try service(relay)["running"] == false)
+    }
+  }
+
+  @Test("A paused app is in alerts list though no alerts are configured, with the command that helps")
+  func pausedApp() throws {
+    try withRelay(app: ["delivery": ["breaker": ["open_for": "1h"]]]) { relay, destination in
+      destination.answerAll(.status(403))
+      let checkout = Checkout("paused")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      try waitUntil("the app is paused") { try relay.breaker().state == .paused }
+      let shown = try operate(relay, "alerts", "list")
+      #expect(shown.contains("breaker_open") && shown.contains("then run: receiptctl reload"))
+      #expect(shown.contains("nobody is notified"))
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// stats and alerts list begin with the relay's own health.
+
+import Domain
+import JSON
+import Relay
+import Store
+import Terminal
+import Testing
+
+@testable import Operator
+
+@Suite("Health in receiptctl") struct HealthTests {
+  @Test("Without a receiptd that is said first, whatever an older one reported", arguments: ["stats", "top"])
+  func notRunning(verb: String) throws {
+    let harness = try OperatorHarness()
+    let now = harness.clock.now
+    let report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    _ = try harness.writer.apply(
+      SaveServiceReport(ServiceReport(name: .health, at: now, content: report.json.text)), now: now)
+    harness.clock.advance(60_000)
+    let shown = harness.run(verb)
+    #expect(shown.code == .done)
+    #expect(shown.out.hasPrefix("receiptd is NOT RUNNING: nothing is accepted and nothing is delivered."))
+    #expect(shown.out.contains("It last reported 1 min ago."))
+    let service = try #require(try harness.run(verb, "--json").objects.first?["service"])
+    #expect(service["running"] == false && service["ready"] == false && service["process"] == .null)
+  }
+
+  @Test("Without configured alerts, alerts list shows what would fire, and that nobody is notified")
+  func preview() throws {
+    let harness = try OperatorHarness()
+    let quiet = harness.run("alerts", "list")
+    #expect(quiet.out.contains("Nothing would fire."))
+    #expect(quiet.notes.contains("No alerts are configured, so nobody is notified"))
+    try harness.fail(try harness.purchase("sub_2"))
+    let id = try harness.purchase("sub_1")
+    let breaker = Breaker(
+      state: .paused, probeAt: harness.clock.now, since: harness.clock.now, cause: .status(403))
+    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
+    harness.clock.advance(1_200_000)
+    let shown = harness.run("alerts", "list")
+    #expect(shown.code == .done && shown.out.hasPrefix("receiptd is NOT RUNNING"))
+    for alert in ["breaker_open", "receipt_failed", "oldest_pending>15m"] {
+      #expect(shown.out.contains(alert))
+    }
+    #expect(shown.out.contains("the destination of ios refuses its configuration"))
+    let objects = try harness.run("alerts", "list", "--json").objects
+    #expect(objects.first?["service"]?["running"] == false)
+    #expect(
+      objects.dropFirst().compactMap { $0["alert"]?.stringValue }
+        == ["breaker_open", "oldest_pending>15m", "receipt_failed"])
+  }
+}

@@ -1,0 +1,109 @@
+// The health report: what it says, when it is stored, and how it reads for people.
+
+import Domain
+import JSON
+import Platform
+import Presentation
+import Testing
+
+@testable import Relay
+
+@Suite("Health") struct HealthTests {
+  private static let now = Timestamp(unixMilliseconds: 1_795_168_800_000)
+
+  private static func report() -> HealthReport {
+    var report = HealthReport(
+      at: now, version: "1.2.3", startedAt: now.advanced(byMilliseconds: -7_200_000),
+      configuredAt: now.advanced(byMilliseconds: -60_000))
+    report.freeBytes = 13_300_000_000
+    return report
+  }
+
+  private static func monitor(
+    _ readiness: Readiness, _ metrics: Metrics = Metrics(), ledger: ConfigurationLedger? = nil
+  ) -> HealthMonitor {
+    let configuration = Configuration(databasePath: "/none", apps: [Bench.app()])
+    return HealthMonitor(
+      readiness: readiness, ledger: ledger ?? ConfigurationLedger(configuration, now: now), metrics: metrics,
+      startedAt: now, freeBytes: { 1 << 30 })
+  }
+
+  @Test("What is stored is read back as it was")
+  func roundTrip() throws {
+    var report = Self.report()
+    report.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free space.")]
+    report.refusedReload = .init(at: Self.now, faults: ["apps.a: is wrong"])
+    report.refusedWebhooks = ["shop": ["mismatch": 3, "stale": 1]]
+    report.generation = 7
+    #expect(HealthReport(stored: report.json.text) == report)
+    #expect(HealthReport(stored: "{}") == nil && HealthReport(stored: "no JSON") == nil)
+  }
+
+  @Test("A relay that is not ready, a refused reload and refused webhooks come first, each with what to do")
+  func linesOfTrouble() {
+    var report = Self.report()
+    #expect(
+      report.lines(process: 42, now: Self.now) == [
+        HealthLine(
+          "receiptd is ready (process 42, started 2 h ago); 12.3 GiB free on the database's disk; "
+            + "configuration 1, applied 1 min ago.", isBad: false)
+      ])
+    report.reasons = [ReadinessReason.diskFull].map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
+    report.refusedReload = .init(
+      at: Self.now, faults: ["apps.shop.stripe.webhook_secret: is not a known key"])
+    report.refusedWebhooks = ["shop": ["mismatch": 12]]
+    let lines = report.lines(process: nil, now: Self.now) { _ in .restart(source: "env:SECRET") }
+    #expect(lines.allSatisfy(\.isBad) && lines.count == 4)
+    #expect(lines[0].text.hasPrefix("receiptd is NOT READY: the disk is full ("))
+    #expect(lines[1].text.contains("Free space"))
+    #expect(lines[2].text.contains("apps.shop.stripe.webhook_secret: is not a known key"))
+    #expect(lines[2].text.hasSuffix("then run: receiptctl reload"))
+    #expect(lines[3].text.hasPrefix("12 webhooks of shop refused for the signature in the last hour"))
+    #expect(lines[3].text.contains("systemctl restart receiptd (webhook_secrets is env:SECRET"))
+  }
+
+  @Test("A report is stored once a minute, at once when something changed, and again when it could not be")
+  func rate() {
+    let (readiness, metrics) = (Readiness(), Metrics())
+    let monitor = Self.monitor(readiness, metrics)
+    func look(_ seconds: Int64) -> HealthReport? {
+      monitor.look(
+        now: Self.now.advanced(byMilliseconds: seconds * 1000),
+        monotonic: MonotonicInstant(nanoseconds: 1).advanced(byMilliseconds: seconds * 1000))
+    }
+    #expect(look(0)?.isReady == true)
+    #expect(look(5) == nil && look(59) == nil)
+    #expect(look(60) != nil)
+    readiness.raise(.diskFull)
+    #expect(look(65)?.reasons.map(\.name) == ["disk_full"])
+    #expect(look(70) == nil)
+    readiness.clear(.diskFull)
+    #expect(look(75)?.isReady == true)
+    metrics.signatureFailures.increment("shop", "mismatch")
+    #expect(look(80)?.refusedWebhooks == ["shop": ["mismatch": 1]])
+    // More of the same is no news: a flood of them writes no more than silence.
+    metrics.signatureFailures.increment("shop", "mismatch")
+    #expect(look(85) == nil)
+    monitor.couldNotStore()
+    #expect(look(90)?.refusedWebhooks == ["shop": ["mismatch": 2]])
+    // An hour later they are forgotten.
+    #expect(look(3700)?.refusedWebhooks == [:])
+  }
+
+  @Test("A refused reload is in the report until one is applied")
+  func refusedReload() throws {
+    let configuration = Configuration(databasePath: "/none", apps: [Bench.app()])
+    let ledger = ConfigurationLedger(configuration, now: Self.now)
+    let monitor = Self.monitor(Readiness(), ledger: ledger)
+    let faults = (0..<5).map { Fault(path: "apps.\($0)", message: "is wrong") }
+    let began = MonotonicInstant(nanoseconds: 1)
+    let refused = ledger.refused(ConfigurationFaults(faults: faults), began: began, now: Self.now)
+    #expect(refused.generation == 1)
+    #expect(
+      monitor.report(now: Self.now).refusedReload?.faults
+        == ["apps.0: is wrong", "apps.1: is wrong", "apps.2: is wrong", "and 2 more"])
+    let loaded = LoadedConfiguration(configuration: configuration, warnings: [])
+    #expect(ledger.applied(loaded, began: began, now: Self.now).generation == 2)
+    #expect(monitor.report(now: Self.now).refusedReload == nil)
+  }
+}
