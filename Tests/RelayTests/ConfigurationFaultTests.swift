@@ -70,6 +70,11 @@ import Testing
       Samples.text(root: "limits: { webhook_body: '99999999999GiB' },")),
     Case(
       "limits.connections", "from 1 to 100000, but is 0", Samples.text(root: "limits: { connections: 0 },")),
+    Case(
+      "limits.webhook_connections", "must be less than limits.connections (10)",
+      Samples.text(root: "limits: { connections: 10, webhook_connections: 10 },")),
+    Case(
+      "limits.long_polls", "from 0 to 100000, but is -1", Samples.text(root: "limits: { long_polls: -1 },")),
     Case("limits.queue", "from 1 to 1000000, but is true", Samples.text(root: "limits: { queue: true },")),
     Case(
       "limits.request_timeout", "from 10ms to 10m", Samples.text(root: "limits: { request_timeout: '1h' },")),

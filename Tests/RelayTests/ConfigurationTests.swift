@@ -30,7 +30,8 @@ import Testing
           listen: { address: "0.0.0.0", port: 443 }, admin: { address: "::1", port: 0 },
           log: { level: "debug", format: "json" },
           limits: { context_body: "32KiB", webhook_body: "2MiB", connections: 10, connections_per_address: 5,
-                    request_timeout: "250ms", queue: 7 },
+                    webhook_connections: 2, long_polls: 6, long_polls_per_context: 3,
+                    long_polls_per_address: 4, request_timeout: "250ms", queue: 7 },
           retention: { contexts: "2d", events: "48h", attempts: "3d", receipts: "4d" },
           """,
         client: "client: 'open',",
@@ -55,6 +56,7 @@ import Testing
       configuration.limits
         == .init(
           contextBodyBytes: 32_768, webhookBodyBytes: 2_097_152, connections: 10, connectionsPerAddress: 5,
+          webhookConnections: 2, longPolls: 6, longPollsPerContext: 3, longPollsPerAddress: 4,
           requestTimeoutMilliseconds: 250, queue: 7))
     #expect(
       configuration.retention
