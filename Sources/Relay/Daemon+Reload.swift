@@ -12,11 +12,12 @@ extension Daemon {
   @discardableResult public func reload(path: String) -> ReloadReport {
     // Before the file is read: whoever asked before this moment is answered by this reload.
     let began = MonotonicInstant.now()
-    let report: ReloadReport
+    var report: ReloadReport
     do {
       let loaded = try ConfigurationLoader.load(path: path)
       try reload(loaded.configuration)
       report = ledger.applied(loaded, began: began, now: now)
+      report.warnings += loaded.configuration.databaseWarnings
     } catch let faults as ConfigurationFaults {
       report = ledger.refused(faults, began: began, now: now)
     } catch let fault as Fault {

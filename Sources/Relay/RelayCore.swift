@@ -35,9 +35,6 @@ final class RelayCore: Sendable {
   }
 
   private let audience = Monitor(Audience())
-  private let log: Log
-  /// For what is asked at a reload.
-  private let reader: Monitor<StoreReader>
   /// Of the public listener, once it is open.
   private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
@@ -51,7 +48,6 @@ final class RelayCore: Sendable {
         (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
     }
     let path = configuration.databasePath
-    log = surroundings.log
     let health = DatabaseHealth(log: surroundings.log)
     self.health = health
     let audience = audience
@@ -71,7 +67,6 @@ final class RelayCore: Sendable {
       receiptLog.note(changes.transitions)
       told.enquirer?.note(asksAt: changes.asksAt)
     }
-    reader = Monitor(try Self.reader(path, health))
     if surroundings.watchesDatabaseFile { health.watch(path) }
     board = CheckoutBoard(
       reader: try Self.reader(path, health), limits: LongPollLimits(configuration.limits), metrics: metrics,
@@ -109,13 +104,9 @@ final class RelayCore: Sendable {
     let everyone = Audience(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     audience.withLock { $0 = everyone }
-    review(directory)
-  }
-
-  /// What the configuration in force means for what is in the database.
-  private func review(_ directory: AppDirectory) {
     housekeeper.reconsider(apps: directory.slugs)
-    reader.withLock { UnconfiguredApp.log($0, configured: directory.slugs, log) }
+    // A reload reports them itself (`ReloadReport`).
+    UnconfiguredApp.log(try Self.reader(path), configured: directory.slugs, surroundings.log)
   }
 
   /// The public listener is open: a listener without free connections makes the relay unready.
@@ -202,7 +193,7 @@ final class RelayCore: Sendable {
     enquirer?.use(directory)
     keyFetcher?.use(directory)
     housekeeper.lookEverywhere()
-    review(directory)
+    housekeeper.reconsider(apps: directory.slugs)
   }
 
   func lookEverywhere() {

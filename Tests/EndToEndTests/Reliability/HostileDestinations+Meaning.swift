@@ -21,6 +21,12 @@ extension HostileDestinations {
       // The rest of ten minutes that a 429 brings by itself.
       row("429", status("429 Slow"), 429, [nil], .rests(590...610)),
       row("HTTP/1.0", answer("HTTP/1.0 200 OK\r\n\r\n{}"), 200, [nil], .delivered),
+      row(
+        "a login page with a 200", answer("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<form>"), 200,
+        ["html_answer"], .recovers),
+      row(
+        "errors with a 200", answer("HTTP/1.1 200 OK\r\n\r\n{\"errors\":[\"unknown api_key\"]}"), 200,
+        ["error_answer"], .recovers),
       row("200 after two spaces", answer("HTTP/1.1  200 OK\r\n\r\n"), 200, [nil], .delivered),
       row("200 without a word", answer("HTTP/1.1 200\r\n\r\n"), 200, [nil], .delivered),
     ]

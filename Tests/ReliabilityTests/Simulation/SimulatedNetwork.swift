@@ -10,6 +10,8 @@ import Platform
 /// How an app's destination behaves for a while.
 enum Weather: CaseIterable {
   case fine, slow, flaky, down, refusing, silent, late, dropping, resting
+  /// A login page with the status 200 stands in front of it.
+  case hidden
 }
 
 /// A request that reached a destination.
@@ -131,6 +133,8 @@ private struct Fate {
   var after: Int64
   var failure: TransferFailure?
   var retryAfter: String?
+  /// Whether a page with a success status hides the refusal.
+  var isPage = false
 
   static func draw(
     _ site: SimulatedNetwork.Site, _ request: TransferRequest, object: String,
@@ -151,6 +155,7 @@ private struct Fate {
     case .silent: return Fate(arrives: Bool.random(using: &random), after: patience, failure: .timeout)
     case .late: return Fate(status: verdict, after: patience, failure: .timeout)
     case .dropping: return Fate(status: verdict, after: quick, failure: .connectionLost)
+    case .hidden: return Fate(status: 403, after: quick, isPage: true)
     case .resting:
       let asked = [nil, "7", "900", "999999999"].randomElement(using: &random) ?? nil
       return Fate(status: 429, after: quick, retryAfter: asked)
@@ -161,6 +166,11 @@ private struct Fate {
     guard failure == nil else {
       return TransferResult(
         status: nil, failure: failure, requestWasSent: arrives, durationMilliseconds: after)
+    }
+    if isPage {
+      return TransferResult(
+        status: 200, headers: [TransferHeader("Content-Type", "text/html")], body: Array("<html>".utf8),
+        requestWasSent: true, durationMilliseconds: after)
     }
     let headers = retryAfter.map { [TransferHeader("Retry-After", $0)] } ?? []
     let body = status == 200 ? Array(#"{"id":"import-\#(number)"}"#.utf8) : []

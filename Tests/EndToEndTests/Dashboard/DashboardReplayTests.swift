@@ -1,0 +1,44 @@
+// A replay of a group from the dashboard: it has a rate, and it is about that group only.
+
+import Domain
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+@Suite(.withDaemonLog) struct DashboardReplayTests {
+  @Test("A replay from the dashboard goes out as fast as it can: the form asks for a rate, and it is kept")
+  func rate() throws {
+    try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
+      let path = "/failed/replay?app=shop&reason=gave_up&cause=http_503"
+      let page = try relay.admin.request("GET", path)
+      #expect(
+        page.status == 200 && page.field("cause") == "http_503" && page.text.contains("last cause http_503"))
+      #expect(page.text.contains("name=\"rate\"") && page.text.contains("value=\"5\""))
+      let fields = [
+        "token": try #require(page.field("token")), "app": "shop", "reason": "gave_up", "cause": "http_503",
+      ]
+      func post(rate: String) throws -> Reply {
+        try relay.admin.request(
+          "POST", "/failed/replay", body: formBody(fields.merging(["rate": rate]) { $1 }),
+          headers: ["Content-Type": "application/x-www-form-urlencoded"])
+      }
+      for rate in ["fast", "0", "-1", "nan", "inf", "10001"] {
+        let refused = try post(rate: rate)
+        #expect(refused.status == 400 && refused.text.contains("Say how many receipts a second"), "\(rate)")
+      }
+      #expect(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.isEmpty)
+      #expect(try post(rate: "0.5").status == 303)
+      let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.first)
+      #expect(job.request.ratePerSecond == 0.5)
+      guard case .filter(let filter, _) = job.request.source else {
+        Issue.record("a group is chosen by filters")
+        return
+      }
+      #expect(filter.app == "shop" && filter.reason == "gave_up" && filter.cause == "http_503")
+      #expect(try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("0.5 a second"))
+      let failed = try relay.admin.request("GET", "/failed").text
+      #expect(failed.contains("the last cause was") && failed.contains("cause=http_503"))
+    }
+  }
+}
