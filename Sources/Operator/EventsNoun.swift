@@ -46,7 +46,9 @@ enum EventsNoun {
           """,
         options: [
           OptionSpec("since", placeholder: "TIME", help: "From when on, required: \(TimeArgument.forms)"),
-          OptionSpec("app", placeholder: "APP", help: "Only for this app; else for every app with a key"),
+          OptionSpec(
+            "app", placeholder: "APP",
+            help: "Only for this app; else for every app with a key, and the others are named"),
           OptionSpec(
             flag: "undelivered",
             help: "Only what Stripe itself knows it could not deliver: quicker, but not what it delivered "

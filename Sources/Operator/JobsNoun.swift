@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Store
 internal import Terminal
 
@@ -94,13 +95,16 @@ enum JobsNoun {
     if session.isJSON {
       for job in shown { session.output.json(JobText.json(job)) }
     } else {
-      session.output.table(table(shown, session))
+      let isServed = session.daemonProcess(configuration) != nil
+      session.output.table(table(shown, isServed: isServed, session))
     }
     try page.note(fetched: found.count, last: shown.last?.id, session)
     return .done
   }
 
-  private static func table(_ jobs: some Collection<Job>, _ session: Session) -> Table {
+  private static func table(
+    _ jobs: some Collection<Job>, isServed: Bool, _ session: Session
+  ) -> Table {
     var table = Table(
       [
         .init("ID"), .init("STATE"), .init("WHAT", canShrink: true),
@@ -109,9 +113,9 @@ enum JobsNoun {
       ], emptyMessage: "No jobs.")
     for job in jobs {
       table.add([
-        Table.Cell(job.id), Table.Cell(job.state.rawValue, job.state.style),
-        Table.Cell(JobText.asked(job)), Table.Cell(String(job.settled)),
-        Table.Cell(String(job.total)),
+        Table.Cell(job.id), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
+        Table.Cell(JobText.asked(job)), Table.Cell(count: job.settled),
+        Table.Cell(count: job.total),
         Table.Cell(job.request.ratePerSecond == nil ? "-" : JobText.pace(job)),
         Table.Cell(session.relative(job.createdAt)), Table.Cell(job.request.actor),
       ])
@@ -129,11 +133,12 @@ enum JobsNoun {
       return .done
     }
     let output = session.output
+    let isServed = session.daemonProcess(configuration) != nil
     output.line(Style.bold.applied(to: job.id, inColour: output.isInColour))
     var facts = [
-      ("state", job.state.rawValue + (job.note.map { " (\($0))" } ?? "")),
+      ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
       ("what", JobText.asked(job)), ("pace", JobText.pace(job)),
-      ("receipts", "\(job.total): \(JobText.outcomes(job))"),
+      ("receipts", "\(CountText.grouped(job.total)): \(JobText.outcomes(job))"),
       ("who", "\(job.request.actor), \(session.relative(job.createdAt))"),
     ]
     if let why = job.request.reason { facts.append(("why", why)) }
@@ -147,6 +152,11 @@ enum JobsNoun {
     if !job.missed.isEmpty {
       output.line()
       output.table(JobText.missedTable(job))
+    }
+    if !isServed, job.endedAt == nil {
+      output.line()
+      output.line(
+        "No receiptd serves this database: the job goes on, and its receipts are sent, once one does.")
     }
     return .done
   }

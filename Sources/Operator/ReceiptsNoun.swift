@@ -1,6 +1,7 @@
 // `receiptctl receipts`: the verbs and their options. What they do stands in the files of `Receipts/`.
 
 internal import Domain
+internal import Platform
 internal import Presentation
 internal import Store
 internal import Terminal
@@ -125,7 +126,7 @@ enum ReceiptsNoun {
         limitOption,
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
-        OptionSpec("context", placeholder: "ID", help: "An unused context of the user, ctx_…"),
+        OptionSpec("context", placeholder: "ID", help: "An open context of the user, ctx_…"),
         OptionSpec(flag: "force", help: "Also replace a user or a price that is known; one receipt only"),
         CommandTable.why,
       ] + CommandTable.asking,
@@ -167,7 +168,7 @@ enum ReceiptsNoun {
   /// Says what to do about ids that no receipt has.
   static func unknown(_ ids: [String]) -> OperatorFault {
     let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
-    let more = ids.count > 5 ? " and \(ids.count - 5) more" : ""
+    let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""
     let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
     let hint: String
     if let object = ids.first(where: { $0.hasPrefix("sub_") || $0.hasPrefix("cs_") }) {

@@ -46,8 +46,8 @@ enum SandboxStripeCommand {
         .unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
     }
     session.output.note(
-      "Listening with \(books.count) events. Set stripe: { api_key: \"sk_test_sandbox\", api_base: "
-        + "\"\(stripe.base)\", … } of an app; end with Ctrl-C.")
+      "Listening with \(CountText.of(books.count, "event")). Set stripe: { api_key: \"sk_test_sandbox\", "
+        + "api_base: \"\(stripe.base)\", … } of an app; end with Ctrl-C.")
     while !session.surroundings.isStopped(lookMilliseconds), !session.output.result.isClosed {}
     stripe.stop()
     return .done

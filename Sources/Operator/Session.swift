@@ -22,11 +22,18 @@ struct Session {
     access = DatabaseAccess()
   }
 
-  private init(_ session: Session, now: Timestamp) {
+  private init(_ session: Session, surroundings: Surroundings? = nil, now: Timestamp? = nil) {
     command = session.command
-    surroundings = session.surroundings
     access = session.access
-    self.now = now
+    self.surroundings = surroundings ?? session.surroundings
+    self.now = now ?? session.now
+  }
+
+  /// The same command with another output.
+  func writing(to output: Output) -> Session {
+    var surroundings = surroundings
+    surroundings.output = output
+    return Session(self, surroundings: surroundings)
   }
 
   /// The same command a while later.

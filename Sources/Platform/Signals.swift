@@ -45,6 +45,27 @@ public enum Signals {
     return known.first { $0.numbers.contains(number) }
   }
 
+  /// Runs `body`. When the process is told to end meanwhile (SIGTERM, SIGINT), runs `cleanup` and ends it at
+  /// once, whatever `body` does. Call it before any other thread exists; signals stay blocked afterwards.
+  public static func guarding(
+    exitCode: Int32, cleanup: @escaping @Sendable () -> Void, _ body: () throws -> Void
+  ) throws {
+    block()
+    let isOver = Monitor(false)
+    let watch = try WorkerThread(name: "signals") {
+      while !isOver.withLock({ $0 }) {
+        guard wait(milliseconds: 50) == .stop else { continue }
+        cleanup()
+        _exit(exitCode)
+      }
+    }
+    defer {
+      isOver.withLock { $0 = true }
+      watch.join()
+    }
+    try body()
+  }
+
   /// Tells a receiptd that the database was changed.
   /// - Returns: whether the process could be told.
   @discardableResult public static func wake(process: Int32) -> Bool {

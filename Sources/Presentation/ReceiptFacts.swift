@@ -1,11 +1,13 @@
 // What is known of one receipt, as names and values. Pure; any thread. Nothing in it is cleaned or escaped.
 
 internal import Domain
+internal import Platform
 public import Store
 
 /// The facts about a receipt, in the order in which a person asks for them.
 public enum ReceiptFacts {
-  public static func all(_ record: PurchaseRecord, _ receipt: Receipt) -> [(name: String, value: String)] {
+  public static func all(_ detail: ReceiptDetail, _ receipt: Receipt) -> [(name: String, value: String)] {
+    let record = detail.record
     let purchase = record.purchase
     let source = purchase.userSource.map { " (\($0.text))" } ?? ""
     var facts = [
@@ -24,7 +26,7 @@ public enum ReceiptFacts {
     if let cause = receipt.lastCause, cause.text != receipt.lastStatus.map({ "http_\($0)" }) {
       last += ", the last attempt failed with \(cause.text)"
     }
-    facts.append(("tries", "\(receipt.attempts)\(last)"))
+    facts.append(("attempts", "\(attempts(detail, receipt))\(last)"))
     if let note = receipt.note { facts.append(("note", note)) }
     return facts
   }
@@ -43,5 +45,15 @@ public enum ReceiptFacts {
     guard let price = receipt.priceID ?? record.purchase.prices.first else { return "not known" }
     guard receipt.priceMismatch, let named = record.purchase.context?.priceID else { return price }
     return "\(price) (the context names \(named))"
+  }
+
+  /// How many are in the story. One that met a configuration that is refused, or a destination that is down,
+  /// does not bring the end closer, and is not in `attempts`.
+  private static func attempts(_ detail: ReceiptDetail, _ receipt: Receipt) -> String {
+    let made = max(receipt.attempts, detail.attempts.last?.number ?? 0)
+    let free = made - receipt.attempts
+    guard free > 0 else { return CountText.grouped(made) }
+    let which = free == made ? (made == 1 ? "it does" : "they do") : "\(CountText.grouped(free)) of them do"
+    return "\(CountText.grouped(made)) (\(which) not count: the deliveries were paused)"
   }
 }

@@ -100,7 +100,7 @@ public struct ReceiptStory: Sendable, Equatable {
         Entry(time: record.updatedAt, what: "cancelled", tone: .ended, detail: receipt.note ?? reason))
     case .pending:
       if let next = receipt.nextAttemptAt {
-        entries.append(Entry(time: next, what: "next try", tone: .pending, detail: "due"))
+        entries.append(Entry(time: next, what: "next attempt", tone: .pending, detail: "due"))
       }
     case .waiting:
       if let until = receipt.waitUntil {
@@ -125,7 +125,7 @@ public struct ReceiptStory: Sendable, Equatable {
     if let said = report.detail { detail += "; \(said)" }
     if report.isAmbiguous { detail += "; it was sent, so it may have arrived" }
     return Entry(
-      time: report.startedAt, what: "try \(attempt.number)", tone: report.isAcceptance ? .good : .pending,
+      time: report.startedAt, what: "attempt \(attempt.number)", tone: report.isAcceptance ? .good : .pending,
       detail: detail, answer: report.response)
   }
 }

@@ -106,7 +106,7 @@ final class RelayCore: Sendable {
     audience.withLock { $0 = everyone }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports them itself (`ReloadReport`).
-    UnconfiguredApp.log(try Self.reader(path), configured: directory.slugs, surroundings.log)
+    UnconfiguredApp.log(try Self.reader(path, health), configured: directory.slugs, surroundings.log)
   }
 
   /// The public listener is open: a listener without free connections makes the relay unready.

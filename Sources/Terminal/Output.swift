@@ -43,6 +43,9 @@ public final class OutputChannel: Sendable {
   /// How many lines the terminal has now; nil when this is none or it does not say.
   public var rows: Int? { isTerminal ? sizeNow().flatMap { $0.rows > 0 ? $0.rows : nil } : nil }
 
+  /// Its size now; nil when it is no terminal.
+  var size: (columns: Int, rows: Int)? { isTerminal ? sizeNow() : nil }
+
   /// Whether nobody reads any more; a program that would write for ever (`--watch`) ends then.
   public var isClosed: Bool { state.withLock { $0.failure != nil } }
 
@@ -95,6 +98,13 @@ public struct Output: Sendable {
     return Output(
       program: program, result: OutputChannel(.output), notes: OutputChannel(.error), environment: .process,
       isInputTerminal: StandardStream.input.isTerminal, answer: { StandardStream.input.line() })
+  }
+
+  /// The same with another stream for results.
+  func with(result: OutputChannel) -> Output {
+    Output(
+      program: program, result: result, notes: notes, environment: environment,
+      isInputTerminal: isInputTerminal, answer: answer)
   }
 
   /// Whether results are coloured.

@@ -71,7 +71,7 @@ public struct ProgressBar {
     let share = total > 0 ? Double(done) / Double(total) : 1
     let filled = Int(share * Double(barColumns))
     let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: barColumns - filled)
-    var text = "\(label) [\(bar)] \(done)/\(total)"
+    var text = "\(label) [\(bar)] \(CountText.grouped(done))/\(CountText.grouped(total))"
     let rate = elapsedSeconds > 0 ? Double(max(0, done - doneBefore)) / elapsedSeconds : 0
     if rate > 0 { text += "  \(rateText(rate))/s" }
     let guess = rate > 0 ? Double(total - done) / rate : nil
@@ -84,7 +84,7 @@ public struct ProgressBar {
   }
 
   private static func rateText(_ rate: Double) -> String {
-    if rate >= 10 { return "\(UInt64(min(rate, 1e15)))" }
+    if rate >= 10 { return CountText.grouped(UInt64(min(rate, 1e15))) }
     let tenths = UInt64((rate * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }

@@ -1,6 +1,8 @@
 // Tables of text, for people: the same in a pipe as on a terminal, there without colour and never cut. Pure;
 // any thread.
 
+internal import Platform
+
 /// A table: columns, rows, and what is said instead when there is none.
 public struct Table: Sendable, Equatable {
   /// On which side of its column a text stands.
@@ -38,6 +40,11 @@ public struct Table: Sendable, Equatable {
     }
 
     public init(stringLiteral value: String) { self.init(value) }
+
+    /// A count, its digits in groups.
+    public init(count: some BinaryInteger, _ style: Style = .plain) {
+      self.init(CountText.grouped(count), style)
+    }
   }
 
   /// A cut column keeps so many columns of the terminal, or its title.

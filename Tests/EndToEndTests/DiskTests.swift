@@ -9,7 +9,7 @@ import Store
 import Testing
 
 /// Programs that these tests need beside receiptd.
-private enum Tool {
+enum Tool {
   /// Whether a command line succeeds here.
   static func works(_ words: String...) -> Bool {
     // What cannot be started does not work.

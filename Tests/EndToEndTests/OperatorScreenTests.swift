@@ -56,13 +56,66 @@ struct OperatorScreenTests {
     }
   }
 
+  @Test("top lost its header at 80×24: whatever is shown, the first line is the first of the screen")
+  func topFitsTheScreen() throws {
+    try withRelay { relay, destination in
+      // A long cause, long sentences about a pause, and more troubles than there are lines.
+      destination.answerAll(.status(403, body: "no"))
+      for number in 1...25 { try buy(relay, "jdo-\(number)") }
+      try waitUntil("the deliveries pause") { try relay.breaker().state == .paused }
+      for words in [["top", "--interval", "100ms"], ["stats", "--watch", "--interval", "100ms"]] {
+        let screen = try PseudoTerminal(
+          [Program.receiptctl, "--config", relay.configurationPath] + words, columns: 80, rows: 24)
+        #expect(screen.shows("ends\u{1B}[H"), "it is drawn twice")
+        let drawn = try #require(screen.text.split(separator: "\u{1B}[H").dropLast().last)
+        let lines = drawn.replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "").split(
+          separator: "\r\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+        let head = words[0] == "top" ? "receiptd \(try #require(relay.process).id)" : "APP"
+        #expect(lines.contains { $0.hasPrefix(head) }, "\(lines)")
+        #expect(lines.contains { $0.contains("http_403") } && lines.last?.hasSuffix("ends") == true)
+        screen.interrupt()
+        #expect(screen.end() == 0)
+      }
+    }
+  }
+
+  @Test("A failed backup left partial files: a full disk and Ctrl-C leave none")
+  func backupLeavesNothing() throws {
+    try withRelay { relay, _ in
+      try buy(relay, "jdo-1")
+      let folder = relay.directory.file("backups")
+      unsafe mkdir(folder, 0o755)
+      let backup = [
+        Program.receiptctl, "--config", relay.configurationPath, "db", "backup", folder + "/b.db",
+      ]
+      if Tool.hasNamespaces {
+        let script = #"mount -t tmpfs -o size=64k none "$0" && { "$@"; echo "code $?, left:$(ls -A "$0")"; }"#
+        let full = try ShellRun(
+          ["unshare", "--map-root-user", "--mount", "sh", "-c", script, folder] + backup)
+        #expect(full.output.contains("code 1, left:\n"), "\(full.output)")
+        #expect(full.output.contains("there is no room for \(folder)/b.db; nothing is left of it"))
+      }
+      if Tool.hasTracing {
+        // Stopped before it gets its name.
+        let slow = ["strace", "-D", "-f", "-o", "/dev/null", "-e", "trace=rename", "-e"]
+        let screen = try PseudoTerminal(slow + ["inject=rename:delay_enter=30000000"] + backup)
+        #expect(screen.shows("Checking the copy"))
+        screen.interrupt()
+        #expect(screen.end() == 75)
+        #expect(try ShellRun(["ls", "-A", folder]).output == "")
+      }
+      #expect(try ShellRun(backup).code == 0)
+    }
+  }
+
   @Test("stats --watch draws again and again until Ctrl-C")
   func watch() throws {
     try withRelay { relay, _ in
       try buy(relay, "jdo-1")
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)
       let screen = try terminal(relay, "stats", "--watch", "--interval", "100ms")
-      let times = { screen.text.split(separator: "\u{1B}[2J").count }
+      let times = { screen.text.split(separator: "\u{1B}[H").count }
       #expect(screen.shows("shop"))
       try waitUntil("it is drawn again") {
         screen.read()

@@ -42,6 +42,22 @@ import Testing
     )
   }
 
+  @Test("Apps without a key were skipped silently: each is named, and is not complete")
+  func namesWhatItSkips() throws {
+    let stripe = try Self.stripe(3)
+    let harness = try Self.harness(asking: stripe.base)
+    let web =
+      "apps: { web: { client: 'open', stripe: {webhook_secrets:['env:S']}, purchasely: {api_key:'env:K'} },"
+    try harness.configure { $0.replacing("apps: {", with: web) }
+    let ran = harness.run("events", "backfill", "--since", "1d", "--dry-run")
+    #expect(ran.code == .done && ran.out.hasPrefix("ios: found 3 events"))
+    #expect(ran.notes.contains("web: skipped, nothing was fetched: apps.web.stripe.api_key is not set"))
+    let objects = try harness.run("events", "backfill", "--since", "1d", "--json").objects
+    #expect(objects.map { $0["app"] } == ["web", "ios"])
+    #expect(objects.map { $0["is_complete"] } == [false, true])
+    #expect(objects[0]["skipped"] == "apps.web.stripe.api_key is not set")
+  }
+
   @Test func whatIsMissingIsTakenInOnce() throws {
     let stripe = try Self.stripe(25)
     let harness = try Self.harness(asking: stripe.base)

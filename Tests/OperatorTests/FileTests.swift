@@ -8,6 +8,7 @@ import Relay
 import SQLite
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -40,6 +41,19 @@ import Testing
     _ = FileManager.default.createFile(atPath: path + ".part", contents: nil)
     #expect(harness.run("db", "backup", path).code == .tryAgain)
     #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("A count in a message of the database commands is grouped, and plain in JSON")
+  func countsAreGrouped() throws {
+    let harness = try OperatorHarness()
+    try LargeDatabase.fill(
+      path: harness.databasePath, .init(receipts: 4678, failed: 1000), start: LargeDatabase.start)
+    #expect(harness.run("db", "backup", harness.folder + "/a.db").out.contains("4,678 purchases"))
+    let rows = try harness.run("db", "backup", harness.folder + "/b.db", "--json").objects.first?["rows"]
+    #expect(rows?["purchases"] == 4678)
+    let stats = harness.run("stats")
+    #expect(stats.out.contains("3,678") && stats.out.contains("1,000"))
+    #expect(try harness.run("stats", "--json").objects.last?["delivered"] == 3678)
   }
 
   @Test func aSoundDatabaseIsSaidToBe() throws {

@@ -121,7 +121,7 @@ final class OperatorHarness {
       pause: { milliseconds in
         clock.advance(milliseconds)
         pause?(milliseconds)
-      }, catchStop: {},
+      }, catchStop: {}, guarding: { _, body in try body() },
       isStopped: { milliseconds in
         guard let pause else { return true }
         clock.advance(milliseconds)

@@ -178,6 +178,31 @@ import Testing
     }
   }
 
+  @Test("`receipts show --json` had neither the session nor the customer")
+  func theJSONOfOneHasItsSessionAndCustomer() throws {
+    let harness = try OperatorHarness()
+    let object = try #require(
+      try harness.run("receipts", "show", harness.purchase("sub_1"), "--json").objects.first)
+    #expect(object["session_id"] == "cs_sub_1" && object["customer_id"] == .null)
+  }
+
+  @Test("A paused receipt said \"tries 0\" above \"try 1\": attempts that do not count are named")
+  func attemptsOfAPauseAreCounted() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    func attempts() -> Substring? {
+      harness.run("receipts", "show", id).out.firstMatch(of: /attempts  (.*)\n/)?.1
+    }
+    #expect(attempts() == "0")
+    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false))
+    #expect(attempts() == "1 (it does not count: the deliveries were paused), the last answer was 403")
+    #expect(harness.run("receipts", "show", id).out.contains("attempt 1"))
+    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false))
+    #expect(attempts()?.hasPrefix("2 (they do not count: ") == true)
+    try harness.deliver(id)
+    #expect(attempts() == "3 (2 of them do not count: the deliveries were paused), the last answer was 200")
+  }
+
   @Test func aReceiptIsShownAsItsStory() throws {
     let harness = try OperatorHarness()
     let context = try harness.context("e30=", price: "monthly")
@@ -198,7 +223,8 @@ import Testing
     let object = try #require(try harness.run("receipts", "show", id, "--json").objects.first)
     #expect(
       Self.names(object)
-        == (Self.fields + ["ply_context", "attempt_log", "events", "changes", "jobs"]).sorted())
+        == (Self.fields
+        + ["session_id", "customer_id", "ply_context", "attempt_log", "events", "changes", "jobs"]).sorted())
     #expect(object["context_id"]?.stringValue == context)
     #expect(object["ply_context"] == "e30=")
     #expect(object["price_mismatch"] == true)

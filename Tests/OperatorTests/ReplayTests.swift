@@ -169,6 +169,23 @@ import Testing
     #expect(try ran.objects.last?["replayed"] == 3)
   }
 
+  @Test("\"Replayed 4678\" appeared before one was sent: what is said is that they are pending again")
+  func saysWhatWasDone() throws {
+    let harness = try OperatorHarness()
+    for number in 1...3 { try harness.fail(harness.purchase("sub_\(number)")) }
+    let one = harness.run(
+      "receipts", "replay", "--yes",
+      try #require(try harness.reader().receipts(ReceiptFilter(), limit: 1).first?.receipt?.id))
+    #expect(
+      one.out
+        == "1 receipt is pending again; no receiptd serves this database, so it is sent once one does.\n")
+    let more = harness.run("receipts", "replay", "--state", "failed", "--yes")
+    #expect(
+      more.out
+        == "2 receipts are pending again; no receiptd serves this database, so they are sent once one does.\n"
+    )
+  }
+
   @Test func thousandsAreReplayedInSlices() throws {
     let harness = try OperatorHarness()
     let rules = AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { _ in [1] }

@@ -3,6 +3,7 @@
 internal import JSON
 internal import Platform
 internal import Relay
+internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -12,12 +13,12 @@ struct DatabaseBackup {
     let configuration = try session.configuration()
     let source = try session.reader(configuration)
     let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
-    let rows = try backup.write { session.noteWork($0) }
+    let rows = try backup.write(session)
     if session.isJSON {
       let counts = rows.map { JSONValue.Member(name: $0.table, value: .integer($0.rows)) }
       session.output.json(["file": .string(backup.path), "rows": .object(counts)])
     } else {
-      let counts = rows.map { "\($0.rows) \($0.table)" }.joined(separator: ", ")
+      let counts = rows.map { "\(CountText.grouped($0.rows)) \($0.table)" }.joined(separator: ", ")
       session.output.line("\(DisplayText.clean(backup.path)): copied and verified (\(counts))")
     }
     return .done
@@ -28,6 +29,11 @@ struct DatabaseBackup {
   /// Where the copy is until it is known to be good, so that no half of one is ever taken for a backup.
   private let partPath: String
 
+  /// With what SQLite keeps beside a file (https://www.sqlite.org/tempfiles.html).
+  private static func remove(part partPath: String) {
+    for suffix in ["", "-journal", "-wal", "-shm"] { FileWriting.remove(partPath + suffix) }
+  }
+
   private init(of source: StoreReader, to path: String) {
     self.source = source
     self.path = path
@@ -36,7 +42,7 @@ struct DatabaseBackup {
 
   /// Copies, verifies and names the copy.
   /// - Returns: how many rows of each table are in it.
-  private func write(_ tell: (String) -> Void) throws -> [(table: String, rows: Int64)] {
+  private func write(_ session: Session) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     guard FileWriting.accessFault(path)?.isMissingFile ?? false else {
       throw OperatorFault(.refused, "\(shown) exists; choose another name, nothing is overwritten")
@@ -55,23 +61,48 @@ struct DatabaseBackup {
         error.isMissingFile ? .notFound : .refused,
         "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
+    var rows: [(table: String, rows: Int64)] = []
+    try session.surroundings.guarding({ [partPath] in Self.remove(part: partPath) }) {
+      rows = try fill { session.noteWork($0) }
+    }
+    return rows
+  }
+
+  /// Fills, verifies and names the part; what fails leaves no file.
+  private func fill(_ tell: (String) -> Void) throws -> [(table: String, rows: Int64)] {
+    let shown = DisplayText.clean(path)
+    var isNamed = false
     do {
       tell("Copying …")
       let before = try source.rowCounts()
-      try source.copy(to: partPath)
+      try copy()
       tell("Checking the copy …")
       let rows = try verify(expecting: before)
       try FileWriting.sync(partPath)
       try FileWriting.rename(partPath, to: path)
+      isNamed = true
       // The name itself is on disk only now.
       try FileWriting.sync(FileWriting.folder(of: path))
       return rows
     } catch {
-      FileWriting.remove(partPath)
+      Self.remove(part: partPath)
+      if isNamed { FileWriting.remove(path) }
       if let error = error as? SystemError {
         throw OperatorFault(.failed, "cannot finish \(shown) (\(error)); nothing is left of it")
       }
       throw error
+    }
+  }
+
+  private func copy() throws {
+    do throws(SQLiteError) {
+      try source.copy(to: partPath)
+    } catch {
+      guard error.kind == .full else { throw error }
+      throw OperatorFault(
+        .failed,
+        "there is no room for \(DisplayText.clean(path)); nothing is left of it, choose a larger disk"
+      )
     }
   }
 
@@ -101,7 +132,8 @@ struct DatabaseBackup {
       guard let least = bounds.min(), let most = bounds.max(), (least...most).contains(table.rows) else {
         throw OperatorFault(
           .tryAgain,
-          "the copy has \(table.rows) \(table.table), the database has \(after[index].rows); try again")
+          "the copy has \(CountText.grouped(table.rows)) \(table.table), the database has "
+            + "\(CountText.grouped(after[index].rows)); try again")
       }
     }
     return rows

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Relay
 internal import Store
 internal import Terminal
@@ -68,7 +69,7 @@ enum DatabasePurge {
       session.output.json([(isTrial ? "would_delete" : "deleted"): .object(counts)])
       return
     }
-    let counts = deleted.map { "\($0.rows) \($0.table.words)" }.joined(separator: ", ")
+    let counts = deleted.map { "\(CountText.grouped($0.rows)) \($0.table.words)" }.joined(separator: ", ")
     session.output.line(isTrial ? "Would delete \(counts); nothing was changed." : "Deleted \(counts).")
   }
 }

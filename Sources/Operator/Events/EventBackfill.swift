@@ -35,7 +35,7 @@ struct EventBackfill {
       throw session.usage("say from when on: --since 3d")
     }
     let configuration = try session.configuration()
-    let enquiries = try enquiries(configuration, session)
+    let (enquiries, skipped) = try enquiries(configuration, session)
     for enquiry in enquiries {
       let earliest = session.now.advanced(byMilliseconds: -enquiry.eventsKeptMilliseconds)
       let days = enquiry.eventsKeptMilliseconds / 86_400_000
@@ -50,11 +50,14 @@ struct EventBackfill {
       session: session, configuration: configuration, since: since, isDry: isDry,
       why: try session.reason(), reader: try session.reader(configuration),
       writer: isDry ? nil : try session.writer(configuration))
+    for app in skipped { backfill.say(skipped: app) }
     return try backfill.perform(enquiries)
   }
 
-  /// The app that was named, else every app with a key.
-  private static func enquiries(_ configuration: Configuration, _ session: Session) throws -> [Enquiry] {
+  /// The app that was named, else every app with a key; and the apps without one.
+  private static func enquiries(
+    _ configuration: Configuration, _ session: Session
+  ) throws -> (asked: [Enquiry], skipped: [String]) {
     var apps = configuration.apps
     if let slug = session.command.options["app"] {
       guard let app = configuration.app(slug) else {
@@ -65,14 +68,17 @@ struct EventBackfill {
       }
       apps = [app]
     }
-    let enquiries = try apps.compactMap { try Enquiry.of($0) }
+    var (enquiries, skipped): ([Enquiry], [String]) = ([], [])
+    for app in apps {
+      if let enquiry = try Enquiry.of(app) { enquiries.append(enquiry) } else { skipped.append(app.slug) }
+    }
     guard !enquiries.isEmpty else {
       throw OperatorFault(
         .configuration,
         "apps.\(apps[0].slug).stripe.api_key: is not set; Stripe can be asked only with a key that may read "
           + "events: \"env:NAME\" or \"file:/path\"")
     }
-    return enquiries
+    return (enquiries, skipped)
   }
 
   private init(
@@ -129,8 +135,9 @@ struct EventBackfill {
           try take(Array(rest.prefix(Self.slice)), &tally)
           rest = rest.dropFirst(Self.slice)
           line.update(
-            "\(DisplayText.clean(enquiry.app)): page \(tally.pages), \(tally.listed) events, "
-              + "\(tally.missing) missing")
+            "\(DisplayText.clean(enquiry.app)): page \(CountText.grouped(tally.pages)), "
+              + "\(CountText.of(tally.listed, "event")), "
+              + "\(CountText.grouped(tally.missing)) missing")
         }
       } while !list.isAtEnd
     }
@@ -161,6 +168,20 @@ struct EventBackfill {
     }
   }
 
+  /// An app whose events stay missing, which nobody must take for complete.
+  private func say(skipped app: String) {
+    let path = "apps.\(app).stripe.api_key"
+    if session.isJSON {
+      session.output.json([
+        "app": .string(app), "since": .string(since.text), "events": 0, "missing": 0, "is_complete": false,
+        "skipped": .string("\(path) is not set"),
+      ])
+    }
+    session.output.note(
+      "\(DisplayText.clean(app)): skipped, nothing was fetched: \(DisplayText.clean(path)) is not set, and "
+        + "Stripe lists events only to a key that may read them")
+  }
+
   private func say(_ tally: Tally, _ enquiry: Enquiry) {
     let (output, app) = (session.output, DisplayText.clean(enquiry.app))
     if session.isJSON {
@@ -173,13 +194,13 @@ struct EventBackfill {
       members.append(.init(name: "is_complete", value: .bool(tally.fault == nil)))
       output.json(.object(members))
     } else {
-      let found = tally.listed == 1 ? "1 event" : "\(tally.listed) events"
+      let (found, missing) = (CountText.of(tally.listed, "event"), CountText.grouped(tally.missing))
       if isDry {
-        output.line("\(app): found \(found), \(tally.missing) would be taken in; nothing was changed")
+        output.line("\(app): found \(found), \(missing) would be taken in; nothing was changed")
       } else {
         output.line(
-          "\(app): found \(found), \(tally.missing) were missing, \(tally.ofReceipts) of them belong to "
-            + "receipts")
+          "\(app): found \(found), \(missing) were missing, \(CountText.grouped(tally.ofReceipts)) of them "
+            + "belong to receipts")
       }
     }
     if let fault = tally.fault {

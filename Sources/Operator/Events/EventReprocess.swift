@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Relay
 internal import SQLite
 internal import Store
@@ -76,7 +77,7 @@ struct EventReprocess {
     while true {
       let page = try reader.events(filter, limit: Self.pageSize)
       found += page
-      progress.update("choosing events: \(found.count)")
+      progress.update("choosing events: \(CountText.grouped(found.count))")
       guard page.count == Self.pageSize, let last = page.last else { return found.reversed() }
       filter.after = last.row
     }
@@ -96,7 +97,8 @@ struct EventReprocess {
   private func perform(_ events: [EventSummary]) throws -> ExitCode {
     let known = events.filter { readers[$0.app] != nil }
     if known.count < events.count {
-      session.output.error("\(events.count - known.count) are of apps that are not configured, and are left")
+      session.output.error(
+        "\(CountText.grouped(events.count - known.count)) are of apps that are not configured, and are left")
     }
     if session.command.flag("dry-run") {
       try say(try wouldBecome(known), isDry: true)
@@ -183,9 +185,11 @@ struct EventReprocess {
       let words = [outcome.before, outcome.after].map { $0?.rawValue ?? "gone" }
       groups[words.joined(separator: " → "), default: 0] += 1
     }
-    for (words, count) in groups.sorted(by: { $0.key < $1.key }) { output.line("\(words)  \(count)") }
+    for (words, count) in groups.sorted(by: { $0.key < $1.key }) {
+      output.line("\(words)  \(CountText.grouped(count))")
+    }
     let changed = groups.values.reduce(0, +)
     let (read, verb) = isDry ? ("Would read", "would change") : ("Read", "changed")
-    output.line("\(read) \(Counted.of(results.count, "event")) again; \(changed) \(verb).")
+    output.line("\(read) \(Counted.of(results.count, "event")) again; \(CountText.grouped(changed)) \(verb).")
   }
 }

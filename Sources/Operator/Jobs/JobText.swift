@@ -13,7 +13,7 @@ enum JobText {
     let request = job.request
     var text = request.kind.rawValue
     switch request.source {
-    case .ids(let count): text += ": \(count) by id"
+    case .ids(let count): text += ": \(CountText.grouped(count)) by id"
     case .filter(let filter, let limit):
       // Nobody asked for that end: it is the moment at which the job was made.
       let isOwnEnd = filter.until == job.createdAt.advanced(byMilliseconds: 1)
@@ -23,7 +23,7 @@ enum JobText {
         ("without", filter.lacksImportID ? "import id" : nil),
         ("user", filter.userID), ("object", filter.objectID), ("import id", filter.importID),
         ("since", filter.since?.text), ("until", isOwnEnd ? nil : filter.until?.text),
-        ("at most", limit.map { String($0) }),
+        ("at most", limit.map(CountText.grouped)),
       ]
       let given = parts.compactMap { name, value in value.map { "\(name) \($0)" } }
       if !given.isEmpty { text += ": \(given.joined(separator: ", "))" }
@@ -33,16 +33,24 @@ enum JobText {
     return text
   }
 
-  /// `1200 delivered, 3 failed`; how many had their turn where nothing has ended.
+  /// The state; a job runs only where a receiptd does.
+  static func state(_ job: Job, isServed: Bool) -> String {
+    isServed || !(job.state == .running || job.state == .preparing)
+      ? job.state.rawValue : "\(job.state.rawValue), no receiptd"
+  }
+
+  /// `1,200 delivered, 3 failed`; how many had their turn where nothing has ended.
   static func outcomes(_ job: Job) -> String {
     let shown: [JobOutcome] = [.delivered, .failed, .cancelled, .skipped, .gone]
     var parts = shown.compactMap { outcome -> String? in
       let count = job.count(outcome)
-      return count > 0 ? "\(count) \(outcome.rawValue)" : nil
+      return count > 0 ? "\(CountText.grouped(count)) \(outcome.rawValue)" : nil
     }
     let (released, planned) = (job.count(.released), job.count(.planned))
-    if released > 0 { parts.append("\(released) under way") }
-    if planned > 0 { parts.append(job.state == .cancelled ? "\(planned) left" : "\(planned) to come") }
+    if released > 0 { parts.append("\(CountText.grouped(released)) under way") }
+    if planned > 0 {
+      parts.append("\(CountText.grouped(planned)) \(job.state == .cancelled ? "left" : "to come")")
+    }
     return parts.isEmpty ? "no receipts" : parts.joined(separator: ", ")
   }
 
@@ -71,7 +79,7 @@ enum JobText {
     for missed in job.missed {
       table.add([
         Table.Cell(missed.outcome.rawValue, missed.outcome == .failed ? .red : .yellow),
-        Table.Cell(missed.reason ?? "-"), Table.Cell(String(missed.count)), Table.Cell(meaning(of: missed)),
+        Table.Cell(missed.reason ?? "-"), Table.Cell(count: missed.count), Table.Cell(meaning(of: missed)),
       ])
     }
     return table

@@ -57,7 +57,7 @@ struct LinkFileCheck {
       let kind = isAndroid ? "assetlinks.json" : "apple-app-site-association"
       let apps = isAndroid ? android.statements.count : AssociationMatcher(apple).apps.count
       session.output.line(
-        "\(shownPath): \(isFaulty ? "faulty" : "ok") (\(kind), \(bytes.count) bytes, \(apps) "
+        "\(shownPath): \(isFaulty ? "faulty" : "ok") (\(kind), \(CountText.of(bytes.count, "byte")), \(apps) "
           + "app\(apps == 1 ? "" : "s") with links)")
     }
     return isFaulty ? .badData : .done

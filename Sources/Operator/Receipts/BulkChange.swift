@@ -41,7 +41,8 @@ struct BulkChange {
     if plan.count >= least {
       let notes = session.output.notes
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
-      for hint in plan.hints { session.output.note(hint) }
+      // Before the question: it is part of what is agreed to.
+      refusals.note()
       let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
       try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
     }
@@ -59,7 +60,6 @@ struct BulkChange {
       session.output.line(
         "Would \(kind.rawValue) \(Counted.receipts(plan.count))\(pace); nothing was changed.")
     }
-    for hint in plan.hints { session.output.note(hint) }
     refusals.note()
     return .done
   }
@@ -94,6 +94,20 @@ struct BulkChange {
     return conclude(ids: changed)
   }
 
+  /// A replayed receipt is not sent yet, unless it was waited for.
+  private func done(_ count: Int) -> String {
+    guard kind == .replay, count > 0, !session.command.flag("wait") else {
+      return "\(kind.past) \(Counted.receipts(count))."
+    }
+    let isServed = session.daemonProcess(configuration) != nil
+    let (noun, verb) = count == 1 ? ("it", "is") : ("them", "are")
+    let next =
+      isServed
+      ? "receiptd sends \(noun) now"
+      : "no receiptd serves this database, so \(count == 1 ? "it" : "they") \(verb) sent once one does"
+    return "\(Counted.receipts(count)) \(verb) pending again; \(next)."
+  }
+
   /// Says what was done.
   /// - Parameter paced: the job that goes on with the rest.
   func conclude(ids: [String], paced: Job? = nil) -> ExitCode {
@@ -109,7 +123,7 @@ struct BulkChange {
         ?? "\(Counted.receipts(planned)) to come as deliveries go"
       output.line("Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), \(how).")
     } else {
-      output.line("\(kind.past) \(Counted.receipts(ids.count)).")
+      output.line(done(ids.count))
     }
     refusals.note()
     if refusals.isEmpty { return .done }

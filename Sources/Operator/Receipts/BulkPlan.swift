@@ -51,7 +51,8 @@ struct BulkPlan {
     case .filter(let filter, let limit):
       for group in try Self.survey(filter, limit, session, reader) {
         if let why = refusal(group.app, group.state, group.reason, id: "ID") {
-          refusedGroups.append((group, why))
+          let isLackingPrice = kind == .replay && group.reason == .price && group.state != .delivered
+          refusedGroups.append((group, isLackingPrice ? Self.lacksPrice(filter) : why))
         } else {
           groups.append(group)
         }
@@ -79,15 +80,12 @@ struct BulkPlan {
   /// How many receipts are taken up.
   var count: Int { groups.reduce(0) { $0 + $1.count } }
 
-  /// How to supply the price of those that are left for want of it; all of them take the same command.
-  var hints: [String] {
-    guard kind == .replay else { return [] }
-    let count = refusedGroups.reduce(0) { $0 + ($1.group.reason == .price ? $1.group.count : 0) }
-    guard count > 0 else { return [] }
-    return [
-      "\(Counted.receipts(count)) without a price will be left; supply it with: "
-        + "receiptctl receipts complete --state failed --reason price --price PRICE"
-    ]
+  /// One command supplies the price of all that lack it.
+  private static func lacksPrice(_ filter: ReceiptFilter) -> String {
+    let app = filter.app.map { " --app \(ShellWord.quoted($0))" } ?? ""
+    let state = filter.state?.rawValue ?? ReceiptState.failed.rawValue
+    return "lacks its price; supply it with: receiptctl receipts complete\(app) --state \(state) "
+      + "--reason price --price PRICE"
   }
 
   func addRefusals(to refusals: Refusals) {
@@ -122,7 +120,7 @@ struct BulkPlan {
       ]
       if hasCause { cells.append(Table.Cell(group.cause?.text ?? "-")) }
       cells += [
-        Table.Cell(String(group.count)), Table.Cell(session.relative(group.oldest)),
+        Table.Cell(count: group.count), Table.Cell(session.relative(group.oldest)),
         Table.Cell(session.relative(group.newest)),
       ]
       table.add(cells)

@@ -25,10 +25,10 @@ extension JobKind {
     }
   }
 
-  /// `replaying`
+  /// `queueing`: what the command itself does; receiptd delivers.
   var doing: String {
     switch self {
-    case .replay: "replaying"
+    case .replay: "queueing"
     case .cancel: "cancelling"
     case .complete: "completing"
     }
@@ -53,7 +53,7 @@ extension JobKind {
 
 enum Counted {
   /// `1 event`, `3 events`
-  static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+  static func of(_ count: Int, _ noun: String) -> String { CountText.of(count, noun) }
 
   /// `1 receipt`, `3 receipts`
   static func receipts(_ count: Int) -> String { of(count, "receipt") }
@@ -84,7 +84,10 @@ final class Refusals {
   static let shownMax = 20
 
   private let output: Output
+  /// What was not said yet.
   private var lines: [String] = []
+  private var groups: [(why: String, count: Int)] = []
+  private var unsaid = 0
   private var count = 0
 
   init(_ output: Output) { self.output = output }
@@ -93,24 +96,34 @@ final class Refusals {
 
   func add(_ id: String, _ why: String) {
     count += 1
+    unsaid += 1
     if lines.count < Self.shownMax { lines.append("\(DisplayText.clean(id)) \(why)") }
   }
 
   /// Several for one reason, of which the first are added one by one.
-  func add(more: Int) { count += max(0, more) }
+  func add(more: Int) {
+    count += max(0, more)
+    unsaid += max(0, more)
+  }
 
   /// A whole group for one reason.
   func add(group: ReceiptGroup, _ why: String) {
     count += group.count
-    lines.append("\(Counted.receipts(group.count)) left as they are: each \(why)")
+    if let index = groups.firstIndex(where: { $0.why == why }) {
+      groups[index].count += group.count
+    } else {
+      groups.append((why, group.count))
+    }
   }
 
-  /// Says what was refused, on stderr.
+  /// Says what was refused and not said before, on stderr.
   func note() {
-    for line in lines.prefix(Self.shownMax) { output.error(line) }
-    if count > Self.shownMax, lines.count >= Self.shownMax {
-      output.error("\(count - Self.shownMax) more were left as they are")
+    for line in lines { output.error(line) }
+    if unsaid > lines.count {
+      output.error("\(CountText.grouped(unsaid - lines.count)) more were left as they are")
     }
+    for (why, count) in groups { output.error("\(Counted.receipts(count)) left as they are: each \(why)") }
+    (lines, groups, unsaid) = ([], [], 0)
   }
 }
 

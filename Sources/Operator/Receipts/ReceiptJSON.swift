@@ -11,7 +11,8 @@ enum ReceiptJSON {
     .object(members(of: record))
   }
 
-  /// The fields of a list, then the context's blob, every try, the events, and what persons did.
+  /// The fields of a list, then the session and the customer, the context's blob, every attempt, the events,
+  /// and what people changed.
   static func detail(
     of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
   ) -> JSONValue {
@@ -21,9 +22,12 @@ enum ReceiptJSON {
         "action": .string(record.entry.action), "why": .optional(record.entry.reason),
       ]
     }
+    let purchase = detail.record.purchase
     return .object(
       members(of: detail.record) + [
-        .init(name: "ply_context", value: .optional(detail.record.purchase.context?.text)),
+        .init(name: "session_id", value: .optional(purchase.sessionID)),
+        .init(name: "customer_id", value: .optional(purchase.customerID)),
+        .init(name: "ply_context", value: .optional(purchase.context?.text)),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
         .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),

@@ -43,7 +43,7 @@ enum ReceiptList {
         Table.Cell(receipt.id), Table.Cell(receipt.state.rawValue, receipt.state.style),
         Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app),
         Table.Cell(record.purchase.userID ?? "-"),
-        Table.Cell(record.purchase.key.id), Table.Cell(String(receipt.attempts)),
+        Table.Cell(record.purchase.key.id), Table.Cell(count: receipt.attempts),
         Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
         Table.Cell(session.relative(receipt.createdAt)),
       ])

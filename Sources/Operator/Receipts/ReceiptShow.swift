@@ -28,7 +28,7 @@ enum ReceiptShow {
     let breaker = try reader.breakers()[detail.record.app]
     let output = session.output
     output.line(Style.bold.applied(to: DisplayText.clean(receipt.id), inColour: output.isInColour))
-    for (name, value) in ReceiptFacts.all(detail.record, receipt) {
+    for (name, value) in ReceiptFacts.all(detail, receipt) {
       let style = name == "state" ? receipt.state.style : .plain
       let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")

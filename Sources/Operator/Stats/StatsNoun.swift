@@ -42,12 +42,26 @@ enum StatsNoun {
     session.surroundings.catchStop()
     let output = session.output
     repeat {
-      // On a terminal each look takes the place of the last one (ECMA-48 CUP, ED); elsewhere it follows it.
-      if output.result.isTerminal, !session.isJSON { output.text("\u{1B}[H\u{1B}[2J") }
-      try show(reader, configuration, only, session.again())
-      if !output.result.isTerminal, !session.isJSON { output.line() }
+      // On a terminal each look takes the place of the last one; elsewhere it follows it.
+      if output.result.isTerminal, !session.isJSON {
+        try draw(session.again()) { try show(reader, configuration, only, $0) }
+      } else {
+        try show(reader, configuration, only, session.again())
+        if !session.isJSON { output.line() }
+      }
     } while !output.result.isClosed && !session.surroundings.isStopped(interval)
     return .done
+  }
+
+  private static func draw(_ session: Session, _ show: (Session) throws -> Void) throws {
+    let output = session.output
+    let columns = output.result.columns ?? 80
+    let lines = try output.lines { try show(session.writing(to: $0)) }
+    let isTable = { (line: String) in line.contains("  ") && !line.hasPrefix(" ") || line.contains("\u{1B}") }
+    output.text(
+      LiveScreen.drawing(
+        lines.flatMap { isTable($0) ? [$0] : LiveScreen.wrapped($0, columns: columns) },
+        footer: "Ctrl-C ends", columns: columns, rows: output.result.rows ?? 24))
   }
 
   static func show(
@@ -92,11 +106,11 @@ enum StatsNoun {
     for app in stats {
       let states = ReceiptState.allCases.map { state in
         let count = app.counts[state] ?? 0
-        return Table.Cell(String(count), state == .failed && count > 0 ? .red : .plain)
+        return Table.Cell(count: count, state == .failed && count > 0 ? .red : .plain)
       }
       table.add(
         [Table.Cell(app.slug)] + states + [
-          Table.Cell(String(app.deliveredLastHour)), Table.Cell(String(app.deliveredLastDay)),
+          Table.Cell(count: app.deliveredLastHour), Table.Cell(count: app.deliveredLastDay),
           Table.Cell(session.relative(app.lastEvent)),
           Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
         ])

@@ -85,13 +85,16 @@ struct TopView {
     let attempts = try reader.recentAttempts(limit: Self.attemptsMax)
       .filter { only == nil || $0.app == only }
     try sample(stats, session)
+    func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
-    var lines = [head(session)] + health.map { DisplayText.clean($0.text) } + [rates(attempts), ""]
+    var lines = wrapped(head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
+    lines += wrapped(rates(attempts)) + [""]
     lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {
       if let gone = app.unconfigured {
-        lines += ["", "The app \(DisplayText.clean(app.slug)) \(gone.sentence).", "  \(gone.advice)"]
+        lines += [""] + wrapped("The app \(DisplayText.clean(app.slug)) \(gone.sentence).")
+        lines += wrapped("  \(gone.advice)")
         continue
       }
       guard
@@ -99,14 +102,12 @@ struct TopView {
           app.breaker, app: DisplayText.clean(app.slug), now: session.now,
           apiKey: configuration.apiKeyRefresh(of: app.slug))
       else { continue }
-      lines += ["", "Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)", "  \(text.advice)"]
+      lines += [""] + wrapped("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
+      lines += wrapped("  \(text.advice)")
     }
     lines += troubles(attempts, session)
     let rows = output.result.rows ?? 24
-    lines = Array(lines.prefix(max(1, rows - 1)))
-    // Each line is cleared behind its text, and the rest of the screen behind the last: nothing flickers.
-    let screen = lines.map { "\($0)\u{1B}[K\r\n" }.joined()
-    output.text("\u{1B}[H\(screen)\u{1B}[Jq ends")
+    output.text(LiveScreen.drawing(lines, footer: "q ends", columns: columns, rows: rows))
   }
 
   private mutating func sample(_ stats: [AppStats], _ session: Session) throws {

@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Relay
 internal import Store
 internal import Terminal
@@ -108,7 +109,7 @@ struct UserForget {
       survey = try UserSurvey(of: user, app: session.command.options["app"], reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
-        part.contexts.all == 0 && part.purchases.allSatisfy { done.open.contains($0.receiptID ?? "") }
+        part.contexts == 0 && part.purchases.allSatisfy { done.open.contains($0.receiptID ?? "") }
       }
       if isDone { return }
     }
@@ -127,7 +128,7 @@ struct UserForget {
     let apps = survey.parts.map { part -> JSONValue in
       [
         "app": .string(part.app), "receipts": .integer(Int64(part.receipts.count)),
-        "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts.all),
+        "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts),
       ]
     }
     return ["would_forget": .array(apps), "events_beside": .integer(Int64(loose.count))]
@@ -143,8 +144,8 @@ struct UserForget {
       // A question about one purchase each; a count that cannot be read now is shown when it is erased.
       let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
       table.add([
-        Table.Cell(part.app), Table.Cell(String(part.receipts.count)), Table.Cell(String(part.open.count)),
-        Table.Cell(String(part.contexts.all)), Table.Cell(String(events)),
+        Table.Cell(part.app), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
+        Table.Cell(count: part.contexts), Table.Cell(count: events),
       ])
     }
     return table
@@ -221,7 +222,7 @@ struct UserForget {
       ])
     } else {
       output.line(
-        "Erased \(Counted.receipts(done.receipts)) (\(done.cancelled) cancelled), "
+        "Erased \(Counted.receipts(done.receipts)) (\(CountText.grouped(done.cancelled)) cancelled), "
           + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""

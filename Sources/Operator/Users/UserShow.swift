@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Store
 internal import Terminal
 
@@ -54,7 +55,7 @@ enum UserShow {
     for part in survey.parts {
       output.line("  app        \(DisplayText.clean(part.app))")
       output.line("  receipts   \(receiptCounts(part))")
-      output.line("  contexts   \(part.contexts.all), \(part.contexts.unused) of them unused")
+      output.line("  contexts   \(CountText.grouped(part.contexts))")
       let customers = part.customers.map(DisplayText.clean).joined(separator: ", ")
       output.line("  customers  \(customers.isEmpty ? "none" : customers)")
       let receipts = try receipts(user, part.app, reader, limit: shownMax)
@@ -69,7 +70,7 @@ enum UserShow {
       }
       output.line()
     }
-    if survey.parts.contains(where: { $0.receipts.count > shownMax || $0.contexts.all > shownMax }) {
+    if survey.parts.contains(where: { $0.receipts.count > shownMax || $0.contexts > shownMax }) {
       let word = ShellWord.quoted(user)
       output.note("The newest are shown; all: receiptctl receipts list --user \(word), and contexts list")
     }
@@ -80,9 +81,9 @@ enum UserShow {
     guard !receipts.isEmpty else { return "none" }
     let states = ReceiptState.allCases.compactMap { state in
       let count = receipts.filter { $0.state == state }.count
-      return count > 0 ? "\(count) \(state.rawValue)" : nil
+      return count > 0 ? "\(CountText.grouped(count)) \(state.rawValue)" : nil
     }
-    return "\(receipts.count): \(states.joined(separator: ", "))"
+    return "\(CountText.grouped(receipts.count)): \(states.joined(separator: ", "))"
   }
 
   private static func json(

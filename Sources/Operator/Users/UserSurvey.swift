@@ -12,7 +12,7 @@ struct UserSurvey {
   struct Part {
     var app: String
     var purchases: [UserPurchase] = []
-    var contexts: (all: Int64, unused: Int64) = (0, 0)
+    var contexts: Int64 = 0
 
     var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
 

@@ -171,7 +171,7 @@ struct Dashboard: Sendable {
         detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
       return ReceiptPage(
-        record: detail.record, receipt: receipt, story: story,
+        detail: detail, receipt: receipt, story: story,
         breaker: try source.reader.breakers()[detail.record.app],
         isConfigured: configured[detail.record.app] != nil, done: form["done"], now: now)
     }

@@ -2,6 +2,7 @@
 
 internal import Domain
 internal import HTML
+internal import Platform
 internal import Presentation
 
 /// The parts.
@@ -34,20 +35,9 @@ enum PageParts {
     Tag.div(.class("notice \(kind)"), .role("status"), content: content)
   }
 
-  /// A number with thin groups of three: 12 345.
-  static func number(_ number: Int64) -> String {
-    let digits = String(number.magnitude)
-    var out = ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { out.append("\u{202F}") }
-      out.append(digit)
-    }
-    return number < 0 ? "−\(out)" : out
-  }
+  static func number(_ number: Int64) -> String { CountText.grouped(number) }
 
-  static func counted(_ count: Int64, _ one: String) -> String {
-    "\(number(count)) \(one)\(count == 1 ? "" : "s")"
-  }
+  static func counted(_ count: Int64, _ one: String) -> String { CountText.of(count, one) }
 }
 
 /// A table that a phone shows row by row. Roles are said: what is laid out otherwise loses its own

@@ -2,6 +2,7 @@
 
 internal import HTML
 internal import JSON
+internal import Platform
 
 enum RawBody {
   /// More is cut off: a page must not be as long as the longest webhook.
@@ -19,7 +20,9 @@ enum RawBody {
         Tag.pre { Tag.code { text } }
       }
       if pretty != nil { Tag.p(.class("help")) { "Set out for reading, its keys in alphabetical order." } }
-      if !isWhole { Tag.p { "The first \(shownBytesMax) of \(bytes.count) bytes." } }
+      if !isWhole {
+        Tag.p { "The first \(CountText.grouped(shownBytesMax)) of \(CountText.grouped(bytes.count)) bytes." }
+      }
     }
   }
 }

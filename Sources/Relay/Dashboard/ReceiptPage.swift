@@ -10,7 +10,7 @@ struct ReceiptPage {
   /// Changes by persons, the newest; nobody touches one receipt more often by hand.
   static let personsMax = 200
 
-  let record: PurchaseRecord
+  let detail: ReceiptDetail
   let receipt: Receipt
   let story: ReceiptStory
   let breaker: Breaker?
@@ -34,7 +34,7 @@ struct ReceiptPage {
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.dl {
-          for fact in ReceiptFacts.all(record, receipt) {
+          for fact in ReceiptFacts.all(detail, receipt) {
             Tag.div {
               Tag.dt { fact.name }
               Tag.dd { PageParts.outside(fact.value) }
@@ -56,6 +56,8 @@ struct ReceiptPage {
       }
     }
   }
+
+  private var record: PurchaseRecord { detail.record }
 
   private var message: String? {
     switch done {

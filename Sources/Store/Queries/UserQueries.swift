@@ -25,7 +25,7 @@ extension StoreReader {
     WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL ORDER BY row_id LIMIT ?3
     """,
     apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
-    countContexts: "SELECT count(*), sum(purchase_row IS NULL) FROM contexts WHERE user_id = ?1 AND app = ?2",
+    countContexts: "SELECT count(*) FROM contexts WHERE user_id = ?1 AND app = ?2",
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
     loose: "SELECT row_id, app, body FROM events WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL"
   )
@@ -62,13 +62,11 @@ extension StoreReader {
     }
   }
 
-  /// How many contexts of a user are kept, and how many of them are unused.
-  public func countContexts(ofUser user: String, app: String) throws(SQLiteError) -> (
-    all: Int64, unused: Int64
-  ) {
+  /// How many contexts of a user are kept.
+  public func countContexts(ofUser user: String, app: String) throws(SQLiteError) -> Int64 {
     try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
-      row throws(SQLiteError) in (row.integer(0), row.integer(1))
-    } ?? (0, 0)
+      row throws(SQLiteError) in row.integer(0)
+    } ?? 0
   }
 
   /// How many events belong to a purchase.

@@ -1,0 +1,21 @@
+// Counts as people read them: `200,000 receipts`. Every count in a text for people is written here; JSON and
+// metrics have plain numbers. Pure; any thread.
+
+/// Counts for people.
+public enum CountText {
+  /// The digits in groups of three: `4,678`.
+  public static func grouped(_ count: some BinaryInteger) -> String {
+    let digits = String(count.magnitude)
+    var out = count < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { out.append(",") }
+      out.append(digit)
+    }
+    return out
+  }
+
+  /// With a noun whose plural ends in s: `1 receipt`, `4,678 receipts`.
+  public static func of(_ count: some BinaryInteger, _ noun: String) -> String {
+    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+}
