@@ -177,6 +177,8 @@ final class RelayCore: Sendable {
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
     let before = apps.current
+    // A new app has its rules before it has requests; one that goes keeps them until it has none any more.
+    committer.use(rules: before.rules.merging(directory.rules) { $1 })
     apps.replace(with: directory)
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)

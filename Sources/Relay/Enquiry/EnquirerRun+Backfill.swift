@@ -80,12 +80,12 @@ extension EnquirerRun {
 
   /// Like webhooks: when there is no room for those, there is none for these.
   private mutating func store(_ backfill: EnquiryDesk.Backfill, _ app: String) {
-    let command = CommandList(Array(backfill.events.prefix(Self.slice)))
+    let command = WhileConfigured(app, CommandList(Array(backfill.events.prefix(Self.slice))))
     let (enquirer, edition) = (enquirer, desks[app]?.edition ?? 0)
     desks[app]?.backfill?.isBusy = true
     let isQueued = enquirer.committer.submit(command, from: .outside(app: app)) { result in
       // Whatever the reason, it is tried again.
-      let outcomes = try? result.get()
+      let outcomes = (try? result.get()) ?? nil
       enquirer.tell { $0.taken.append((app, edition, outcomes)) }
     }
     if !isQueued { note(taken: nil, app) }

@@ -18,9 +18,10 @@ struct Intake: Sendable {
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
     let log = services.requestLog
-    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
+    let isQueued = committer.submit(WhileConfigured(app, command), from: .outside(app: app)) { result in
       switch result {
-      case .success(let outcome): exchange.answer(answer(outcome) as @Sendable () -> Response)
+      case .success(let outcome?): exchange.answer(answer(outcome) as @Sendable () -> Response)
+      case .success(nil): exchange.answer(.unknownApp)
       case .failure(let error):
         exchange.answer(.storeFailed) {
           log.couldNotStore(

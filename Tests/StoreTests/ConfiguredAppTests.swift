@@ -1,0 +1,33 @@
+// Requests of an app that left the configuration while they were read.
+
+import Domain
+import Store
+import Testing
+
+@Suite("Requests of an app that leaves the configuration")
+struct ConfiguredAppTests {
+  @Test("An event that cannot be decided is not stored, and makes a receipt when it is sent again (R4)")
+  func eventOfARemovedApp() throws {
+    let store = try TestStore()
+    let event = TakeEvent(
+      app: "ios", processor: "stripe", eventID: "evt_1", type: "checkout.session.completed", body: [],
+      content: .report(.said(prices: ["price_1"]), keep: true))
+    store.writer.use(rules: [:])
+    #expect(try store.apply(WhileConfigured("ios", event)) == nil)
+    #expect(try store.integer("SELECT count(*) FROM events") == 0)
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 0)
+
+    store.writer.use(rules: TestStore.rules)
+    #expect(try store.apply(WhileConfigured("ios", event)) == .stored(.receipt))
+    #expect(try store.status() == "waiting/context")
+  }
+
+  @Test("A context of such an app is not stored either")
+  func contextOfARemovedApp() throws {
+    let store = try TestStore()
+    store.writer.use(rules: [:])
+    let posted = try store.apply(WhileConfigured("ios", store.contextCommand("blob", user: "u1")))
+    #expect(posted == nil)
+    #expect(try store.integer("SELECT count(*) FROM contexts") == 0)
+  }
+}
