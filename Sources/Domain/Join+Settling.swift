@@ -8,7 +8,7 @@ extension Join {
   enum Settling: Equatable {
     /// Only sister events are known.
     case forCheckout(until: Timestamp)
-    /// No event has named the price.
+    /// Neither an event nor a context that an event names has named the price.
     case forPrice(until: Timestamp)
     case over
 
@@ -24,11 +24,18 @@ extension Join {
       let settled = end(policy.settleMilliseconds)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)
-      } else if purchase.prices.isEmpty, looksUp || purchase.key.type == .subscription, now < settled {
+      } else if !Self.hasPrice(purchase), looksUp || purchase.key.type == .subscription, now < settled {
         self = .forPrice(until: settled)
       } else {
         self = .over
       }
+    }
+
+    /// Whether the price is known without a guess: most receipts are then sent as soon as they are paid.
+    private static func hasPrice(_ purchase: Purchase) -> Bool {
+      if !purchase.prices.isEmpty { return true }
+      guard let source = purchase.contextSource, source < .guess else { return false }
+      return Join.price(of: purchase, takeAny: false) != nil
     }
 
     /// When the wait ends; nil when it is over.
