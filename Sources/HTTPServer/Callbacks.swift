@@ -10,7 +10,7 @@ enum Callbacks {
   static func install(in options: inout CMicroHTTPDOptions) {
     unsafe options.log = { unsafe Callbacks.log($0, $1) }
     unsafe options.accept = { context, address, _ in
-      unsafe Callbacks.core(context)?.accepts(PeerAddress.group(address)) == false ? .NO : .YES
+      unsafe Callbacks.core(context)?.accepts(PeerAddress.text(address)) == false ? .NO : .YES
     }
     unsafe options.connection = { unsafe Callbacks.connection($0, $1, $2, $3) }
     unsafe options.target = { _, target, handle in unsafe Callbacks.target(target, handle) }

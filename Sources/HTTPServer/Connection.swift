@@ -17,7 +17,7 @@ internal import Platform
   let remoteAddress: String
   /// What limits count the client as.
   let group: AddressGroup
-  /// Whether it counts for the connections of one client: not on a Unix socket, where all are local users.
+  /// Whether it counts for the connections of one client (`Core.limitedGroup`).
   let isLimited: Bool
   let handle: OpaquePointer
   let state: Monitor<ConnectionState>
@@ -29,7 +29,7 @@ internal import Platform
     let address = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
     remoteAddress = address.isEmpty ? PeerAddress.localUser(descriptor) : address
     group = AddressGroup(remoteAddress)
-    isLimited = !address.isEmpty
+    isLimited = core.limitedGroup(address) != nil
     let now = MonotonicInstant.now()
     state = Monitor(
       ConnectionState(descriptor: descriptor, now: now, deadline: core.requestDeadline(from: now)))

@@ -85,9 +85,18 @@ final class Core: Sendable {
     limits.reservedConnections > 0 && count.now > limits.unreservedConnections
   }
 
-  /// Whether a client may have one more connection.
-  func accepts(_ group: AddressGroup?) -> Bool {
-    guard let group else { return true }
+  /// What the connections of an address are counted as; nil where they are not limited: on a Unix socket,
+  /// where all are local users, and for `unlimitedPeers`.
+  /// - Parameter address: as `PeerAddress.text` gives it.
+  func limitedGroup(_ address: String) -> AddressGroup? {
+    guard !address.isEmpty else { return nil }
+    guard let peer = IPAddress(address) else { return AddressGroup(address) }
+    return limits.unlimitedPeers.contains { $0.contains(peer) } ? nil : AddressGroup(peer)
+  }
+
+  /// Whether an address may have one more connection.
+  func accepts(_ address: String) -> Bool {
+    guard let group = limitedGroup(address) else { return true }
     return registry.withLock { $0.countByGroup[group] ?? 0 } < max(1, limits.connectionsPerAddress)
   }
 

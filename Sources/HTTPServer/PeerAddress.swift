@@ -23,12 +23,6 @@ enum PeerAddress {
     }
   }
 
-  /// What the limits count the address as; nil for anything but IPv4 and IPv6.
-  static func group(_ address: UnsafePointer<sockaddr>?) -> AddressGroup? {
-    let text = unsafe text(address)
-    return text.isEmpty ? nil : AddressGroup(text)
-  }
-
   /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other
   /// sockets.
   static func localUser(_ descriptor: Int32) -> String {

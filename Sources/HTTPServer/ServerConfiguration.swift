@@ -1,5 +1,7 @@
 // Every limit of the server, by name, in one place. Pure values.
 
+public import Platform
+
 /// Where a server listens and how much it takes.
 public struct ServerConfiguration: Sendable {
   /// A certificate chain and its private key, both PEM text. The key is never printed.
@@ -33,6 +35,9 @@ public struct ServerConfiguration: Sendable {
   public var reservedConnections = 0
   /// Connections at once from one client (`AddressGroup`); more are closed as soon as they are accepted.
   public var connectionsPerAddress = 200
+  /// Peers that stand for many clients, such as a proxy in front: their connections are limited together
+  /// with all others only.
+  public var unlimitedPeers: [AddressPrefix] = []
   /// For a whole request, from the moment that the connection is accepted, or on a connection that was kept
   /// open, from the first byte of its request line. After it: 408.
   public var requestTimeoutMilliseconds: Int64 = 10_000
@@ -65,9 +70,9 @@ public struct ServerConfiguration: Sendable {
   /// From so many connections on, only requests that may use the reserve are served.
   var unreservedConnections: Int { max(1, connections - reservedConnections) }
 
-  /// From so many connections on, the longest idle ones are closed: half of the reserve stays free for
-  /// those who connect, until it shows what they want.
-  var connectionsKept: Int { max(1, connections - (reservedConnections + 1) / 2) }
+  /// From so many connections on, the longest idle ones are closed. It is less than
+  /// `unreservedConnections`, so that idle connections alone never make the server refuse requests.
+  var connectionsKept: Int { max(1, unreservedConnections - max(1, reservedConnections / 2)) }
 
   /// Whole seconds, at least one: 0 would mean "never" to libmicrohttpd.
   var idleTimeoutSeconds: UInt32 {

@@ -211,6 +211,8 @@ public final class Daemon: Sendable {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
     settings.connections = configuration.limits.connections
     settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
+    // A proxy stands for all of its clients; what they may do is limited by their own addresses.
+    settings.unlimitedPeers = configuration.listen.proxies
     settings.reservedConnections = configuration.limits.webhookConnections
     settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
     settings.discardedBodyBytesMax = discardedBodyBytesMax

@@ -87,15 +87,45 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
+  @Test("A proxy's connections counted as those of one client, so its clients shut each other out")
+  func proxy() throws {
+    let server = try TestApplication.echo().serve {
+      $0.connectionsPerAddress = 2
+      $0.unlimitedPeers = [AddressPrefix("127.0.0.1")].compactMap(\.self)
+    }
+    var clients: [TestClient] = []
+    for _ in 1...5 {
+      let client = try TestClient(server)
+      try client.send(Self.get("/"))
+      #expect(try client.response().status == 200)
+      clients.append(client)
+    }
+    server.stop(graceMilliseconds: 1000)
+  }
+
+  @Test("Idle connections alone made the server refuse requests: they are closed before that")
+  func idleConnectionsAreClosedFirst() {
+    for connections in [3, 10, 100, 2000, 20_000] {
+      for share in [1, connections / 10, connections / 2, connections - 1] where share > 0 {
+        var settings = ServerConfiguration(address: "127.0.0.1")
+        settings.connections = connections
+        settings.reservedConnections = share
+        let kept = settings.connectionsKept
+        #expect(kept < settings.unreservedConnections || settings.unreservedConnections == 1)
+        #expect(kept >= 1)
+      }
+    }
+  }
+
   /// The group of an address as a connection has it.
   private static func group(_ text: String) throws -> AddressGroup {
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)
     try #require(unsafe inet_pton(AF_INET6, text, &address.sin6_addr) == 1)
-    let group = unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) { unsafe PeerAddress.group($0.baseAddress) }
+    let peer = unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) { unsafe PeerAddress.text($0.baseAddress) }
     }
-    return try #require(group)
+    return AddressGroup(peer)
   }
 
   @Test("An IPv6 /64 counted as 2^64 clients, for connections and for the room that bodies have")
