@@ -23,6 +23,13 @@ final class DatabaseAccess: Sendable {
     if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder.process) }
     if file.links > 1, holder == nil { try checkOtherNames(path) }
     guard use.withLock({ $0 == nil }) else { return path }
+    // SQLite would take receiptd's log for that of the other file, and delete it at the end.
+    if let holder, holder.purpose == .serving, InodeLock.isHeld(path: path) == false {
+      throw OperatorFault(
+        .tryAgain,
+        "receiptd (process \(holder.process)) serves another file than the one that is at "
+          + "\(DisplayText.clean(path)) now; move its own file back (mv, not cp), or stop receiptd first")
+    }
     let isNew = FileIdentity(path: lockPath) == nil
     do throws(LockFailure) {
       let acquired = try FileUse(path: lockPath)

@@ -160,6 +160,15 @@ public final class InodeLock: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Whether another process has this lock on the file at a path; nil when that cannot be found out. It asks
+  /// and never locks, so it keeps nobody out. To be called before SQLite has the file open in this process,
+  /// because it closes a descriptor of it (see above).
+  public static func isHeld(path: String) -> Bool? {
+    guard let descriptor = try? FileRange.open(path, O_RDONLY | O_NONBLOCK, mode: 0) else { return nil }
+    defer { close(descriptor) }
+    return range.isDescriptorLocked(descriptor)
+  }
+
   /// Which file is locked, and by how many names it can be reached now; 0 when it was removed.
   public var file: FileIdentity? { FileIdentity(descriptor: descriptor) }
 }
@@ -169,6 +178,8 @@ struct FileRange {
   /// F_OFD_SETLK, the same number on every architecture of Linux (asm-generic/fcntl.h). The headers show it
   /// to C with _GNU_SOURCE only.
   static let setDescriptorLock: Int32 = 37
+  /// F_OFD_GETLK, likewise.
+  private static let askForDescriptorLock: Int32 = 36
 
   var start: Int
   var length: Int
@@ -195,6 +206,13 @@ struct FileRange {
       return nil
     }
     return question.l_pid
+  }
+
+  /// Whether somebody has locked a byte of the range; nil when the kernel does not say.
+  func isDescriptorLocked(_ descriptor: Int32) -> Bool? {
+    var question = request(F_WRLCK)
+    guard unsafe fcntl(descriptor, Self.askForDescriptorLock, &question) == 0 else { return nil }
+    return question.l_type != Int16(F_UNLCK)
   }
 
   private func request(_ type: Int32) -> flock {

@@ -73,6 +73,19 @@ public enum StandardStream: Sendable {
     }
   }
 
+  /// Opens /dev/null in place of each standard stream that the program was started without. Call it before
+  /// anything is opened: open(2) gives out the lowest free number, so a database could become standard error
+  /// and be overwritten by the log (https://www.sqlite.org/howtocorrupt.html, section 1.1).
+  public static func occupyAll() {
+    while true {
+      let descriptor = unsafe open("/dev/null", O_RDWR)
+      guard descriptor >= 0, descriptor <= STDERR_FILENO else {
+        if descriptor >= 0 { close(descriptor) }
+        return
+      }
+    }
+  }
+
   /// Makes a write to a reader that is gone an error instead of the end of the program (signal(7), SIGPIPE).
   public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }

@@ -8,6 +8,7 @@ import Terminal
 @main
 struct Program {
   static func main() {
+    StandardStream.occupyAll()
     Signals.ignoreWake()
     let surroundings = Surroundings(output: .standard(program: OperatorProgram.name))
     exit(OperatorProgram.run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)

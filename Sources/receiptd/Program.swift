@@ -9,6 +9,7 @@ import Terminal
 @main
 struct Program {
   static func main() {
+    StandardStream.occupyAll()
     // Before any thread exists, so that all of them leave signals to this one.
     Signals.block()
     ProcessLimits.keepFilesPrivate()

@@ -111,6 +111,9 @@ import Testing
       }
       try #require(unsafe rename(copy, relay.databasePath) == 0)
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
+      // Nor does receiptctl, which would delete the daemon's log with it.
+      let read = try receiptctl(relay, "receipts", "list")
+      #expect(read.code == 75 && read.output.contains("serves another file"), "\(read.output)")
       #expect(try relay.admin.request("GET", "/readyz").status == 503)
     }
   }
