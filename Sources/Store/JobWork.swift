@@ -85,7 +85,11 @@ public struct JobWork {
     let breakers = try reader.breakers()
     var rooms: [JobRoom] = []
     for app in try reader.plannedApps(ofJob: job.row) {
-      let window = windows[app] ?? Self.windowDefault
+      guard let window = windows[app] else {
+        // It is not configured: its receipts are skipped, whatever its deliveries were like.
+        rooms.append(.open(StepJob.slice))
+        continue
+      }
       rooms.append(
         JobRoom(
           breakers[app], window: window, now: now,

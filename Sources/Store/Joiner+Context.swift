@@ -144,13 +144,7 @@ extension StoreSession {
   /// Finds a context for a purchase that has none: the post of a blob that came inside an event, else a
   /// guess.
   func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
-    if record.purchase.contextSource == .guess, let id = record.purchase.contextID,
-      let guess = record.purchase.context, Join.isOutdated(guess, for: record.purchase)
-    {
-      // With what is known now the choice may be another one, or the same.
-      try free(id, by: record)
-      record.purchase.dropContext()
-    }
+    try dropOutdatedGuess(&record, rules)
     let purchase = record.purchase
     guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
     if let blob = purchase.context {
@@ -169,15 +163,41 @@ extension StoreSession {
     record.purchase.contextSource = .guess
   }
 
+  /// Lets a guess go that was made before the price was known, if another context fits better now or this one
+  /// names another price. Not before a guess may be made again: another purchase would get it meanwhile.
+  private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
+    let purchase = record.purchase
+    guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
+      Join.isOutdated(guess, for: purchase),
+      Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now),
+      let held = try contexts.find(app: record.app, id: id)
+    else { return }
+    // A context is posted `window` before it expires.
+    let postedAt = held.expiresAt.advanced(byMilliseconds: -rules.join.windowMilliseconds)
+    let candidate = Join.Candidate(id: id, blob: guess, receivedAt: max(held.receivedAt, postedAt))
+    let all = try candidates(for: record, rules) + [candidate]
+    guard Join.choose(from: all, for: purchase, policy: rules.join, now: now)?.id != id else { return }
+    try free(id, by: record)
+    record.purchase.dropContext()
+  }
+
+  /// The unused contexts of a purchase's user.
+  private func candidates(
+    for record: PurchaseRecord, _ rules: AppRules
+  ) throws(SQLiteError) -> [Join.Candidate] {
+    guard let user = record.purchase.userID else { return [] }
+    let since = Join.windowStart(happenedAt: record.purchase.happenedAt, now: now, policy: rules.join)
+    return try contexts.candidates(app: record.app, user: user, since: since)
+  }
+
   /// The context that a purchase gets which names none; nil for none, or none yet.
   func guess(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> Join.Candidate? {
     let purchase = record.purchase
-    guard let user = purchase.userID,
-      Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
-    else { return nil }
-    let since = Join.windowStart(happenedAt: purchase.happenedAt, now: now, policy: rules.join)
-    let candidates = try contexts.candidates(app: record.app, user: user, since: since)
-    return Join.choose(from: candidates, for: purchase, policy: rules.join, now: now)
+    guard Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now) else {
+      return nil
+    }
+    return Join.choose(
+      from: try candidates(for: record, rules), for: purchase, policy: rules.join, now: now)
   }
 
   /// Lets a context go; at the end of the command whoever waits for it gets it.

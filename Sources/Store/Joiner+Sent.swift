@@ -15,6 +15,8 @@ extension StoreSession {
     if let content = try content(of: bytes, record) {
       if let old = record.purchase.contextID, old != content.purchase.contextID {
         changes.contextIDs.insert(old)
+        // It was guessed in the place of the one that was sent, and belongs to another purchase.
+        if record.purchase.contextSource == .guess { try free(old, by: record) }
       }
       record.purchase = content.purchase
       receipt.priceID = content.priceID

@@ -120,6 +120,7 @@ public struct RecordAttempt: StoreCommand {
     try store.purchases.update(updated, from: before)
     store.changes.note(updated)
     if before != record { try store.planLookUp(of: updated, before: before) }
+    try store.offerFreedContexts()
     return receipt.state
   }
 }

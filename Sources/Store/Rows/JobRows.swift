@@ -36,9 +36,16 @@ enum JobRow {
       count: Int(clamping: row.integer(2)))
   }
 
+  /// From app to app by the index: SELECT DISTINCT would read every planned row of the job.
   static let plannedAppsSQL = """
-    SELECT DISTINCT app FROM job_receipts INDEXED BY job_receipts_planned
-    WHERE job_row = ?1 AND outcome = 'planned' ORDER BY app
+    WITH RECURSIVE apps (app) AS (
+      SELECT min(app) FROM job_receipts INDEXED BY job_receipts_planned
+      WHERE job_row = ?1 AND outcome = 'planned'
+      UNION ALL
+      SELECT (SELECT min(app) FROM job_receipts INDEXED BY job_receipts_planned
+              WHERE job_row = ?1 AND outcome = 'planned' AND app > apps.app)
+      FROM apps WHERE app IS NOT NULL)
+    SELECT app FROM apps WHERE app IS NOT NULL
     """
   static let plannedSQL = """
     SELECT position, purchase_row FROM job_receipts INDEXED BY job_receipts_planned
