@@ -79,6 +79,11 @@ struct Session {
     }
   }
 
+  /// The path of the database, for what opens it itself; nobody replaces it until this command ends.
+  func databasePath(_ configuration: Configuration) throws -> String {
+    try access.open(configuration.databasePath, writes: false)
+  }
+
   /// The database, for changes.
   func writer(_ configuration: Configuration) throws -> StoreWriter {
     let rules = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, App.rules(of: $0)) })

@@ -29,7 +29,7 @@ extension Daemon {
       metrics: core.metrics, committer: core.committer,
       freeBytes: { DiskSpace.availableBytes(at: databasePath) },
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
-      health: health)
+      health: health, database: { [files = core.health] in files.unreadiness() })
     return Alerter(
       plan, sources: sources, reader: try RelayCore.reader(databasePath, core.health),
       surroundings: Surroundings(

@@ -66,7 +66,7 @@ public final class Daemon: Sendable {
     var configuration = configuration
     // From here on every file of the database is named from the file itself, not from a link to it.
     configuration.databasePath = lock.path
-    Self.forgetUnsynced(configuration.databasePath)
+    let hasEndedWell = Self.forgetUnsynced(configuration.databasePath)
     // Not before the lock: whoever opens a database by another name of it makes it another log.
     if Database.isMigrationDue(path: configuration.databasePath) { onMigration() }
     let core = try RelayCore(
@@ -77,7 +77,10 @@ public final class Daemon: Sendable {
         keyCarrier: try Self.carrier(KeyFetcher.transfersMax),
         reserve: FileReserve(
           path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
-        movesLogInBackground: true, watchesDatabaseFile: true,
+        movesLogInBackground: true,
+        checkMilliseconds: hasEndedWell
+          ? DatabaseChecker.afterStopMilliseconds : DatabaseChecker.afterCrashMilliseconds,
+        watchesDatabaseFile: true,
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()
@@ -123,9 +126,11 @@ public final class Daemon: Sendable {
 
   /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
   /// a run that ended well leaves no log behind, and then what Linux remembers is good.
-  private static func forgetUnsynced(_ databasePath: String) {
-    guard FileCache.forget(databasePath + "-wal") else { return }
+  /// - Returns: whether the run before ended well.
+  private static func forgetUnsynced(_ databasePath: String) -> Bool {
+    guard FileCache.forget(databasePath + "-wal") else { return true }
     FileCache.forget(databasePath)
+    return false
   }
 
   private static func carrier(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {

@@ -14,6 +14,8 @@ final class RelayCore: Sendable {
   let metrics = Metrics()
   let readiness = Readiness()
   let health: DatabaseHealth
+  /// Nil where nothing is checked at the start.
+  let checker: DatabaseChecker?
   let committer: Committer
   let board: CheckoutBoard
   let dispatcher: Dispatcher
@@ -40,20 +42,16 @@ final class RelayCore: Sendable {
 
   /// - Parameter surroundings: what is outside; the threads run from `start` on.
   init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
-    let directory: AppDirectory
-    do {
-      directory = try AppDirectory(configuration)
-    } catch {
-      throw .configuration(
-        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
-    }
+    let directory = try Self.directory(configuration)
     let path = configuration.databasePath
     let health = DatabaseHealth(log: surroundings.log)
     self.health = health
     let audience = audience
     let receiptLog = ReceiptLog(surroundings.log, metrics: metrics)
     self.receiptLog = receiptLog
-    let checkpointer = Self.checkpointer(path, surroundings, health)
+    let checker = Self.checker(path, surroundings, health)
+    self.checker = checker
+    let checkpointer = Self.checkpointer(path, surroundings, health, checker)
     committer = Committer(
       writer: try Self.writer(path, directory, checkpointer, surroundings, health),
       checkpointer: checkpointer, capacity: configuration.limits.queue, surroundings: surroundings,
@@ -79,6 +77,7 @@ final class RelayCore: Sendable {
     ) {
       // Also where nothing is stored; the log says what it finds.
       _ = health.isInPlace()
+      checker?.endWhenOver()
     }
     dispatcher = Dispatcher(
       reader: try Self.reader(path, health), directory: directory, committer: committer, metrics: metrics,
@@ -133,6 +132,7 @@ final class RelayCore: Sendable {
     do throws(SystemError) {
       try receiptLog.start()
       try committer.start()
+      try checker?.start()
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
@@ -143,13 +143,32 @@ final class RelayCore: Sendable {
     }
   }
 
+  private static func directory(_ configuration: Configuration) throws(DaemonError) -> AppDirectory {
+    do {
+      return try AppDirectory(configuration)
+    } catch {
+      throw .configuration(
+        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
+    }
+  }
+
+  /// Nil where nothing is checked at the start.
+  private static func checker(
+    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth
+  ) -> DatabaseChecker? {
+    surroundings.checkMilliseconds.map { milliseconds in
+      DatabaseChecker(path: path, milliseconds: milliseconds, health: health, log: surroundings.log)
+    }
+  }
+
   /// Nil where the committer moves the log itself.
   private static func checkpointer(
-    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth
+    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth, _ checker: DatabaseChecker?
   ) -> Checkpointer? {
     guard surroundings.movesLogInBackground else { return nil }
     return Checkpointer(
-      path: path, onSyncFailure: surroundings.onSyncFailure, onDamage: { health.note($0) })
+      path: path, onSyncFailure: surroundings.onSyncFailure, onDamage: { health.note($0) },
+      onHeldBack: { checker?.giveWay() })
   }
 
   private static func writer(
@@ -215,6 +234,7 @@ final class RelayCore: Sendable {
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {
+    checker?.stop()
     enquirer?.stop()
     keyFetcher?.stop()
     dispatcher.stop()

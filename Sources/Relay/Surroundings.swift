@@ -24,6 +24,8 @@ struct Surroundings: Sendable {
   var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   /// Whether a thread of its own moves the store's log into the database; otherwise the committer does.
   var movesLogInBackground = false
+  /// For how long the start looks for damage in the database, beside everything else; nil not at all.
+  var checkMilliseconds: Int64?
   /// Whether the database is a file of the operating system, so that it can be moved away.
   var watchesDatabaseFile = false
   var lookIntervalMilliseconds = Self.lookIntervalMilliseconds

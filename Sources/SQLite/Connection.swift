@@ -128,6 +128,9 @@ internal import CSQLite
     return try body()
   }
 
+  /// Ends a long statement of this connection from another thread.
+  public var interrupter: Interrupter { Interrupter(self) }
+
   /// Undoes the open transaction, if any. Some errors have undone it already, and then there is nothing to do
   /// (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
   public func rollBack() {

@@ -7,6 +7,9 @@ public import SQLite
 /// A connection of its own that moves the log into the database.
 public final class BackgroundCheckpoint {
   private let connection: Connection
+  /// How many of the log's pages the last pass had to leave: what was stored while it ran, and what is newer
+  /// than the state of the database that the oldest reader reads.
+  public private(set) var pagesLeft = 0
 
   /// - Parameter path: a database that a writer has opened.
   public init(
@@ -24,13 +27,15 @@ public final class BackgroundCheckpoint {
   /// Copies what the log holds now into the database, and syncs it.
   /// - Returns: how many of the log's pages are in the database.
   public func pass() throws(SQLiteError) -> Int {
-    let moved = try connection.prepare("PRAGMA wal_checkpoint(PASSIVE)").first { row throws(SQLiteError) in
-      row.integer(2)
-    }
+    let (all, moved) =
+      try connection.prepare("PRAGMA wal_checkpoint(PASSIVE)").first { row throws(SQLiteError) in
+        (row.integer(1), row.integer(2))
+      } ?? (0, 0)
+    pagesLeft = Int(clamping: all - moved)
     // SQLite syncs a database only when it has the whole log (https://www.sqlite.org/wal.html#ckpt); the
     // writer would have to wait for all of it then.
     try connection.sync()
-    return Int(clamping: moved ?? 0)
+    return Int(clamping: moved)
   }
 }
 

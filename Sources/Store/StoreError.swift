@@ -18,6 +18,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String {
     switch self {
+    case .sqlite(let error) where error.kind == .corrupt:
+      "the database is damaged: \(error). What is lost, and what to do, says: receiptctl db check"
     case .sqlite(let error): "the database cannot be used: \(error)"
     case .missing: "there is no database there; start receiptd once, or check `database` in the configuration"
     case .foreign: "the file is a database of another program; check `database` in the configuration"

@@ -219,4 +219,27 @@ import Testing
       try relay.passTime()
     }
   }
+
+  @Test("Overwritten pages end readiness, also where nobody asks for them, and pages say what happened")
+  func damagedPages() throws {
+    try withRelay { relay, _ in
+      #expect(try relay.stop() == 0)
+      let size = LargeDatabase.Size(receipts: 2000, failed: 10, isWhole: true)
+      try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: 1_795_168_800_000)
+      // A clean stop leaves the file alone, without a log that would hide the damage.
+      try relay.start()
+      #expect(try relay.stop() == 0)
+      #expect(try DamagedPages.overwrite("purchases", in: relay.databasePath, keeping: 1) > 10)
+      try relay.start(untilReady: false)
+      try waitUntil("the check of the start finds it") {
+        try relay.admin.request("GET", "/readyz").text.contains("the database is damaged")
+      }
+      #expect(try relay.admin.request("GET", "/readyz").status == 503)
+      try waitUntil("the log says what to do") { relay.log.contains("receiptctl db check") }
+      let page = try relay.admin.request("GET", "/receipts")
+      #expect(!page.text.contains("send it again"), "\(page.text)")
+      let check = try receiptctl(relay, "db", "check")
+      #expect(check.code == 65 && check.output.contains("rows are lost"), "\(check.output)")
+    }
+  }
 }

@@ -63,23 +63,6 @@ import Testing
     #expect(try harness.run("db", "check", "--json").objects.first?["sound"] == true)
   }
 
-  @Test func aDamagedDatabaseIsBadData() throws {
-    let harness = try OperatorHarness()
-    for number in 0..<20 { try harness.purchase("sub_\(number)") }
-    try harness.writer.checkpoint()
-    var content = try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).bytes
-    // An index page in the middle.
-    for place in (content.count / 2)..<(content.count / 2 + 8192) { content[place] = 0xA5 }
-    let copy = try OperatorHarness()
-    try FileManager.default.removeItem(atPath: copy.databasePath)
-    try? FileManager.default.removeItem(atPath: copy.databasePath + "-wal")
-    try? FileManager.default.removeItem(atPath: copy.databasePath + "-shm")
-    #expect(FileManager.default.createFile(atPath: copy.databasePath, contents: Data(content)))
-    let ran = copy.run("db", "check")
-    #expect(ran.code == .badData)
-    #expect(ran.notes.hasPrefix("receiptctl: "))
-  }
-
   @Test func aSchemaThatIsNotItsOwnIsRefused() throws {
     let harness = try OperatorHarness()
     let connection = try Connection(

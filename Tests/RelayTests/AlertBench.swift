@@ -65,6 +65,7 @@ final class AlertBench {
   let network = ScriptedCarrier()
   let freeBytes = Monitor<Int64?>(100 << 30)
   let unreadiness = Monitor<[String]>([])
+  let database = Monitor<[ReadinessReason]>([])
   private var alerter: Alerter
 
   static func alert(
@@ -87,16 +88,16 @@ final class AlertBench {
     bench = try Bench(apps, clock: clock, isStarted: false)
     if writes { try bench.committer.start() }
     alerter = try Self.alerter(
-      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness)
+      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness, database)
   }
 
   private static func alerter(
     _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedCarrier, _ freeBytes: Monitor<Int64?>,
-    _ unreadiness: Monitor<[String]>
+    _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>
   ) throws -> Alerter {
     let sources = AlertSources(
       metrics: bench.metrics, committer: bench.committer, freeBytes: { freeBytes.withLock { $0 } },
-      unreadiness: { unreadiness.withLock { $0 } })
+      unreadiness: { unreadiness.withLock { $0 } }, database: { database.withLock { $0 } })
     return Alerter(
       plan, sources: sources, reader: try StoreReader(path: bench.path),
       surroundings: Surroundings(
@@ -113,7 +114,7 @@ final class AlertBench {
     if let alerts {
       let apps = bench.directory.slugs.map { Bench.app($0) }
       alerter = try Self.alerter(
-        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness)
+        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database)
     }
     var fault: (any Error)?
     alerter.drive { run in

@@ -14,7 +14,7 @@ import Testing
     arguments: [
       ("breaker_open", "breaker_open"), ("receipt_failed", "receipt_failed"),
       ("oldest_pending", "oldest_pending>15m"), ("oldest_pending > 90s", "oldest_pending>90s"),
-      ("disk_low", "disk_low<1GiB"), ("disk_low<512MiB", "disk_low<512MiB"),
+      ("disk_low", "disk_low<1GiB"), ("database", "database"), ("disk_low<512MiB", "disk_low<512MiB"),
       ("signature_failures", "signature_failures>10"), ("signature_failures>0", "signature_failures>0"),
     ])
   func forms(text: String, shortest: String) {

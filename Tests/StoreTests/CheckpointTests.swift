@@ -145,6 +145,44 @@ struct CheckpointTests {
     #expect(post(20, writer) == nil)
   }
 
+  @Test("A pass that a reader holds back says how much is left, so that the reader can give way")
+  func heldBack() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let writer = try open(nil, checkpointPages: 1_000_000)
+    #expect(post(0, writer) == nil)
+    let checkpoint = try BackgroundCheckpoint(path: path)
+    _ = try checkpoint.pass()
+    let reader = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    try reader.execute("BEGIN")
+    #expect(try reader.integer("SELECT count(*) FROM contexts") == 1)
+    for number in 1..<20 { #expect(post(number, writer) == nil) }
+    _ = try checkpoint.pass()
+    #expect(checkpoint.pagesLeft >= 19)
+    try reader.execute("ROLLBACK")
+    _ = try checkpoint.pass()
+    #expect(checkpoint.pagesLeft == 0)
+  }
+
+  @Test("A quick check that is interrupted says nothing about damage, and can begin again")
+  func interruptedCheck() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let writer = try open(nil, checkpointPages: 1_000_000)
+    for number in 0..<200 { #expect(post(number, writer) == nil) }
+    let check = try QuickCheck(path: path)
+    #expect(try check.tables().contains("contexts"))
+    let isOver = Monitor(false)
+    let interrupter = check.interrupter
+    let thread = try WorkerThread(name: "interrupter") {
+      while !isOver.withLock({ $0 }) { interrupter.interrupt() }
+    }
+    var outcome = QuickCheck.Outcome.sound
+    while outcome == .sound { outcome = try check.look(at: "contexts") }
+    isOver.withLock { $0 = true }
+    thread.join()
+    #expect(outcome == .interrupted)
+    #expect(try check.look(at: "contexts") == .sound)
+  }
+
   @Test("Without a database there is no pass")
   func noDatabase() throws {
     defer { try? FileManager.default.removeItem(at: directory) }

@@ -120,8 +120,8 @@ struct DatabaseBackup {
     guard faults.isEmpty else {
       throw OperatorFault(
         .badData,
-        "the copy is damaged (\(DisplayText.clean(faults[0]))); see what receiptctl db check says of the "
-          + "database"
+        "the copy is damaged (\(DisplayText.clean(faults[0]))), so the database may be, too. Check it with: "
+          + "receiptctl db check"
       )
     }
     let rows = try copy.rowCounts()

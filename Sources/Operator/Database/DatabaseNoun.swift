@@ -1,9 +1,5 @@
 // `receiptctl db`: whether the database is sound, and copies of it.
 
-internal import JSON
-internal import Platform
-internal import Relay
-internal import Store
 internal import Terminal
 
 enum DatabaseNoun {
@@ -13,8 +9,12 @@ enum DatabaseNoun {
     Verb(
       spec: CommandSpec(
         ["db", "check"], summary: "Check the database's integrity",
-        discussion: "Reads the whole file; receiptd may go on meanwhile. Ends with 65 when there is a fault.",
-        examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]), run: check),
+        discussion: """
+          Reads the whole file; receiptd may go on meanwhile. Says which tables and indexes are damaged, how \
+          much of them can still be read, what that means, and what to do. Ends with 65 when there is a fault.
+          """,
+        examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]),
+      run: DatabaseCheck.run),
     Verb(
       spec: CommandSpec(
         ["db", "backup"], summary: "Copy the database, while receiptd goes on, and verify the copy",
@@ -54,25 +54,4 @@ enum DatabaseNoun {
         examples: [ExampleSpec("receiptctl db purge --dry-run", "How much would go?")]),
       run: DatabasePurge.run),
   ]
-
-  private static func check(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
-    let path = configuration.databasePath
-    let reader = try session.reader(configuration)
-    session.noteWork("Checking \(DisplayText.clean(path)) …")
-    let faults = try reader.integrityFaults()
-    if session.isJSON {
-      session.output.json([
-        "database": .string(path), "sound": .bool(faults.isEmpty),
-        "faults": .array(faults.map(JSONValue.string)),
-      ])
-    } else if faults.isEmpty {
-      session.output.line("\(DisplayText.clean(path)): sound")
-    }
-    guard !faults.isEmpty else { return .done }
-    for fault in faults { session.output.error(DisplayText.clean(fault)) }
-    session.output.error(
-      "the database is damaged: stop receiptd, keep a copy of the file, and go back to a backup")
-    return .badData
-  }
 }

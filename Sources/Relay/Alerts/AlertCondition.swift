@@ -13,6 +13,8 @@ public enum AlertCondition: Sendable, Hashable {
   case oldestPending(overMilliseconds: Int64)
   /// The database's disk has less than that left.
   case diskLow(underBytes: Int)
+  /// The database file is not where it was, or is damaged.
+  case database
   /// More webhooks of an app than that were refused for their signature.
   case signatureFailures(over: Int)
 }
@@ -26,7 +28,7 @@ extension AlertCondition {
   /// What may stand in a configuration, with the limits that hold where none is written.
   static let forms = [
     AlertCondition.breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: oldestPendingDefault),
-    .diskLow(underBytes: diskLowDefault), .signatureFailures(over: signatureFailuresDefault),
+    .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
   ]
 
   /// Without its limit: what notices and metrics call it.
@@ -36,6 +38,7 @@ extension AlertCondition {
     case .receiptFailed: "receipt_failed"
     case .oldestPending: "oldest_pending"
     case .diskLow: "disk_low"
+    case .database: "database"
     case .signatureFailures: "signature_failures"
     }
   }
@@ -43,7 +46,7 @@ extension AlertCondition {
   /// With its limit, as the configuration has it: `oldest_pending>15m`.
   public var text: String {
     switch self {
-    case .breakerOpen, .receiptFailed: name
+    case .breakerOpen, .receiptFailed, .database: name
     case .oldestPending(let limit): "\(name)>\(DurationText.text(milliseconds: limit))"
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
     case .signatureFailures(let limit): "\(name)>\(limit)"
@@ -52,8 +55,10 @@ extension AlertCondition {
 
   /// Whether it is about the whole relay, not about one app.
   var isOfRelay: Bool {
-    if case .diskLow = self { return true }
-    return false
+    switch self {
+    case .diskLow, .database: true
+    default: false
+    }
   }
 
   /// Whether it is counted in this process only: what a run before counted is not known.
@@ -82,6 +87,7 @@ extension AlertCondition {
       guard let limit = SizeText.bytes(parsing: limit), ConfigurationLimits.alertDiskBytes.contains(limit)
       else { return nil }
       self = .diskLow(underBytes: limit)
+    case ("database", nil): self = .database
     case ("signature_failures", nil): self = .signatureFailures(over: Self.signatureFailuresDefault)
     case ("signature_failures", ">"):
       guard let limit = Int(limit), ConfigurationLimits.alertCount.contains(limit) else { return nil }

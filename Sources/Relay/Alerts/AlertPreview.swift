@@ -39,10 +39,11 @@ public enum AlertPreview {
       }
     }
     let apps = configuration.apps.map(AlertApp.init)
-    let isDiskFull = health?.reasons.contains { $0.name == ReadinessReason.diskFull.name } ?? false
+    let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
-      for: [alert], apps: apps, reader: reader, signatures: { _ in refused }, freeBytes: freeBytes,
-      isDiskFull: isDiskFull, now: now)
+      for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
+      database: ReadinessReason.ofDatabase.filter { names.contains($0.name) }, freeBytes: freeBytes,
+      isDiskFull: names.contains(ReadinessReason.diskFull.name), now: now)
     let troubles = findings.troubles(for: alert, apps: apps).values
     return troubles.sorted {
       ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "")

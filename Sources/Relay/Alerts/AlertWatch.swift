@@ -16,6 +16,8 @@ struct AlertSources: Sendable {
   let unreadiness: @Sendable () -> [String]
   /// Makes the health report; nil where none is stored.
   var health: HealthMonitor?
+  /// What is wrong with the database's files; empty when all is well.
+  var database: @Sendable () -> [ReadinessReason] = { [] }
 }
 
 /// One look after the other.
@@ -28,6 +30,7 @@ struct AlertWatch {
     fileprivate let failures: [Int64: [String: Int64]]
     fileprivate let recent: [Int64: [String: [FailureCount]]]
     fileprivate let signatures: [Int64: [LabelValues: UInt64]]
+    fileprivate let database: Trouble?
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
     fileprivate let now: Timestamp
@@ -47,6 +50,11 @@ struct AlertWatch {
     min(alert.everyMilliseconds, RecentCounts.windowMillisecondsMax)
   }
 
+  /// What is wrong with the database itself, which is known without reading it.
+  func databaseTrouble(now: Timestamp) -> Trouble? {
+    .database(sources.database(), now: now)
+  }
+
   mutating func look(
     for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
   ) throws(SQLiteError) -> Findings {
@@ -54,14 +62,15 @@ struct AlertWatch {
     let signatures = signatures
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
-      signatures: { signatures.growth(within: $0, now: monotonic) }, freeBytes: sources.freeBytes(),
-      isDiskFull: sources.committer.isDiskFull, now: now)
+      signatures: { signatures.growth(within: $0, now: monotonic) }, database: sources.database(),
+      freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
   }
 
   /// - Parameter signatures: the webhooks that were refused within so many milliseconds, by app and reason.
   static func findings(
     for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
-    signatures: (Int64) -> [LabelValues: UInt64], freeBytes: Int64?, isDiskFull: Bool, now: Timestamp
+    signatures: (Int64) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
+    isDiskFull: Bool, now: Timestamp
   ) throws(SQLiteError) -> Findings {
     var oldest: [String: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
@@ -76,7 +85,8 @@ struct AlertWatch {
     }
     return Findings(
       breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
-      recent: recent, signatures: growth, freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
+      recent: recent, signatures: growth, database: .database(database, now: now),
+      freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
   }
 
   /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
@@ -109,6 +119,7 @@ extension AlertWatch.Findings {
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
       return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
     }
+    if case .database = condition { return database }
     guard let app else { return nil }
     switch condition {
     case .breakerOpen:
@@ -127,7 +138,7 @@ extension AlertWatch.Findings {
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
       return .signatures(
         growth, limit: limit, app: app.slug, window: window, now: now, secrets: app.webhookSecrets)
-    case .diskLow: return nil
+    case .diskLow, .database: return nil
     }
   }
 }

@@ -111,7 +111,12 @@ struct AlerterRun {
       }
       isReadingFailing = false
     } catch {
-      // What was found last counts until it can be read again.
+      // What was read last counts until it can be read again; what is wrong with the database itself is known
+      // without reading it.
+      let trouble = watch.databaseTrouble(now: now)
+      for index in couriers.indices where couriers[index].alert.on.contains(.database) {
+        couriers[index].troubles[Trouble.Key(condition: .database, app: nil)] = trouble
+      }
       if !isReadingFailing {
         log.error("could not look for troubles; trying again", ["error": error.description])
       }

@@ -71,6 +71,15 @@ extension Trouble {
         + "and events are refused with 503; deliveries go on")
   }
 
+  /// - Returns: nil without a reason.
+  static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Trouble? {
+    guard !reasons.isEmpty else { return nil }
+    return Trouble(
+      key: Key(condition: .database, app: nil), since: now, value: Double(reasons.count),
+      summary: reasons.map(\.text).joined(separator: "; "),
+      advice: reasons.map(\.advice).joined(separator: " "))
+  }
+
   static func signatures(
     _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Int64, now: Timestamp,
     secrets: SecretRefresh?

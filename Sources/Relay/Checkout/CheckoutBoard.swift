@@ -200,7 +200,7 @@ final class CheckoutBoard: Sendable {
     case .success(nil): exchange.answer(.unknownContext)
     case .failure(let error):
       logFailure(error, requestID: exchange.scope.requestID)
-      exchange.answer(.storeFailed)
+      exchange.answer(.readFailed)
     }
   }
 

@@ -83,8 +83,8 @@ public enum ConfigurationTemplate {
 
       // Who is told of troubles, by a POST of JSON with a text that Slack shows: to (https, or where the
       // address stands: "env:NAME", "file:/path"), on (breaker_open, receipt_failed, oldest_pending>15m,
-      // disk_low<1GiB, signature_failures>10), every (at most one notice of a trouble in so long, "10m"),
-      // apps (a list; all of them without). Try it with: receiptctl alerts test.
+      // disk_low<1GiB, database, signature_failures>10), every (at most one notice of a trouble in so long,
+      // "10m"), apps (a list; all of them without). Try it with: receiptctl alerts test.
       // alerts: [{ to: "file:/etc/receiptd/secrets/slack_url", on: ["breaker_open"], every: "10m" }],
       //alerts: [],
 

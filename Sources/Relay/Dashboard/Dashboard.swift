@@ -58,7 +58,7 @@ struct Dashboard: Sendable {
       services.log.error(
         "the dashboard could not read the database",
         ["error": error.description, "request_id": scope.requestID])
-      return Problem.storeFailed.page(requestID: scope.requestID)
+      return Problem.pageUnreadable.page(requestID: scope.requestID)
     }
   }
 

@@ -104,7 +104,7 @@ struct AdminListener: RequestHandler {
       services.log.error(
         "could not read what /metrics says; look at the disk",
         ["error": error.description, "request_id": exchange.scope.requestID])
-      exchange.answer(.storeFailed)
+      exchange.answer(.pageUnreadable)
     }
   }
 }

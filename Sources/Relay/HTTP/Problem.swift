@@ -110,6 +110,15 @@ extension Problem {
   static let storeFailed = unavailable(
     "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
     retryAfterSeconds: 10)
+  static let readFailed = unavailable(
+    "store-unreadable", "The state could not be read. Nothing is lost by that; ask again.",
+    retryAfterSeconds: 10)
+  /// For whoever looks at the dashboard or at the metrics: an operator.
+  static let pageUnreadable = unavailable(
+    "store-unreadable",
+    "The database could not be read, and nothing was changed. receiptd's log says why, under this request "
+      + "id; whether the database is damaged, and what to do then, says: receiptctl db check",
+    retryAfterSeconds: 10)
   static let diskFull = unavailable(
     "disk-full", "There is no space left to store the request. Nothing of it was kept; send it again.",
     retryAfterSeconds: 60)

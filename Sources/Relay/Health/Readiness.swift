@@ -21,6 +21,9 @@ enum ReadinessReason: Sendable, Hashable {
   case databaseMoved
   case databaseDamaged
 
+  /// Those that `DatabaseHealth` reports.
+  static let ofDatabase = [ReadinessReason.databaseMoved, .databaseDamaged]
+
   /// The reason without its values: what programs compare.
   var name: String {
     switch self {

@@ -17,16 +17,20 @@ final class Checkpointer: BackgroundCheckpoints {
   private let path: String
   private let onSyncFailure: @Sendable (SQLiteError) -> Void
   private let onDamage: @Sendable (SQLiteError) -> Void
+  private let onHeldBack: @Sendable () -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
-  /// - Parameter path: the database; opened for the first pass.
+  /// - Parameters:
+  ///   - path: the database; opened for the first pass.
+  ///   - onHeldBack: called after a pass that a reader kept from moving as much as the log may hold.
   init(
     path: String, onSyncFailure: @escaping @Sendable (SQLiteError) -> Void,
-    onDamage: @escaping @Sendable (SQLiteError) -> Void
+    onDamage: @escaping @Sendable (SQLiteError) -> Void, onHeldBack: @escaping @Sendable () -> Void = {}
   ) {
     self.path = path
     self.onSyncFailure = onSyncFailure
     self.onDamage = onDamage
+    self.onHeldBack = onHeldBack
   }
 
   func start() throws(SystemError) {
@@ -67,7 +71,9 @@ final class Checkpointer: BackgroundCheckpoints {
       let opened =
         if let checkpoint { checkpoint } else { try BackgroundCheckpoint(path: path, onDamage: onDamage) }
       checkpoint = opened
-      return .success(try opened.pass())
+      let moved = try opened.pass()
+      if opened.pagesLeft >= StoreWriter.checkpointPages { onHeldBack() }
+      return .success(moved)
     } catch {
       // At once: the writer might have nothing to write for hours.
       if error.kind == .syncFailed { onSyncFailure(error) }

@@ -212,6 +212,11 @@ public final class StoreReader {
     let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in
       try row.text(0)
     }
+    return try faults.filter { $0 != "ok" } + disagreements()
+  }
+
+  /// Where rows of a sound file disagree with each other, or with what is counted of them. Reads most of it.
+  func disagreements() throws(SQLiteError) -> [String] {
     let orphans = try connection.prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
       "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
     }
@@ -227,7 +232,7 @@ public final class StoreReader {
     ).all { row throws(SQLiteError) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"
     }
-    return try faults.filter { $0 != "ok" } + orphans + miscounted + miscountedJobs()
+    return try orphans + miscounted + miscountedJobs()
   }
 
   /// Writes a copy of the database, as it is at one moment, into a new file.

@@ -106,7 +106,8 @@ final class Relay {
   }
 
   /// Starts the daemon and waits until it is ready.
-  func start(environment: [String: String] = [:]) throws {
+  /// - Parameter untilReady: false where it will not be.
+  func start(environment: [String: String] = [:], untilReady: Bool = true) throws {
     let process = try launch(environment: environment)
     let ports = try waitFor("receiptd says that it is ready") { () -> (UInt16, UInt16)? in
       if let code = process.exitCode { throw NeverHappened(what: "receiptd ended with \(code):\n\(log)") }
@@ -114,6 +115,7 @@ final class Relay {
     }
     outside = Outside(api: Endpoint(port: ports.0))
     admin = Endpoint(port: ports.1)
+    guard untilReady else { return }
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 

@@ -6,6 +6,7 @@ import Glibc
 import JSON
 import Platform
 import Sandbox
+import TestSupport
 import Testing
 
 /// The state of things that a section of docs/operations.md is about.
@@ -149,6 +150,23 @@ struct RunbookScene {
     return scene
   }
 
+  /// Pages that nothing reads at a start: the check of the start finds them.
+  private static var damaged: RunbookScene {
+    var scene = usual
+    scene.before[0] = { relay, _ in
+      let backup = relay.directory.file("backups") + "/receiptd.db"
+      let words = [Program.receiptctl, "--config", relay.configurationPath, "db", "backup", backup]
+      try #require(try ShellRun(words).code == 0)
+      try #require(try relay.stop() == 0)
+      try #require(try DamagedPages.overwrite("events", in: relay.databasePath) > 0)
+      try relay.start(untilReady: false)
+      try waitUntil("the damage is found") {
+        try relay.admin.request("GET", "/readyz").text.contains("damaged")
+      }
+    }
+    return scene
+  }
+
   static func of(_ title: String) -> RunbookScene? {
     switch title {
     case "Receipts fail with 422": refused
@@ -158,6 +176,7 @@ struct RunbookScene {
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "Restore from a backup": restored
     case "The database file is gone": moved
+    case "The database is damaged": damaged
     default: usual
     }
   }
