@@ -70,9 +70,9 @@ public struct ServerConfiguration: Sendable {
   /// From so many connections on, only requests that may use the reserve are served.
   var unreservedConnections: Int { max(1, connections - reservedConnections) }
 
-  /// From so many connections on, the longest idle ones are closed. It is less than
-  /// `unreservedConnections`, so that idle connections alone never make the server refuse requests.
-  var connectionsKept: Int { max(1, unreservedConnections - max(1, reservedConnections / 2)) }
+  /// From so many connections on, the longest idle ones are closed: half of the reserve stays free for
+  /// those who connect, until it shows what they want.
+  var connectionsKept: Int { max(1, connections - (reservedConnections + 1) / 2) }
 
   /// Whole seconds, at least one: 0 would mean "never" to libmicrohttpd.
   var idleTimeoutSeconds: UInt32 {

@@ -103,20 +103,6 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  @Test("Idle connections alone made the server refuse requests: they are closed before that")
-  func idleConnectionsAreClosedFirst() {
-    for connections in [3, 10, 100, 2000, 20_000] {
-      for share in [1, connections / 10, connections / 2, connections - 1] where share > 0 {
-        var settings = ServerConfiguration(address: "127.0.0.1")
-        settings.connections = connections
-        settings.reservedConnections = share
-        let kept = settings.connectionsKept
-        #expect(kept < settings.unreservedConnections || settings.unreservedConnections == 1)
-        #expect(kept >= 1)
-      }
-    }
-  }
-
   /// The group of an address as a connection has it.
   private static func group(_ text: String) throws -> AddressGroup {
     var address = sockaddr_in6()
