@@ -114,7 +114,7 @@ struct ConnectionState {
     }
   }
 
-  /// Whether a client that is cut now is told that it was too slow. One that has sent nothing, as browsers
+  /// Whether a client that is cut now gets a 408. One that has sent nothing, as browsers
   /// connect before they have a request, would take it for the answer to its next one (RFC 9110 §15.5.9).
   var owesAnswer: Bool {
     guard phase == .idle else { return isReading }

@@ -67,10 +67,10 @@ public struct ServerConfiguration: Sendable {
     self.tls = tls
   }
 
-  /// From so many connections on, only requests that may use the reserve are served.
+  /// Above this number of connections, only requests that may use the reserve are served.
   var unreservedConnections: Int { max(1, connections - reservedConnections) }
 
-  /// From so many connections on, the longest idle ones are closed: half of the reserve stays free for
+  /// Above this number of connections, the longest idle ones are closed: half of the reserve stays free for
   /// those who connect, until it shows what they want.
   var connectionsKept: Int { max(1, connections - (reservedConnections + 1) / 2) }
 

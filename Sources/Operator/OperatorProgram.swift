@@ -21,7 +21,7 @@ public struct Surroundings: Sendable {
   /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
   public var catchStop: @Sendable () -> Void
   /// Does work that leaves files when it is cut off: runs the first closure, and ends the program, when
-  /// it is told to end meanwhile. Called before any thread is started.
+  /// SIGTERM or SIGINT arrives meanwhile. Called before any thread is started.
   public var guarding: @Sendable (@escaping @Sendable () -> Void, () throws -> Void) throws -> Void
   /// Waits for so many milliseconds, and says whether the program was told to end.
   public var isStopped: @Sendable (Int64) -> Bool

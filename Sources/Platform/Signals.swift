@@ -45,7 +45,7 @@ public enum Signals {
     return known.first { $0.numbers.contains(number) }
   }
 
-  /// Runs `body`. When the process is told to end meanwhile (SIGTERM, SIGINT), runs `cleanup` and ends it at
+  /// Runs `body`. When SIGTERM or SIGINT arrives meanwhile, runs `cleanup` and ends it at
   /// once, whatever `body` does. Call it before any other thread exists; signals stay blocked afterwards.
   public static func guarding(
     exitCode: Int32, cleanup: @escaping @Sendable () -> Void, _ body: () throws -> Void

@@ -7,7 +7,7 @@ internal import Store
 internal import Terminal
 
 enum DatabaseCheck {
-  /// So many of SQLite's findings are shown; further ones say the same.
+  /// How many of SQLite's findings are shown; further ones say the same.
   private static let faultsMax = 10
 
   static func run(_ session: Session) throws -> ExitCode {
