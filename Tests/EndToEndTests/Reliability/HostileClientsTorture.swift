@@ -22,7 +22,7 @@ import Testing
     Int64(Torture.size(short: 3000, long: 6000)) * (Sanitizer.isOn ? 5 : 1)
   /// What the relay may ever have resident: itself with its caches, what large bodies hold together twice
   /// (once where they are collected, once where they are read or stored), and each connection.
-  private static let peakKibibytesMax = 96 * 1024 + 2 * 64 * 1024 + idle * 24
+  private static let peakKibibytesMax = Sanitizer.memory(96 * 1024 + 2 * 64 * 1024 + idle * 24)
   /// Connections, and what the relay has open itself.
   private static var descriptorsMax: Int { connections + 64 }
   private static var connections: Int { 2 * idle + slow + 200 }

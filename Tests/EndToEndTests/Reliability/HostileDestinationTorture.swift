@@ -15,7 +15,7 @@ import Testing
 struct HostileDestinationTorture {
   private static let suite = "hostile destination"
   private static let goodDelayMillisecondsMax: Int64 = 10_000
-  private static let peakKibibytesMax = 256 * 1024
+  private static let peakKibibytesMax = Sanitizer.memory(256 * 1024)
 
   /// A row with its app and whatever plays its destination.
   private struct Case {

@@ -28,7 +28,8 @@ import Testing
     let apps: AppRegistry
     let server: Server
 
-    init(keys: String, status: String = "200 OK") throws {
+    /// - Parameter clock: one that stays as it is, so that no pause between fetches ends on a busy machine.
+    init(keys: String, status: String = "200 OK", clock: any Clock = ManualClock()) throws {
       provider.withLock { ($0.keys, $0.status) = (keys, status) }
       let provider = provider
       upstream = try ScriptedServer { connection in
@@ -44,7 +45,7 @@ import Testing
         }
       }
       let url = "http://127.0.0.1:\(upstream.port)/jwks"
-      bench = try Bench([Bench.app(client: TokenAccessTests.client(.fetched(url: url)))])
+      bench = try Bench([Bench.app(client: TokenAccessTests.client(.fetched(url: url)))], clock: clock)
       fetcher = try bench.fetchKeys()
       apps = AppRegistry(bench.directory)
       server = try bench.serve(keyFetcher: fetcher, apps: apps)
@@ -145,7 +146,8 @@ import Testing
     for number in 100..<200 {
       let token = try first.token(claims, header: #"{"alg":"ES256","kid":"\#(number)"}"#)
       let reply = try bed.post(token)
-      #expect(reply.status == 503 && reply.header("Retry-After") != nil)
+      #expect(reply.status == 503)
+      #expect(reply.header("Retry-After") != nil)
     }
     #expect(bed.fetches == 2)
   }
@@ -153,7 +155,7 @@ import Testing
   @Test("Without keys it is 503 with when to come again, never 401; once there are keys they count")
   func unavailable() throws {
     let first = try Self.first.get()
-    let bed = try Bed(keys: "no keys", status: "500 Internal Server Error")
+    let bed = try Bed(keys: "no keys", status: "500 Internal Server Error", clock: SystemClock())
     defer { bed.stop() }
     try bed.bench.waitForLog("could not fetch an app's key set")
     let token = try first.token(TokenAccessTests.claims("u-1"))
