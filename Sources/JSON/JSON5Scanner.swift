@@ -265,7 +265,22 @@ extension JSON5Scanner {
   public static func path(_ parent: String, _ key: String) -> String {
     let plain =
       !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
-    guard plain else { return "\(parent)[\(JSONValue.string(key).text)]" }
+    guard plain else { return "\(parent)[\(visible(JSONValue.string(key).text))]" }
     return parent.isEmpty ? key : "\(parent).\(key)"
+  }
+
+  /// JSON escapes only the control characters below 0x20 (RFC 8259, section 7). A path is shown in terminals,
+  /// where DEL, the C1 controls and the separators of lines act, too.
+  private static func visible(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x7F...0x9F, 0x2028, 0x2029:
+        let digits = String(scalar.value, radix: 16)
+        shown += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
   }
 }

@@ -19,6 +19,13 @@ import Testing
     #expect(object.serialized() == Array("{\(written):null}".utf8))
   }
 
+  @Test("The path of a key shows what a terminal would act on", arguments: ["\u{7F}", "\u{9B}", "\u{2028}"])
+  func pathOfControls(control: String) {
+    let digits = String(control.unicodeScalars.first!.value, radix: 16)
+    let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    #expect(JSON5Scanner.path("apps", "a\(control)b") == "apps[\"a\(escape)b\"]")
+  }
+
   @Test("Every control character is escaped, in values and in names")
   func controls() throws {
     for code in UInt8.min..<0x20 {
