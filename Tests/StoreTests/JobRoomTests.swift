@@ -70,6 +70,32 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.holds(jobs.current(job), now: jobs.store.now).isEmpty)
   }
 
+  @Test("A job whose paused app left the configuration never ended: its receipts are skipped instead (R4)")
+  func withoutItsApp() throws {
+    let jobs = try Self.jobs()
+    for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
+    let job = try jobs.start()
+    let breaker = Breaker(
+      state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now, cause: .status(403))
+    _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
+    #expect(try jobs.run(job).count(.planned) == 12, "they wait for their app")
+
+    let web = AppRules(join: JoinPolicy(), replayWindow: 5, compose: TestStore.compose)
+    jobs.store.writer.use(rules: ["web": web])
+    jobs.windows = ["web": 5]
+    let running = try jobs.run(job)
+    #expect(running.missed == [JobCount(outcome: .skipped, reason: "app", count: 12)])
+    #expect(running.count(.released) == 3 && running.count(.planned) == 0)
+    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).isEmpty)
+    for row in try jobs.store.reader.dueRows(app: "web", now: jobs.store.now, limit: 10) {
+      try jobs.end(row, .delivered(importID: nil))
+    }
+    #expect(try jobs.run(job).state == .done)
+    #expect(try jobs.store.reader.openJobs().isEmpty, "nobody looks at it any more")
+    #expect(try jobs.states().filter { $0 == "failed" }.count == 12, "as they were")
+    #expect(try jobs.store.reader.integrityFaults() == [])
+  }
+
   @Test("A held job gives one receipt as the probe when nothing else of the app is due")
   func probe() throws {
     let jobs = try Self.jobs()

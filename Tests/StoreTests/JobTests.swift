@@ -57,7 +57,8 @@ final class JobStore {
   /// Takes steps until there is nothing to do for now.
   @discardableResult
   func run(_ job: Job, stepsMax: Int = .max) throws -> Job {
-    var work = works[job.row] ?? JobWork(job: job.row, windows: windows)
+    var work = works[job.row] ?? JobWork(job: job.row)
+    work.windows = windows
     defer { works[job.row] = work }
     for _ in 0..<stepsMax {
       guard case .apply(let step) = try work.next(store.reader, now: store.now) else { break }

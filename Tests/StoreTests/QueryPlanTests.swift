@@ -170,4 +170,37 @@ struct QueryPlanTests {
     #expect(try store.reader.counts().map(\.count).reduce(0, +) == 300)
     #expect(few > 0 && many <= few + 20, "\(few) steps, then \(many)")
   }
+
+  @Test("A job's step read each of its 100,000 planned receipts to learn of which apps they are")
+  func plannedApps() throws {
+    let store = try TestStore()
+    let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    // What is asked is what `JobRows.plannedApps` and `StoreReader.plannedApps` ask.
+    let asking = try store.reader.connection.prepare(JobRow.plannedAppsSQL)
+    func steps(plannedOfEachApp count: Int64) throws -> Int64 {
+      try file.execute("DELETE FROM job_receipts; DELETE FROM jobs")
+      try file.execute(
+        """
+        INSERT INTO jobs (row_id, id, kind, state, asked, force, actor, total, created_at, updated_at)
+        VALUES (1, 'job_1', 'replay', 'running', '{}', 0, 'ann', 0, 0, 0)
+        """)
+      try file.prepare(
+        """
+        INSERT INTO job_receipts (job_row, position, purchase_row, outcome, app)
+          WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < 2 * ?1)
+          SELECT 1, -n, n, 'planned', iif(n % 2, 'ios', 'web') FROM counting
+        """
+      ).run([.integer(count)])
+      let apps = try asking.all([.integer(1)]) { row throws(SQLiteError) in try row.text(0) }
+      #expect(apps == ["ios", "web"])
+      let counted = try store.reader.connection.prepare("SELECT nstep FROM sqlite_stmt WHERE sql = ?1")
+        .first([.text(JobRow.plannedAppsSQL)]) { row throws(SQLiteError) in row.integer(0) }
+      defer { total = counted ?? 0 }
+      return (counted ?? 0) - total
+    }
+    var total: Int64 = 0
+    let few = try steps(plannedOfEachApp: 1)
+    let many = try steps(plannedOfEachApp: 50_000)
+    #expect(few > 0 && many == few, "\(few) steps of SQLite's virtual machine, then \(many)")
+  }
 }
