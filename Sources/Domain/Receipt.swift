@@ -57,12 +57,15 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   /// A reason that somebody typed.
   /// - Returns: nil when no receipt can have it.
   public init?(typed text: String) {
-    let digits = text.dropFirst(Self.statusPrefix.count)
-    let isStatus =
-      text.hasPrefix(Self.statusPrefix) && digits.utf8.count == 3
-      && (Int(digits).map { (100...599).contains($0) } ?? false)
-    guard isStatus || Word(rawValue: text) != nil else { return nil }
+    guard Self.isStatus(text) || Word(rawValue: text) != nil else { return nil }
     self.init(text)
+  }
+
+  /// Whether a word is `http_NNN` with a status that HTTP has.
+  public static func isStatus(_ word: String) -> Bool {
+    let digits = word.dropFirst(statusPrefix.count)
+    return word.hasPrefix(statusPrefix) && digits.utf8.count == 3
+      && (Int(digits).map { (100...599).contains($0) } ?? false)
   }
 
   private static let statusPrefix = "http_"

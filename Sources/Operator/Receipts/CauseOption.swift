@@ -17,14 +17,11 @@ enum CauseOption {
 
   static func value(_ session: Session) throws -> String? {
     guard let text = session.command.options[name] else { return nil }
-    if words.contains(text) || isStatus(text.dropFirst(5)) && text.hasPrefix("http_") { return text }
-    let near = isStatus(text[...]) ? "http_\(text)" : EditDistance.nearest(to: text, among: words)
+    if words.contains(text) || Reason.isStatus(text) { return text }
+    let status = "http_\(text)"
+    let near = Reason.isStatus(status) ? status : EditDistance.nearest(to: text, among: words)
     let advice =
       near.map { "did you mean '\($0)'?" } ?? "known are http_STATUS, \(words.joined(separator: ", "))"
     throw session.usage("no attempt can fail with '\(DisplayText.clean(text))'; \(advice)")
-  }
-
-  private static func isStatus(_ text: Substring) -> Bool {
-    text.utf8.count == 3 && Int(text).map { (100...599).contains($0) } ?? false
   }
 }
