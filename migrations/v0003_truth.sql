@@ -17,6 +17,10 @@ CREATE TABLE past_purchases (
 ) STRICT;
 CREATE UNIQUE INDEX past_purchases_by_object ON past_purchases (object_id, app);
 CREATE INDEX past_purchases_until ON past_purchases (until);
+-- Purchases without a receipt; those that ended (bit 256 of their observations) separately, because retention
+-- keeps them for longer.
+DROP INDEX purchases_noted;
+CREATE INDEX purchases_noted ON purchases ((observations & 256), updated_at) WHERE state IS NULL;
 
 -- 2. Deliveries and jobs.
 

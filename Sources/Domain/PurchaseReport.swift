@@ -59,6 +59,10 @@ extension Observations {
 
 /// What one event says about one purchase.
 public struct PurchaseReport: Sendable, Equatable {
+  /// For how long the events of a purchase may come again: Stripe sends events of 30 days again
+  /// (https://docs.stripe.com/webhooks), and lists those for a backfill.
+  public static let repeatMilliseconds: Int64 = 30 * 86_400_000
+
   public var key: PurchaseKey
   /// The checkout session, when the event names one.
   public var sessionID: String?

@@ -158,7 +158,7 @@ final class Housekeeper: Sendable {
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt {
-      var current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
+      let current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
       let isDone = current.step(committer, now: wall, log: surroundings.log)
       rounds.retention = isDone ? nil : current
       rounds.isRetentionResting = false

@@ -3,81 +3,75 @@
 
 internal import Domain
 internal import Platform
+internal import SQLite
 public import Store
 
-/// One pass of retention over every table, a slice at a time.
+/// One pass of retention over everything that is kept for a time, a slice after the other.
 struct RetentionRun {
   let retention: Configuration.Retention
-  private var tables = RetentionTable.allCases
-  private let cursor = Monitor<Cursor>(Cursor())
-  private var hasDeletedNoted = false
+  private let state = Monitor<State?>(nil)
 
-  private struct Cursor {
-    var row: Int64 = 0
+  fileprivate struct State {
+    /// The next slice of each kind that is not done.
+    var slices: [RetentionSlice]
     var isWaiting = false
-    var isTableDone = false
+    /// Rows of the first kind that are gone.
     var deleted = 0
-    var areJobsDone = false
   }
 
   init(_ retention: Configuration.Retention) { self.retention = retention }
 
+  private func slices(now: Timestamp) -> [RetentionSlice] {
+    func cutoff(_ milliseconds: Int64) -> Timestamp { now.advanced(byMilliseconds: -milliseconds) }
+    let tables = RetentionTable.allCases.map { table in
+      RetentionSlice.rows(
+        Retain(table: table, cutoff: cutoff(retention.milliseconds(of: table)), afterRow: 0))
+    }
+    // Jobs are kept as long as the receipts that they were about.
+    return [
+      .noted(RetainNoted(cutoff: cutoff(retention.eventsMilliseconds))), .past,
+      .jobs(RetainJobs(cutoff: cutoff(retention.receiptsMilliseconds))),
+    ] + tables
+  }
+
   /// Hands the next slice to the committer, unless the last one is not back yet.
   /// - Returns: whether the pass is over.
-  mutating func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
-    if !hasDeletedNoted {
-      hasDeletedNoted = true
-      let cutoff = now.advanced(byMilliseconds: -retention.eventsMilliseconds)
-      // One slice a pass is plenty for what events leave behind without a receipt; the next pass takes the
-      // next.
-      _ = committer.submit(RetainNoted(cutoff: cutoff), from: .inside) { _ in }
+  func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
+    let (slice, isWaiting) = state.withLock { state in
+      var current = state ?? State(slices: slices(now: now))
+      defer { state = current }
+      if current.isWaiting { return (current.slices.first, true) }
+      current.isWaiting = !current.slices.isEmpty
+      return (current.slices.first, false)
     }
-    let (isWaiting, isTableDone, row, deleted) = cursor.withLock {
-      ($0.isWaiting, $0.isTableDone, $0.row, $0.deleted)
-    }
+    guard let slice else { return true }
     if isWaiting { return false }
-    if !cursor.withLock({ $0.areJobsDone }) { return !deleteJobs(committer, now: now) }
-    if isTableDone {
-      if deleted > 0, let table = tables.first {
-        log.info("deleted what was kept long enough", ["table": table.rawValue, "rows": String(deleted)])
-      }
-      tables.removeFirst()
-      cursor.withLock { $0 = Cursor(areJobsDone: true) }
-      return tables.isEmpty
-    }
-    guard let table = tables.first else { return true }
-    let cutoff = now.advanced(byMilliseconds: -retention.milliseconds(of: table))
-    let cursor = cursor
-    cursor.withLock { $0.isWaiting = true }
-    let command = Retain(table: table, cutoff: cutoff, afterRow: row)
-    let isQueued = committer.submit(command, from: .inside) { result in
-      cursor.withLock { cursor in
-        cursor.isWaiting = false
-        switch result {
-        case .success(let outcome):
-          cursor.deleted += outcome.deleted
-          if let next = outcome.nextRow { cursor.row = next } else { cursor.isTableDone = true }
-        case .failure: cursor.isTableDone = true  // the next pass tries again
-        }
-      }
+    let state = state
+    let isQueued = committer.submit(slice, from: .inside) { result in
+      let deleted = state.withLock { state in state?.take(result) ?? 0 }
+      guard deleted > 0 else { return }
+      log.info("deleted what was kept long enough", ["table": slice.name, "rows": String(deleted)])
     }
     return !isQueued
   }
+}
 
-  /// Jobs are kept as long as the receipts that they were about.
-  /// - Returns: whether a slice could be handed over.
-  private func deleteJobs(_ committer: Committer, now: Timestamp) -> Bool {
-    let cursor = cursor
-    cursor.withLock { $0.isWaiting = true }
-    let command = RetainJobs(cutoff: now.advanced(byMilliseconds: -retention.receiptsMilliseconds))
-    return committer.submit(command, from: .inside) { result in
-      // After a fault the next pass tries again.
-      let isMore: Bool = if case .success(true) = result { true } else { false }
-      cursor.withLock { cursor in
-        cursor.isWaiting = false
-        cursor.areJobsDone = !isMore
+extension RetentionRun.State {
+  /// A slice is done.
+  /// - Returns: how many rows are gone, if it was the last of its kind; otherwise 0.
+  mutating func take(_ result: Result<RetentionSlice.Outcome, SQLiteError>) -> Int {
+    isWaiting = false
+    if case .success(let outcome) = result {
+      deleted += outcome.deleted
+      if let next = outcome.next {
+        slices[0] = next
+        return 0
       }
     }
+    // After a fault the next pass tries again.
+    slices.removeFirst()
+    defer { deleted = 0 }
+    return deleted
   }
 }
 

@@ -1,6 +1,7 @@
 // What goes when it is old enough, and what never goes as long as it has a way to go (R4).
 
 import Domain
+import SQLite
 import Testing
 
 @testable import Store
@@ -89,16 +90,56 @@ struct RetentionTests {
   @Test("Purchases that never got a receipt go when nothing was heard of them for long")
   func noted() throws {
     let store = try populated()
-    try store.apply(RetainNoted(cutoff: store.now))
+    #expect(try store.apply(RetainNoted(cutoff: store.now)) == .init(deleted: 0, hasMore: false))
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 1)
     store.advance(day)
     try store.take(Said.created("noted", active: false, price: "price_2"))
-    try store.apply(RetainNoted(cutoff: store.now))
+    #expect(try store.apply(RetainNoted(cutoff: store.now)).deleted == 1)
     #expect(try store.integer("SELECT count(*) FROM purchases") == 4, "it had nothing new to say")
     try store.take(Said.created("again"))
-    try store.apply(RetainNoted(cutoff: store.after(1)))
+    #expect(try store.apply(RetainNoted(cutoff: store.after(1))).deleted == 1)
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 0)
     #expect(try store.receipts().count == 4)
+  }
+
+  @Test("A subscription that ended made a receipt by a late event once events are kept for a day only")
+  func ended() throws {
+    let store = try TestStore()
+    var end = Said.created("1", active: false, price: nil)
+    end.observations = .subscriptionEnded
+    try store.take(end)
+    try store.take(Said.created("2", active: false))
+    store.advance(29 * day)
+    #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1, "the other one goes")
+    try store.take(Said.created("1", user: "u1"))
+    #expect(try store.receipts().isEmpty)
+    // The last event of it counts.
+    store.advance(29 * day)
+    #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 0)
+    store.advance(2 * day)
+    #expect(try store.apply(RetainNoted(cutoff: store.after(-60 * day))).deleted == 0, "kept as events are")
+    #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1)
+  }
+
+  @Test("Purchases without a receipt and ids of deleted ones go in slices of 500, those that ended, too")
+  func slicesOfNoted() throws {
+    let store = try TestStore()
+    let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
+    try file.execute(
+      """
+      INSERT INTO purchases (app, object_type, object_id, observations, prices, prices_of_checkout,
+        happened_at, first_seen_at, updated_at)
+      \(numbers) SELECT 'ios', 'subscription', 'sub_' || n, iif(n <= 700, 16, 272), '', 0, 1, 1, 1 FROM n
+      """)
+    try file.execute(
+      "INSERT INTO past_purchases (object_id, app, until) \(numbers) SELECT n, 'ios', 1 FROM n")
+    let noted = try (0..<3).map { _ in try store.apply(RetainNoted(cutoff: store.now)) }
+    #expect(noted.map(\.deleted) == [500, 500, 200] && noted.map(\.hasMore) == [true, true, false])
+    let past = try (0..<3).map { _ in try store.apply(RetainPast()) }
+    #expect(past == noted)
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 0)
+    #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)
   }
 
   @Test("Slices go on where the last one ended, over rows that stay and rows that go")
@@ -129,7 +170,7 @@ struct RetentionTests {
       for table in [RetentionTable.events, .attempts, .receipts] {
         _ = try retain(table, before: store.now, in: store)
       }
-      try store.apply(RetainNoted(cutoff: store.now))
+      _ = try store.apply(RetainPast())
       let before = try store.receipts().count
       let reports = [
         Said.completed("0", user: "u0", prices: ["price_1"]), Said.created("0", user: "u0"),
@@ -139,7 +180,7 @@ struct RetentionTests {
       #expect(try store.receipts().count == before + (kept > 30 ? 1 : 0), "\(kept) days")
       // Nothing is kept for longer than it is needed.
       store.advance(31 * day)
-      try store.apply(RetainNoted(cutoff: store.now))
+      _ = try store.apply(RetainPast())
       #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)
       try store.take(Said.completed("0", user: "u0", prices: ["price_1"]))
       #expect(try store.receipts().count >= before + 1)

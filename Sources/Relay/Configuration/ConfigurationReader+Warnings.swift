@@ -8,8 +8,6 @@ internal import Platform
 extension ConfigurationReader {
   /// A shorter key can be guessed by whoever reaches the public listener.
   private static let clientKeyBytesMin = 16
-  /// For how long Stripe can send an event again.
-  private static let repeatMilliseconds: Int64 = 30 * 86_400_000
 
   func warnOfWeakValues(_ configuration: Configuration) {
     warnOfShortRetention(configuration)
@@ -61,8 +59,7 @@ extension ConfigurationReader {
         "retention.contexts",
         "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
     }
-    // Stripe sends events of 30 days again (https://docs.stripe.com/webhooks).
-    if configuration.retention.receiptsMilliseconds < Self.repeatMilliseconds {
+    if configuration.retention.receiptsMilliseconds < PurchaseReport.repeatMilliseconds {
       collector.warning(
         "retention.receipts",
         "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "

@@ -216,7 +216,7 @@ public struct StepJob: StoreCommand {
 }
 
 /// Deletes a slice of a job that ended long ago.
-public struct RetainJobs: StoreCommand {
+public struct RetainJobs: StoreCommand, Equatable {
   static let slice: Int64 = 1000
 
   public var cutoff: Timestamp

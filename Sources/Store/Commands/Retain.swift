@@ -4,7 +4,7 @@ public import Domain
 public import SQLite
 
 /// Deletes one slice of one table.
-public struct Retain: StoreCommand {
+public struct Retain: StoreCommand, Equatable {
   public var table: RetentionTable
   /// What is older may go.
   public var cutoff: Timestamp
@@ -48,15 +48,82 @@ public struct Retain: StoreCommand {
   }
 }
 
-/// Deletes a slice of the purchases that never got a receipt; they are kept as long as events are.
-public struct RetainNoted: StoreCommand {
+/// Deletes a slice of the purchases that never got a receipt; they are kept as long as events are. Those that
+/// ended are kept for as long as their events may come again, if that is longer: a late event must still find
+/// that no receipt is to be made.
+public struct RetainNoted: StoreCommand, Equatable {
+  static let slice: Int64 = 500
+
   public var cutoff: Timestamp
 
   public init(cutoff: Timestamp) { self.cutoff = cutoff }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
-    try store.retention.deleteNoted(before: cutoff)
-    try store.pastPurchases.delete(before: store.now, limit: RetentionRows.slice)
+  public struct Outcome: Sendable, Equatable {
+    public var deleted: Int
+    /// Whether there may be more to delete.
+    public var hasMore: Bool
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    let repeats = store.now.advanced(byMilliseconds: -PurchaseReport.repeatMilliseconds)
+    var deleted = try store.retention.deleteNoted(ended: false, before: cutoff, limit: Self.slice)
+    deleted += try store.retention.deleteNoted(
+      ended: true, before: min(cutoff, repeats), limit: Self.slice - deleted)
+    return Outcome(deleted: Int(deleted), hasMore: deleted == Self.slice)
+  }
+}
+
+/// Deletes a slice of what is kept for a time that no configuration changes: the ids of purchases whose
+/// receipts are gone, and counts by minute.
+public struct RetainPast: StoreCommand {
+  public init() {}
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> RetainNoted.Outcome {
     try store.counts.forgetDeliveries(now: store.now)
+    let deleted = try store.pastPurchases.delete(before: store.now, limit: RetainNoted.slice)
+    return RetainNoted.Outcome(deleted: Int(deleted), hasMore: deleted == RetainNoted.slice)
+  }
+}
+
+/// One slice of a pass of retention, of whatever is retained; its outcome says what follows.
+public enum RetentionSlice: StoreCommand, Equatable {
+  case noted(RetainNoted)
+  case past
+  case jobs(RetainJobs)
+  case rows(Retain)
+
+  public struct Outcome: Sendable, Equatable {
+    public var deleted: Int
+    /// The next slice of the same; nil when nothing older is left.
+    public var next: RetentionSlice?
+  }
+
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+    switch self {
+    case .noted(let command):
+      let outcome = try command.apply(to: store)
+      return Outcome(deleted: outcome.deleted, next: outcome.hasMore ? self : nil)
+    case .past:
+      let outcome = try RetainPast().apply(to: store)
+      return Outcome(deleted: outcome.deleted, next: outcome.hasMore ? self : nil)
+    case .jobs(let command):
+      // How many rows that were is not counted.
+      return Outcome(deleted: 0, next: try command.apply(to: store) ? self : nil)
+    case .rows(var command):
+      let outcome = try command.apply(to: store)
+      guard let row = outcome.nextRow else { return Outcome(deleted: outcome.deleted, next: nil) }
+      command.afterRow = row
+      return Outcome(deleted: outcome.deleted, next: .rows(command))
+    }
+  }
+
+  /// What it deletes, for the log.
+  public var name: String {
+    switch self {
+    case .noted: "purchases without a receipt"
+    case .past: "past_purchases"
+    case .jobs: "jobs"
+    case .rows(let command): command.table.rawValue
+    }
   }
 }

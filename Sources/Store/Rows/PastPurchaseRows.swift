@@ -5,10 +5,7 @@ internal import Domain
 internal import SQLite
 
 final class PastPurchaseRows {
-  /// For how long after the last change of a receipt its events may come again: Stripe sends events of 30
-  /// days again (https://docs.stripe.com/webhooks), and lists those for a backfill.
-  static let repeatMilliseconds: Int64 = 30 * 86_400_000
-
+  private let connection: Connection
   private let any: Statement
   private let known: Statement
   private let inserting: Statement
@@ -17,6 +14,7 @@ final class PastPurchaseRows {
   private var isInUse = false
 
   init(_ connection: Connection) throws(SQLiteError) {
+    self.connection = connection
     any = try connection.prepare("SELECT 1 FROM past_purchases WHERE row_id > 0 LIMIT 1")
     known = try connection.prepare("SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2")
     inserting = try connection.prepare(
@@ -55,7 +53,7 @@ final class PastPurchaseRows {
 
   /// A receipt is about to be deleted.
   func remember(_ record: PurchaseRecord, now: Timestamp) throws(SQLiteError) {
-    let until = record.updatedAt.advanced(byMilliseconds: Self.repeatMilliseconds)
+    let until = record.updatedAt.advanced(byMilliseconds: PurchaseReport.repeatMilliseconds)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
     for id in Set([record.purchase.key.id, record.purchase.sessionID].compactMap(\.self)) {
@@ -64,7 +62,10 @@ final class PastPurchaseRows {
   }
 
   /// Forgets what cannot come again.
-  func delete(before now: Timestamp, limit: Int64) throws(SQLiteError) {
-    if isInUse { try deleting.run([.time(now), .integer(limit)]) }
+  /// - Returns: how many ids were deleted.
+  func delete(before now: Timestamp, limit: Int64) throws(SQLiteError) -> Int64 {
+    guard isInUse else { return 0 }
+    try deleting.run([.time(now), .integer(limit)])
+    return Int64(connection.changes)
   }
 }

@@ -18,8 +18,10 @@ final class RetentionRows {
   private let scanning: [RetentionTable: Statement]
   private let deleting: [RetentionTable: Statement]
   private let noted: Statement
+  private let connection: Connection
 
   init(_ connection: Connection) throws(SQLiteError) {
+    self.connection = connection
     var scanning: [RetentionTable: Statement] = [:]
     var deleting: [RetentionTable: Statement] = [:]
     for table in RetentionTable.allCases {
@@ -33,7 +35,9 @@ final class RetentionRows {
     noted = try connection.prepare(
       """
       DELETE FROM purchases WHERE row_id IN
-        (SELECT row_id FROM purchases WHERE state IS NULL AND updated_at < ?1 ORDER BY updated_at LIMIT ?2)
+        (SELECT row_id FROM purchases
+         WHERE state IS NULL AND (observations & \(Observations.subscriptionEnded.rawValue)) = ?1
+           AND updated_at < ?2 ORDER BY updated_at LIMIT ?3)
       """)
   }
 
@@ -48,8 +52,12 @@ final class RetentionRows {
   }
 
   /// Purchases that never got a receipt and of which nothing was heard for long.
-  func deleteNoted(before cutoff: Timestamp) throws(SQLiteError) {
-    try noted.run([.time(cutoff), .integer(Self.slice)])
+  /// - Parameter ended: whether those whose subscription ended, or the others.
+  /// - Returns: how many were deleted.
+  func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(SQLiteError) -> Int64 {
+    let bit = ended ? Observations.subscriptionEnded.rawValue : 0
+    try noted.run([.integer(bit), .time(cutoff), .integer(limit)])
+    return Int64(connection.changes)
   }
 }
 

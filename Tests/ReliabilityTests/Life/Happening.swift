@@ -180,6 +180,7 @@ struct Happening {
     ledger.mayDelete(table, before: cutoff)
     add(Retain(table: table, cutoff: cutoff, afterRow: 0))
     add(RetainNoted(cutoff: cutoff))
+    add(RetainPast())
   }
 
   private mutating func add<Command: StoreCommand>(
