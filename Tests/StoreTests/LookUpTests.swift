@@ -47,7 +47,9 @@ struct LookUpTests {
     let question = try #require(try due(store).first)
     #expect(question.key.id == "sub_1" && question.sessionID == "cs_1" && question.reason == .price)
     try store.apply(
-      TakeLookUp(app: "ios", row: question.row, reports: [answer()], nextAt: store.after(minute)))
+      TakeLookUp(
+        app: "ios", row: question.row, asked: question.reason, reports: [answer()],
+        nextAt: store.after(minute)))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_9 blob")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
     #expect(try store.integer("SELECT count(*) FROM events") == 1, "an answer is no event")
@@ -60,7 +62,9 @@ struct LookUpTests {
     #expect(try store.status() == "waiting/user")
     store.advance(2000)
     let question = try #require(try due(store).first)
-    try store.apply(TakeLookUp(app: "ios", row: question.row, reports: [], nextAt: store.after(10 * second)))
+    try store.apply(
+      TakeLookUp(
+        app: "ios", row: question.row, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
     try store.reopen()
     #expect(try due(store).isEmpty)
     store.advance(10 * second)
@@ -71,10 +75,37 @@ struct LookUpTests {
     other.advance(2000)
     let row = try #require(try due(other).first).row
     let half = answer(user: "u7", price: nil)
-    try other.apply(TakeLookUp(app: "ios", row: row, reports: [half], nextAt: other.after(day)))
+    try other.apply(TakeLookUp(app: "ios", row: row, asked: .user, reports: [half], nextAt: other.after(day)))
     #expect(try other.status() == "waiting/price")
     other.advance(2000)
     #expect(try due(other).map(\.reason) == [.price])
+  }
+
+  @Test("An answer that comes late postponed the question about what the purchase lacks by then (R2)")
+  func lateAnswer() throws {
+    let store = try TestStore(rules: asking)
+    try store.take(Said.completed(user: nil))
+    #expect(try store.status() == "waiting/user")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    #expect(question.reason == .user)
+    // While it is asked about, an event names the user.
+    try store.take(Said.created(user: "u7", price: nil))
+    #expect(try store.status() == "waiting/price")
+    let planned = try #require(try store.reader.nextLookUp(app: "ios", after: store.now))
+    for reports in [[], [answer(price: nil)]] {
+      try store.apply(
+        TakeLookUp(
+          app: "ios", row: question.row, asked: question.reason, reports: reports, nextAt: store.after(day)))
+    }
+    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == planned)
+    store.now = planned
+    let next = try #require(try due(store).first)
+    #expect(next.reason == .price && next.tries == 0)
+    // Its own answer does postpone it.
+    try store.apply(
+      TakeLookUp(app: "ios", row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
+    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == store.after(hour))
   }
 
   @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
@@ -106,14 +137,18 @@ struct LookUpTests {
         if step.isAnswer {
           // An answer to a question is one that somebody asked: about a purchase that waited.
           let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
-          try store.apply(TakeLookUp(app: "ios", row: row, reports: [step.report], nextAt: store.after(hour)))
+          try store.apply(
+            TakeLookUp(app: "ios", row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
+          )
         } else {
           try store.take(step.report)
         }
       }
       let row = try store.only().rowID
       try store.apply(
-        TakeLookUp(app: "ios", row: row, reports: [answer(price: "price_1")], nextAt: store.after(hour)))
+        TakeLookUp(
+          app: "ios", row: row, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
+      )
       store.advance(hour)
       try store.endWaits()
       #expect(
@@ -132,7 +167,9 @@ struct LookUpTests {
     #expect(question.key == PurchaseKey(type: .checkoutSession, id: "cs_1"))
     var said = Said.session("1", [])
     said.clientReference = "u1"
-    try store.apply(TakeLookUp(app: "ios", row: question.row, reports: [said], nextAt: store.after(hour)))
+    try store.apply(
+      TakeLookUp(
+        app: "ios", row: question.row, asked: question.reason, reports: [said], nextAt: store.after(hour)))
     #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
     #expect(try store.status() == "waiting/context")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)

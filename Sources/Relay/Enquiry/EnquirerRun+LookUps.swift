@@ -93,7 +93,8 @@ extension EnquirerRun {
 
   private func store(_ question: LookUpQuestion, nextAt: Timestamp) {
     let command = TakeLookUp(
-      app: question.app, row: question.due.row, reports: question.reports, nextAt: nextAt)
+      app: question.app, row: question.due.row, asked: question.due.reason, reports: question.reports,
+      nextAt: nextAt)
     let (enquirer, log) = (enquirer, log)
     let (app, row) = (question.app, question.due.row)
     let isQueued = enquirer.committer.submit(command, from: .inside) { result in

@@ -108,6 +108,8 @@ struct EnquirerRun {
     }
     for (app, row, isStored) in news.settled {
       desks[app]?.underWay.remove(row)
+      // It may be due again: what it waits for may have changed while it could not be asked about.
+      lookSoon(app)
       if !isStored { rest(app, for: Enquirer.faultPauseMilliseconds) }
     }
     for plan in news.plans { submit(plan) }

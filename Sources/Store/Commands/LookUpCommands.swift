@@ -8,21 +8,24 @@ public import SQLite
 public struct TakeLookUp: StoreCommand {
   public var app: String
   public var row: Int64
+  /// What the purchase waited for when the question was asked.
+  public var asked: Reason
   /// Empty when the processor had nothing to say.
   public var reports: [PurchaseReport]
   /// When to ask again if this does not help.
   public var nextAt: Timestamp
 
-  public init(app: String, row: Int64, reports: [PurchaseReport], nextAt: Timestamp) {
+  public init(app: String, row: Int64, asked: Reason, reports: [PurchaseReport], nextAt: Timestamp) {
     self.app = app
     self.row = row
+    self.asked = asked
     self.reports = reports
     self.nextAt = nextAt
   }
 
   public func apply(to store: StoreSession) throws(SQLiteError) {
     // First, so that one that now lacks something else is asked about at once.
-    try store.lookUps.postpone(row: row, until: nextAt)
+    try store.lookUps.postpone(row: row, asked: asked, until: nextAt)
     for report in reports { _ = try store.take(report, app: app, keep: false) }
     store.changes.asksAt[app] = min(store.changes.asksAt[app] ?? nextAt, nextAt)
   }

@@ -25,7 +25,10 @@ final class LookUpRows {
       """)
     forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1")
     postponing = try connection.prepare(
-      "UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1")
+      """
+      UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1
+        AND EXISTS (SELECT 1 FROM purchases WHERE row_id = ?1 AND state = 'waiting' AND reason = ?3)
+      """)
     waiting = try connection.prepare(
       """
       SELECT row_id, receipt_id FROM purchases
@@ -59,9 +62,10 @@ final class LookUpRows {
 
   func forget(row: Int64) throws(SQLiteError) { try forgetting.run([.integer(row)]) }
 
-  /// After an answer; nothing when the purchase is not asked about any more.
-  func postpone(row: Int64, until due: Timestamp) throws(SQLiteError) {
-    try postponing.run([.integer(row), .time(due)])
+  /// After an answer. Nothing changes when the purchase is not asked about any more, or waits for something
+  /// else by now: that has its own first question.
+  func postpone(row: Int64, asked: Reason, until due: Timestamp) throws(SQLiteError) {
+    try postponing.run([.integer(row), .time(due), .text(asked.text)])
   }
 
   /// Asks about receipts of an app that wait for a reason and are not asked about yet, a slice at a time.
