@@ -50,6 +50,17 @@ public struct StoreChanges: Sendable, Equatable {
       && asksAt.isEmpty
   }
 
+  /// Adds what another batch changed.
+  mutating func formUnion(_ other: StoreChanges) {
+    dueAt.merge(other.dueAt) { min($0, $1) }
+    replaysDueAt.merge(other.replaysDueAt) { min($0, $1) }
+    asksAt.merge(other.asksAt) { min($0, $1) }
+    contextIDs.formUnion(other.contextIDs)
+    transitions += other.transitions
+    if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
+    hasJobs = hasJobs || other.hasJobs
+  }
+
   /// Anything of an app may be due at that moment.
   mutating func note(anythingDueAt moment: Timestamp, of app: String) {
     dueAt[app] = moment

@@ -154,14 +154,3 @@ public final class StoreWriter {
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }
-
-extension StoreChanges {
-  mutating func formUnion(_ other: StoreChanges) {
-    dueAt.merge(other.dueAt) { min($0, $1) }
-    asksAt.merge(other.asksAt) { min($0, $1) }
-    contextIDs.formUnion(other.contextIDs)
-    transitions += other.transitions
-    if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
-    hasJobs = hasJobs || other.hasJobs
-  }
-}

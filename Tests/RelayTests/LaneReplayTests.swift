@@ -64,9 +64,29 @@ import Testing
     bed.lane.rest(until: nil)
     bed.milliseconds = 300
     #expect(bed.admit(new: [], replays: [7]) == [7])
-    bed.lane.rest(until: nil, replays: true)
-    bed.end(7, Self.delivered)
-    #expect(bed.lane.mayHave(replay: true, now: bed.now), "the end of a replay is news about replays")
+  }
+
+  @Test("A receipt that was replayed while it was under way was looked for among the new ones (R9)")
+  func changesQueues() throws {
+    for isReplay in [true, false] {
+      var bed = try Bed()
+      bed.lane.note(replaysDueAt: bed.now)
+      // Under way, it is of the other kind than it is by its end.
+      #expect(bed.admit(new: isReplay ? [1] : [], replays: isReplay ? [] : [1]) == [1])
+      bed.lane.rest(until: nil)
+      bed.lane.rest(until: nil, replays: true)
+      let due = Lane.Due(at: Bed.at(20), isReplay: isReplay)
+      bed.end(1, .retry(.status(503), notBeforeMilliseconds: nil), next: due)
+      #expect(bed.lane.underWay.isEmpty && bed.wait == 20)
+      bed.milliseconds = 20
+      #expect(bed.lane.mayHave(replay: isReplay, now: bed.now))
+      #expect(!bed.lane.mayHave(replay: !isReplay, now: bed.now))
+      #expect(bed.admit(new: isReplay ? [] : [1], replays: isReplay ? [1] : []) == [1])
+      // Once it is delivered, nothing is looked for.
+      bed.lane.rest(until: nil, replays: isReplay)
+      bed.end(1, Self.delivered)
+      #expect(bed.wait == nil)
+    }
   }
 
   @Test("A replay that is offered twice starts once (R3)")

@@ -55,9 +55,9 @@ import Testing
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
-    mutating func end(_ row: Int64, _ verdict: Verdict) {
+    mutating func end(_ row: Int64, _ verdict: Verdict, next: Lane.Due? = nil) {
       lane.judge(verdict, row: row, now: now)
-      lane.settle(row: row, now: now)
+      lane.settle(row: row, next: next)
     }
   }
 
@@ -86,7 +86,7 @@ import Testing
     #expect(bed.room == 3 && bed.admit(1, 4, 5, 6, 7) == [4, 5, 6])
     bed.lane.judge(Self.delivered, row: 4, now: bed.now)
     #expect(bed.room == 0 && bed.wait == nil && bed.admit(7) == [], "six are not on disk")
-    bed.lane.settle(row: 1, now: bed.now)
+    bed.lane.settle(row: 1, next: nil)
     #expect(bed.room == 1 && bed.admit(1, 7, 8) == [1])
   }
 
@@ -101,7 +101,7 @@ import Testing
     #expect(bed.admit(1, 2, 2) == [2])
     bed.lane.abandon(row: 1)
     #expect(bed.admit(1) == [])
-    bed.lane.settle(row: 1, now: bed.now)
+    bed.lane.settle(row: 1, next: nil)
     #expect(bed.admit(1) == [1])
   }
 

@@ -25,7 +25,7 @@ private func attempt(
         startedAt: store.now, durationMilliseconds: 12, status: status, error: error,
         isAmbiguous: error != nil,
         response: response),
-      decision: decision, breaker: breaker))
+      decision: decision, breaker: breaker))?.state
 }
 
 @Suite("Tries to deliver")

@@ -57,10 +57,10 @@ private final class Answers: Sendable {
   }
 }
 
-private func event(_ n: String) -> TakeEvent {
+private func event(_ n: String, prices: [String] = ["price_1"]) -> TakeEvent {
   TakeEvent(
     app: "ios", processor: "stripe", eventID: "evt_of_\(n)", type: "t", body: [1],
-    content: .report(Said.completed(n, user: "u\(n)", prices: ["price_1"]), keep: true))
+    content: .report(Said.completed(n, user: "u\(n)", prices: prices), keep: true))
 }
 
 @Suite("Batches")
@@ -101,6 +101,49 @@ struct WriterTests {
     #expect(states == Array(repeating: "waiting/context", count: 3))
     #expect(result.changes.waitUntil == store.after(2 * minute))
   }
+
+  @Test("Replays of a batch of which one command failed were not reported as due")
+  func splitBatch() throws {
+    /// Everything that a batch can change, at once.
+    func batch(_ store: TestStore, _ more: Submission...) throws -> StoreChanges {
+      let answers = Answers()
+      try store.post(user: "u1")
+      try store.take(Said.completed("1", prices: ["price_1"]))
+      let id = try #require(try store.only().receipt?.id)
+      let source = JobSource.ids(count: 0)
+      let job = try store.apply(StartJob(JobRequest(source: source, actor: "ann")))
+      try store.post(user: "u3")
+      let named = Said.completed("3", user: "u3", prices: ["price_1"])
+      let result = store.writer.apply(
+        [
+          answers.submission("replay", ReplayReceipt(id: id, force: false, dueAt: store.now)),
+          answers.submission("new", event("2")),
+          answers.submission(
+            "due",
+            TakeEvent(
+              app: "ios", processor: "stripe", eventID: "evt_3", type: "t", body: [1],
+              content: .report(named, keep: true))),
+          answers.submission("job", ExtendJob(job: job.row, from: nil, to: nil, rows: [], isLast: true)),
+          answers.submission("look-up", event("4", prices: [])),
+        ] + more, now: store.now)
+      return result.changes
+    }
+    let whole = try batch(TestStore(rules: Self.asking))
+    let answers = Answers()
+    let split = try batch(TestStore(rules: Self.asking), answers.submission("bad", BreakAfterBreaker()))
+    #expect(answers.all == ["bad: misuse"])
+    #expect(whole.replaysDueAt["ios"] != nil && whole.dueAt["ios"] != nil && whole.asksAt["ios"] != nil)
+    #expect(
+      whole.waitUntil != nil && whole.hasJobs && !whole.contextIDs.isEmpty && !whole.transitions.isEmpty)
+    #expect(split.replaysDueAt == whole.replaysDueAt && split.dueAt == whole.dueAt)
+    #expect(split.asksAt == whole.asksAt && split.waitUntil == whole.waitUntil)
+    #expect(split.hasJobs && split.contextIDs.count == whole.contextIDs.count)
+    #expect(split.transitions.count == whole.transitions.count)
+  }
+
+  private static let asking = [
+    "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
+  ]
 
   @Test("A command that fails alone is told so and leaves nothing")
   func alone() throws {

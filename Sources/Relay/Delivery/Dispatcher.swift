@@ -17,13 +17,21 @@ final class Dispatcher: Sendable {
   struct Inbox {
     var dueAt: [String: Timestamp] = [:]
     var replaysDueAt: [String: Timestamp] = [:]
-    var settled: [(app: String, row: Int64)] = []
+    var settled: [Settled] = []
     var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
     var directory: AppDirectory?
     var looksEverywhere = false
     var isStopping = false
     /// Whether the thread was woken and has not read this yet.
     var isWoken = false
+  }
+
+  /// A delivery whose outcome is on disk.
+  struct Settled {
+    var app: String
+    var row: Int64
+    /// When the receipt is due again, and in which queue; nil when it is not.
+    var next: Lane.Due?
   }
 
   let inbox = Monitor(Inbox())

@@ -94,7 +94,7 @@ struct DispatcherRun {
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
     for (app, moment) in news.replaysDueAt { lanes[app]?.note(replaysDueAt: moment) }
-    for (app, row) in news.settled { lanes[app]?.settle(row: row, now: now) }
+    for item in news.settled { lanes[item.app]?.settle(row: item.row, next: item.next) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
@@ -251,7 +251,9 @@ struct DispatcherRun {
     let (dispatcher, clock, log) = (dispatcher, clock, log)
     let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
       switch result {
-      case .success: dispatcher.tell { $0.settled.append((attempt.app, attempt.row)) }
+      case .success(let receipt):
+        let settled = Dispatcher.Settled(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
+        dispatcher.tell { $0.settled.append(settled) }
       case .failure(let error):
         log.error(
           "could not store the outcome of a delivery; trying again. If this stays, look at the disk",

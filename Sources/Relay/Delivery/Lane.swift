@@ -11,6 +11,12 @@ internal import Store
 
 /// The state of one app's deliveries.
 struct Lane {
+  /// When a receipt is due, and in which queue.
+  struct Due: Equatable {
+    var at: Timestamp
+    var isReplay: Bool
+  }
+
   /// How many new receipts go before a replay, where both are due.
   static let newPerReplay = 9
 
@@ -186,10 +192,13 @@ struct Lane {
   }
 
   /// The outcome of a try is on disk.
-  mutating func settle(row: Int64, now: Timestamp) {
+  /// - Parameter next: when the receipt is due again. Its queue may be another one than it was admitted from,
+  ///   because an operator may have replayed it meanwhile.
+  mutating func settle(row: Int64, next: Due?) {
     underWay.remove(row)
-    // There is room again; whether there is something for it, the database knows.
-    if replays.remove(row) != nil { note(replaysDueAt: now) } else { note(dueAt: now) }
+    replays.remove(row)
+    guard let next else { return }
+    if next.isReplay { note(replaysDueAt: next.at) } else { note(dueAt: next.at) }
   }
 
   /// In how many milliseconds to look again; nil when only news can change anything.
@@ -202,5 +211,13 @@ struct Lane {
     }
     let tokens = bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
     return max(moment.milliseconds(since: now), tokens, 0)
+  }
+}
+
+extension Lane.Due {
+  /// - Returns: nil when the receipt is not to be sent.
+  init?(_ receipt: Receipt?) {
+    guard let receipt, receipt.state == .pending, let at = receipt.nextAttemptAt else { return nil }
+    self.init(at: at, isReplay: receipt.isReplay)
   }
 }

@@ -73,8 +73,8 @@ public struct RecordAttempt: StoreCommand {
     self.breaker = breaker
   }
 
-  /// The state that the receipt is left in; nil when there is no such receipt any more.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> ReceiptState? {
+  /// The receipt as it is afterwards; nil when there is no such receipt any more.
+  public func apply(to store: StoreSession) throws(SQLiteError) -> Receipt? {
     try store.breakers.save(breaker, app: app)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
     var record = before
@@ -121,7 +121,7 @@ public struct RecordAttempt: StoreCommand {
     store.changes.note(updated)
     if before != record { try store.planLookUp(of: updated, before: before) }
     try store.offerFreedContexts()
-    return receipt.state
+    return receipt
   }
 }
 

@@ -122,7 +122,7 @@ struct Happening {
         state.keep(entry, app: app)
         guard let outcome else { return }
         state.attempts["\(receipt.row) \(at.unixMilliseconds)"] = (receipt.row, at)
-        if outcome == .delivered { state.delivered[receipt.id] = at }
+        if outcome.state == .delivered { state.delivered[receipt.id] = at }
       }
     }
   }
