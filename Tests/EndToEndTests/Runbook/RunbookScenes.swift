@@ -89,6 +89,29 @@ struct RunbookScene {
       app: ["delivery": ["breaker": ["failures": 3, "open_for": "30s"], "retry": ["schedule": ["5s"]]]])
   }
 
+  /// The destination answers one receipt with errors, and accepts every other.
+  private static var oneReceipt: RunbookScene {
+    let object = Checkout("jdo-3").subscription
+    return RunbookScene(
+      prepare: { relay, destination in
+        destination.answerAll { entry in
+          entry.objectID == object ? .status(200, body: #"{"errors":["unknown presentation"]}"#) : .taken
+        }
+        try buy(relay, ["jdo-1", "jdo-2"])
+        try wait(relay, .delivered, ["jdo-1", "jdo-2"])
+        try buy(relay, ["jdo-3"])
+        try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
+        try buy(relay, ["jdo-4"])
+        try wait(relay, .pending, ["jdo-4"])
+      },
+      before: [
+        5: { relay, _ in try wait(relay, .delivered, ["jdo-4"]) },
+        6: { _, destination in destination.answerAll(.taken) },
+      ],
+      // No probe goes while the commands run but the one that they ask for.
+      object: object, app: ["delivery": ["breaker": ["open_for": "30s"]]])
+  }
+
   private static var unmatched: RunbookScene {
     RunbookScene(
       prepare: { relay, _ in
@@ -172,6 +195,7 @@ struct RunbookScene {
     case "Receipts fail with 422": refused
     case "Purchasely refuses the credentials": credentials
     case "The destination is down for hours": down
+    case "One receipt keeps its app paused": oneReceipt
     case "A flood of unmatched events": unmatched
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "Restore from a backup": restored
