@@ -16,20 +16,39 @@ enum ReloadCommand {
         Sends SIGHUP to the receiptd that serves the database and waits for its answer: what changed, what \
         needs a restart, or why the configuration was refused; then the previous one stays in use. A reload \
         reads secrets in files (file:) again, but neither the environment (env:) nor systemd credentials: \
-        those need a restart. Run it as the user that receiptd runs as, or as root. Ends with 0 when the \
-        configuration was applied, 78 when it was refused, 69 when no receiptd is running or it ended \
-        meanwhile, 75 when it did not answer within 30 s.
+        those need a restart. receiptd is found by the lock of its database, so after a change of "database" \
+        in the configuration, which needs a restart as well, name the previous path with --database. Run it \
+        as the user that receiptd runs as, or as root. Ends with 0 when the configuration was applied, 78 \
+        when it was refused, 69 when no receiptd is running or it ended meanwhile, 75 when it did not answer \
+        within 30 s.
         """,
-      examples: [ExampleSpec("receiptctl reload", "After changing the configuration, or a file: secret")]),
-    run: run)
+      options: [
+        OptionSpec(
+          "database", placeholder: "PATH",
+          help: "The database that receiptd serves, where the configuration names another one now"),
+        OptionSpec(
+          "process", placeholder: "PID",
+          help: "Refuse unless this process serves the database; for the systemd unit ($MAINPID)"),
+      ],
+      examples: [
+        ExampleSpec("receiptctl reload", "After changing the configuration, or a file: secret"),
+        ExampleSpec(
+          "receiptctl reload --database /var/lib/receiptd/receiptd.db",
+          "After changing \"database\", to apply the other changes without a restart"),
+      ]), run: run)
 
   /// How long receiptd has for its answer: it reads a few files and writes one row.
   private static let answerMilliseconds: Int64 = 30_000
   private static let lookMilliseconds: Int64 = 20
 
   private static func run(_ session: Session) throws -> ExitCode {
-    let path = try databasePath(session)
-    guard let process = session.daemonProcess(path: path) else { throw notRunning(path) }
+    let named = session.command.options["database"]
+    let path = try named ?? databasePath(session)
+    let expected = try session.command.integer("process", in: 1...Int(Int32.max)).map(Int32.init)
+    let holder = session.daemonProcess(path: path)
+    guard let process = holder, process == expected ?? process else {
+      throw notServed(path, isConfigured: named == nil, by: expected, holder: holder)
+    }
     let reader = try session.reader(path: path)
     let clock = session.surroundings.clock
     let before = try reader.serviceReport(.reload)
@@ -69,11 +88,32 @@ enum ReloadCommand {
     }
   }
 
-  private static func notRunning(_ path: String) -> OperatorFault {
-    OperatorFault(
+  /// - Parameters:
+  ///   - isConfigured: whether the path is the configuration's, which may have been changed since receiptd
+  ///     started: its lock is beside the database that it opened then.
+  ///   - expected: the process that systemd knows as receiptd.
+  private static func notServed(
+    _ path: String, isConfigured: Bool, by expected: Int32?, holder: Int32?
+  ) -> OperatorFault {
+    let database =
+      DisplayText.clean(path) + (isConfigured ? ", the database that the configuration names" : "")
+    let previous = "receiptctl reload --database PREVIOUS_PATH"
+    guard let expected else {
+      let changed =
+        isConfigured
+        ? " If \"database\" was changed, restart receiptd to apply it (\(ReloadReport.restartCommand)), or "
+          + "reload the other changes with: \(previous)" : ""
+      return OperatorFault(
+        .unavailable,
+        "no receiptd serves \(database), or you may not see its lock; nothing was reloaded. If receiptd is "
+          + "not running, start it with: systemctl start receiptd.\(changed)")
+    }
+    let other = holder.map { " (process \($0) does)" } ?? ""
+    return OperatorFault(
       .unavailable,
-      "no receiptd serves \(DisplayText.clean(path)), the database that the configuration names, or you may "
-        + "not see its lock; start it with: systemctl start receiptd")
+      "receiptd (process \(expected)) does not serve \(database)\(other); nothing was reloaded. A changed "
+        + "\"database\" needs a restart: \(ReloadReport.restartCommand). To reload the other changes without "
+        + "one: \(previous)")
   }
 
   private static func signal(_ process: Int32) throws(OperatorFault) {

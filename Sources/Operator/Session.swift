@@ -75,7 +75,7 @@ struct Session {
       let path = try access.open(databasePath, writes: false)
       return try StoreReader(path: path, role: .guest)
     } catch let error as StoreError {
-      throw OperatorFault(error, path: databasePath)
+      throw fault(error, path: databasePath)
     }
   }
 
@@ -91,8 +91,19 @@ struct Session {
       let path = try access.open(configuration.databasePath, writes: true)
       return try StoreWriter(path: path, role: .guest, rules: rules)
     } catch let error as StoreError {
-      throw OperatorFault(error, path: configuration.databasePath)
+      throw fault(error, path: configuration.databasePath)
     }
+  }
+
+  /// The lock beside a database outlives its file: then a receiptd runs that lost it.
+  private func fault(_ error: StoreError, path: String) -> OperatorFault {
+    let fault = OperatorFault(error, path: path)
+    guard fault.code == .notFound, let process = daemonProcess(path: path) else { return fault }
+    return OperatorFault(
+      .unavailable,
+      "\(DisplayText.clean(path)) was moved or removed while receiptd (process \(process)) serves it; "
+        + "contexts and events are refused with 503. Put the file back (mv): receiptd continues at once. If "
+        + "it is gone, stop receiptd and restore a backup: receiptctl db restore FILE")
   }
 
   /// How many replays of each app may be due at once before a job releases no more.
@@ -129,7 +140,7 @@ struct Session {
     guard output.canAsk, !command.flag("no-input") else {
       throw OperatorFault(
         .refused,
-        "nothing was changed: nobody can be asked here; add --yes to go ahead, or --dry-run to look")
+        "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
     }
     guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
   }

@@ -18,7 +18,7 @@ public struct BreakerText: Sendable, Equatable {
         " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
       } ?? ""
     let probe = breaker.probeAt.map { ", next probe \($0.relative(to: now))" } ?? ""
-    let since = breaker.since?.relative(to: now) ?? "-"
+    let since = breaker.since?.past(to: now) ?? "-"
     switch breaker.state {
     case .paused:
       sentence = "were paused \(since)\(cause)\(probe)."
@@ -27,11 +27,11 @@ public struct BreakerText: Sendable, Equatable {
         + "\(SecretRefresh.command(apiKey, of: "api_key")). Nothing is lost or given up meanwhile."
     case .open:
       sentence = "stopped \(since), the destination is down\(cause)\(probe)."
-      advice = "They go on by themselves once it is back."
+      advice = "They resume automatically once it is back."
     case .closed:
       guard let rest = breaker.restUntil, rest > now else { return nil }
-      sentence = "rest, as the destination asked; they go on \(rest.relative(to: now))."
-      advice = "They go on by themselves."
+      sentence = "are on hold, as the destination asked; they resume \(rest.relative(to: now))."
+      advice = "They resume automatically."
     }
   }
 }
@@ -40,6 +40,12 @@ extension Timestamp {
   /// `3 min ago`.
   public func relative(to now: Timestamp) -> String {
     RelativeTime.text(of: unixMilliseconds, now: now.unixMilliseconds)
+  }
+
+  /// The same for what has happened: `just now`, `3 min ago`.
+  public func past(to now: Timestamp) -> String {
+    let text = relative(to: now)
+    return text == "now" ? "just now" : text
   }
 
   /// RFC 3339, in UTC, with milliseconds.

@@ -1,6 +1,7 @@
 // What operators are told about the relay itself, by receiptctl and by the dashboard, while receiptd runs.
 
 import Domain
+import FoundationEssentials
 import Glibc
 import JSON
 import Store
@@ -55,6 +56,23 @@ import Testing
       #expect(try relay.stop() == 0)
       #expect(try operate(relay, "stats").hasPrefix("receiptd is NOT RUNNING"))
       #expect(try service(relay)["running"] == false)
+    }
+  }
+
+  @Test("While receiptd has lost its database file, stats says so instead of asking to start receiptd")
+  func lostFile() throws {
+    try withRelay { relay, _ in
+      let path = relay.directory.file("receiptd.db")
+      try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+      let output = relay.directory.file("receiptctl.log")
+      for words in [["stats"], ["reload"]] {
+        let start = TextFile.size(output)
+        #expect(try relay.operate(words).end() == 69)
+        let said = TextFile.read(output, from: start)
+        #expect(said.contains("was moved or removed while receiptd (process"), "\(said)")
+      }
+      try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+      #expect(try relay.operate(["stats"]).end() == 0)
     }
   }
 

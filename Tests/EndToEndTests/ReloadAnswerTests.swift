@@ -6,10 +6,12 @@ import Testing
 
 @Suite(.withDaemonLog) struct ReloadAnswerTests {
   /// Runs `receiptctl reload --json` to its end.
-  private func reload(_ relay: Relay) throws -> (code: Int32, report: JSONValue?, output: String) {
+  private func reload(
+    _ relay: Relay, _ arguments: String...
+  ) throws -> (code: Int32, report: JSONValue?, output: String) {
     let output = relay.directory.file("receiptctl.log")
     let start = TextFile.size(output)
-    let code = try relay.operate(["reload", "--json"]).end()
+    let code = try relay.operate(["reload", "--json"] + arguments).end()
     let text = TextFile.read(output, from: start)
     let line = text.split(separator: "\n").last { $0.hasPrefix("{") }
     return (code, try line.map { try JSONValue(parsing: Array($0.utf8)) }, text)
@@ -67,6 +69,30 @@ import Testing
       relay.configuration = good
       try relay.writeConfiguration()
       #expect(try reload(relay).code == 0)
+    }
+  }
+
+  @Test("After a change of \"database\" a reload says why it finds no receiptd, and how to reload anyway")
+  func movedDatabaseKey() throws {
+    try withRelay { relay, _ in
+      let served = relay.directory.file("receiptd.db")
+      relay.configuration = relay.configuration.merging([
+        "database": .string(relay.directory.file("other.db")), "apps": ["shop": ["delivery": ["rate": 7]]],
+      ])
+      try relay.writeConfiguration()
+      let lost = try reload(relay)
+      #expect(lost.code == 69 && lost.output.contains("If \"database\" was changed, restart receiptd"))
+      // As the systemd unit does: it knows which process it runs.
+      let process = try #require(relay.process).id
+      let asUnit = try reload(relay, "--process", "\(process)")
+      #expect(asUnit.code == 69, "\(asUnit.output)")
+      #expect(asUnit.output.contains("receiptd (process \(process)) does not serve"))
+      let found = try reload(relay, "--process", "\(process)", "--database", served)
+      #expect(found.code == 0, "\(found.output)")
+      #expect(found.report?["changed"] == ["apps.shop.delivery.rate"])
+      #expect(found.report?["needs_restart"] == ["database"])
+      let page = try relay.admin.request("GET", "/").text
+      #expect(page.contains("changes that only a restart applies (database)"))
     }
   }
 

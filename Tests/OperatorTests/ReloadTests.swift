@@ -41,5 +41,17 @@ import Testing
   func notRunning() throws {
     let ran = try OperatorHarness().run("reload")
     #expect(ran.code == .unavailable && ran.notes.contains("no receiptd serves FOLDER/receiptd.db"))
+    #expect(ran.notes.contains("If \"database\" was changed, restart receiptd"))
+    let named = try OperatorHarness().run("reload", "--database", "/nowhere/receiptd.db")
+    #expect(named.code == .unavailable && named.notes.contains("no receiptd serves /nowhere/receiptd.db, or"))
+    #expect(!named.notes.contains("was changed"))
+  }
+
+  @Test("A process that does not serve the database is not signalled, whoever it is")
+  func anotherProcess() throws {
+    let ran = try OperatorHarness().run("reload", "--process", "1")
+    #expect(ran.code == .unavailable)
+    #expect(ran.notes.contains("receiptd (process 1) does not serve FOLDER/receiptd.db"))
+    #expect(try OperatorHarness().run("reload", "--process", "0").code == .usage)
   }
 }

@@ -69,6 +69,6 @@ import Testing
   func unitReloadsThroughReceiptctl() throws {
     let unit = try Repository.text(of: "deploy/systemd/receiptd.service")
     let start = try #require(unit.firstMatch(of: #/(?m)^ExecStart=\/usr\/bin\/receiptd (--config \S+)$/#))
-    #expect(unit.contains("\nExecReload=/usr/bin/receiptctl \(start.1) reload\n"))
+    #expect(unit.contains("\nExecReload=/usr/bin/receiptctl \(start.1) reload --process $MAINPID\n"))
   }
 }

@@ -47,7 +47,7 @@ struct ServiceHealth {
   var lines: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
     guard let process else {
-      let last = lastReport.map { " It last reported \(RelativeTime.text(of: $0, now: now))." } ?? ""
+      let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
         HealthLine(
           "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered. Start it with: systemctl "
@@ -61,8 +61,8 @@ struct ServiceHealth {
     if isSilent, let lastReport {
       lines.insert(
         HealthLine(
-          "receiptd (process \(process)) last reported \(RelativeTime.text(of: lastReport, now: now)): it is "
-            + "stuck, or cannot write to the database. See its log and the disk. What it said then:",
+          "receiptd (process \(process)) last reported \(lastReport.past(to: now)): it is "
+            + "stuck, or cannot write to the database. See its log and the disk. Its last report:",
           isBad: true), at: 0)
     }
     return lines
@@ -83,11 +83,5 @@ struct ServiceHealth {
   func show(_ session: Session) {
     if session.isJSON { return session.output.json(json) }
     for line in lines { session.output.line(DisplayText.clean(line.text)) }
-  }
-}
-
-extension RelativeTime {
-  fileprivate static func text(of time: Timestamp, now: Timestamp) -> String {
-    text(of: time.unixMilliseconds, now: now.unixMilliseconds)
   }
 }

@@ -11,6 +11,8 @@ final class ConfigurationLedger: Sendable {
     var generation: Int64 = 1
     var appliedAt: Timestamp
     var lastReload: ReloadReport?
+    /// Keys of the configuration in use that only a restart applies.
+    var needsRestart: [String] = []
     fileprivate var snapshot: ConfigurationSnapshot
   }
 
@@ -38,6 +40,7 @@ final class ConfigurationLedger: Sendable {
       report.keptSecrets = loaded.configuration.secrets.filter(\.secret.isFixedUntilRestart)
         .map { "\($0.path) (\($0.secret))" }
       current.snapshot = snapshot
+      current.needsRestart = report.needsRestart
       current.lastReload = report
       return report
     }

@@ -42,6 +42,7 @@ final class HealthMonitor: Sendable {
     report.reasons = readiness.reasons().map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
     (report.freeBytes, report.generation) = (freeBytes, current.generation)
     report.refusedWebhooks = counts
+    report.needsRestart = current.needsRestart
     if let reload = current.lastReload, reload.isRefused {
       var faults = reload.faults.prefix(Self.faultsMax).map(\.description)
       let more = reload.faults.count - faults.count

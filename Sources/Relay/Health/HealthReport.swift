@@ -44,6 +44,8 @@ public struct HealthReport: Sendable, Equatable {
   public var generation: Int64 = 1
   public var configuredAt: Timestamp
   public var refusedReload: RefusedReload?
+  /// Keys that a reload found changed and that only a restart applies.
+  public var needsRestart: [String] = []
   /// Webhooks that were refused for their signature in the last hour, by app and reason.
   public var refusedWebhooks: [String: [String: Int64]] = [:]
 
@@ -84,6 +86,7 @@ extension HealthReport {
       "disk_free_bytes": .optional(freeBytes),
       "configuration": [
         "generation": .integer(generation), "applied_at": time(configuredAt), "refused_reload": refused,
+        "needs_restart": .array(needsRestart.map(JSONValue.string)),
       ],
       "refused_webhooks_last_hour": .object(webhooks),
     ]
@@ -108,6 +111,7 @@ extension HealthReport {
       let faults = (refused["faults"]?.elements ?? []).compactMap(\.stringValue)
       refusedReload = RefusedReload(at: at, faults: faults)
     }
+    needsRestart = (configuration["needs_restart"]?.elements ?? []).compactMap(\.stringValue)
     guard case .object(let apps)? = value["refused_webhooks_last_hour"] else { return }
     for app in apps {
       guard case .object(let reasons) = app.value else { continue }

@@ -1,6 +1,7 @@
 // A health report for people: the same lines in receiptctl and on the dashboard. Pure; any thread.
 
 public import Domain
+internal import Platform
 public import Presentation
 
 /// One line about the relay's health.
@@ -20,10 +21,10 @@ extension HealthReport {
   public func lines(
     process: Int32?, now: Timestamp, secrets: (_ app: String) -> SecretRefresh? = { _ in nil }
   ) -> [HealthLine] {
-    let about = [process.map { "process \($0)" }, "started \(startedAt.relative(to: now))"]
+    let about = [process.map { "process \($0)" }, "started \(startedAt.past(to: now))"]
       .compactMap { $0 }.joined(separator: ", ")
     let disk = freeBytes.map { "; \(Self.size($0)) free on the database's disk" } ?? ""
-    let configuration = "configuration \(generation), applied \(configuredAt.relative(to: now))"
+    let configuration = "configuration \(generation), applied \(configuredAt.past(to: now))"
     let state =
       isReady ? "is ready" : "is NOT READY: \(reasons.map(\.text).joined(separator: "; "))"
     var lines = [HealthLine("receiptd \(state) (\(about))\(disk); \(configuration).", isBad: !isReady)]
@@ -32,8 +33,14 @@ extension HealthReport {
       let faults = refusedReload.faults.joined(separator: "; ")
       lines.append(
         HealthLine(
-          "The last reload was refused \(refusedReload.at.relative(to: now)) (\(faults)); the previous "
+          "The last reload was refused \(refusedReload.at.past(to: now)) (\(faults)); the previous "
             + "configuration is still used. Correct it, then run: receiptctl reload", isBad: true))
+    }
+    if !needsRestart.isEmpty {
+      lines.append(
+        HealthLine(
+          "The configuration has changes that only a restart applies (\(needsRestart.joined(separator: ", "))"
+            + "). Run: \(ReloadReport.restartCommand)", isBad: true))
     }
     for (app, counts) in refusedWebhooks.sorted(by: { $0.key < $1.key }) {
       lines.append(Self.refusals(of: app, counts, secrets(app)))
@@ -45,9 +52,10 @@ extension HealthReport {
     of app: String, _ counts: [String: Int64], _ secrets: SecretRefresh?
   ) -> HealthLine {
     let count = counts.values.reduce(0, +)
-    let reasons = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    let reasons = counts.sorted { $0.key < $1.key }
+      .map { "\($0.key) \(CountText.grouped($0.value))" }.joined(separator: ", ")
     return HealthLine(
-      "\(count) \(count == 1 ? "webhook" : "webhooks") of \(app) refused for the signature in the last hour "
+      "\(CountText.of(count, "webhook")) of \(app) refused for the signature in the last hour "
         + "(\(reasons)): compare apps.\(app).stripe.webhook_secrets with Stripe's dashboard, "
         + SecretRefresh.command(secrets, of: "webhook_secrets"), isBad: true)
   }

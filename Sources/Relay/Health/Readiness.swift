@@ -58,14 +58,14 @@ enum ReadinessReason: Sendable, Hashable {
   var advice: String {
     switch self {
     case .starting: "Wait: the public listener opens when the database is open."
-    case .stopping: "Nothing: receiptd was told to stop and finishes what is in flight."
-    case .diskFull: "Free space on the database's disk; receiptd goes on by itself within seconds."
-    case .writeFailed: "Look at the disk and at receiptd's log; the next write that succeeds ends this."
+    case .stopping: "Nothing: receiptd is stopping and finishes what is in flight."
+    case .diskFull: "Free space on the database's disk; receiptd recovers within seconds."
+    case .writeFailed: "Check the disk and receiptd's log; the next successful write clears this."
     case .noFreeConnections:
-      "Look at who connects: raise limits.connections, or limit clients in front of receiptd."
-    case .queueFull, .writeStuck: "Look at the disk: writes are slower than what comes in."
+      "Check which clients connect; raise limits.connections, or limit clients in front of receiptd."
+    case .queueFull, .writeStuck: "Check the disk: requests arrive faster than they can be written."
     case .databaseMoved:
-      "Put the file back: receiptd goes on at once. If it is gone, stop receiptd and restore a backup: "
+      "Put the file back: receiptd continues at once. If it is gone, stop receiptd and restore a backup: "
         + "receiptctl db restore FILE."
     case .databaseDamaged: "receiptctl db check says what is lost, and what to do."
     }
