@@ -9,7 +9,7 @@ internal import Store
 internal import Terminal
 
 enum AlertsNoun {
-  static let spec = NounSpec("alerts", summary: "Notices about troubles: try them, see what was told")
+  static let spec = NounSpec("alerts", summary: "Alerts: what is firing now, and test notices")
 
   static let verbs = [
     Verb(
@@ -27,7 +27,7 @@ enum AlertsNoun {
         ["alerts", "test"], summary: "Send a test notice to every address of the configuration",
         discussion: """
           Needs to read the addresses, so run it as the user that receiptd runs as. Ends with 0 when all of \
-          them took it, 3 when some did, 69 when none did. The heartbeat is not touched.
+          them accepted it, 3 when some did, 69 when none did. The heartbeat is not touched.
           """,
         examples: [ExampleSpec("receiptctl alerts test", "After changing alerts")]), run: test),
   ]
@@ -55,7 +55,7 @@ enum AlertsNoun {
       return .done
     }
     var table = Table(
-      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST TOLD"), .init("TO")],
+      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO")],
       emptyMessage: "No alert is firing.")
     for record in told {
       table.add([
@@ -107,7 +107,7 @@ enum AlertsNoun {
     let configuration = try session.configuration()
     guard !configuration.alerts.isEmpty else {
       throw OperatorFault(
-        .notFound, "the configuration names nobody to tell; add alerts: [{ to: \"https://…\", on: [ … ] }]")
+        .notFound, "no alerts are configured; add alerts: [{ to: \"https://…\", on: [ … ] }]")
     }
     var taken = 0
     for (index, alert) in configuration.alerts.enumerated() {
@@ -121,12 +121,12 @@ enum AlertsNoun {
         ])
       } else {
         let address = DisplayText.clean(alert.to.description)
-        session.output.line("\(label) \(address): \(isTaken ? "taken" : "not taken") (\(answer))")
+        session.output.line("\(label) \(address): \(isTaken ? "accepted" : "not accepted") (\(answer))")
       }
     }
     if taken == configuration.alerts.count { return .done }
     session.output.note(
-      "\(configuration.alerts.count - taken) of \(configuration.alerts.count) did not take it; check the "
+      "\(configuration.alerts.count - taken) of \(configuration.alerts.count) did not accept it; check the "
         + "address, and whether this machine reaches it")
     return taken > 0 ? .partly : .unavailable
   }

@@ -6,7 +6,7 @@ internal import Store
 internal import Terminal
 
 enum AuditNoun {
-  static let spec = NounSpec("audit", summary: "Every change that a person made: when, who, what, why")
+  static let spec = NounSpec("audit", summary: "Every change by an operator: when, who, what, why")
 
   static let verbs = [
     Verb(

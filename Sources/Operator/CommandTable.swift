@@ -20,7 +20,7 @@ enum CommandTable {
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,
-    summary: "look into a relay and set right what went wrong",
+    summary: "inspect a relay and fix what went wrong",
     discussion: """
       Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \
       after a change. Times are relative in tables and RFC 3339 with --json; what a command says about its \
@@ -43,10 +43,10 @@ enum CommandTable {
     ],
     commands: verbs.map(\.spec),
     examples: [
-      ExampleSpec("receiptctl stats", "How things stand"),
+      ExampleSpec("receiptctl stats", "The state of the relay"),
       ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
       ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The story of one receipt"),
-      ExampleSpec("receiptctl receipts replay --state failed --wait", "Try all failed ones again, and watch"),
+      ExampleSpec("receiptctl receipts replay --state failed --wait", "Replay all failed ones, and watch"),
     ])
 
   /// `--yes` and `--dry-run`, of every verb that asks.

@@ -34,7 +34,7 @@ enum ConfigurationNoun {
         ["config", "show"],
         summary: "Show the configuration with every default, secrets by their source only",
         examples: [
-          ExampleSpec("receiptctl config show", "What is in force after the next reload"),
+          ExampleSpec("receiptctl config show", "What the next reload applies"),
           ExampleSpec("receiptctl config show --json | jq .apps.ios.delivery", "One part of it"),
         ]), run: show),
   ]

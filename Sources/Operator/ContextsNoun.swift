@@ -80,7 +80,7 @@ enum ContextsNoun {
       throw OperatorFault(
         .notFound,
         "there is no context \(DisplayText.clean(id)); it was never posted here, or it was older than "
-          + "retention.contexts. What came is in: receiptctl contexts list")
+          + "retention.contexts. List them with: receiptctl contexts list")
     }
     let output = session.output
     if session.isJSON {

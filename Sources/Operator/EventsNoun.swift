@@ -17,7 +17,7 @@ enum EventsNoun {
           OptionSpec(
             "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
           OptionSpec(
-            "outcome", placeholder: "OUTCOME", help: "Only those of which this became",
+            "outcome", placeholder: "OUTCOME", help: "Only those with this outcome",
             choices: EventOutcome.allCases.map(\.rawValue)),
         ] + Page.timeOptions("received") + Page.options(of: "event"),
         examples: [
@@ -27,7 +27,7 @@ enum EventsNoun {
     Verb(
       spec: CommandSpec(
         ["events", "show"], summary: "Show an event with its content",
-        discussion: "The content is laid out for reading; --json has its very bytes as text.",
+        discussion: "The content is laid out for reading; --json has the exact bytes as text.",
         arguments: [ArgumentSpec("ID", help: "the event, evt_…")],
         examples: [
           ExampleSpec("receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy", "What it says"),
@@ -37,35 +37,35 @@ enum EventsNoun {
         ]), run: show),
     Verb(
       spec: CommandSpec(
-        ["events", "backfill"], summary: "Fetch from Stripe what never arrived, and take it in",
+        ["events", "backfill"], summary: "Fetch from Stripe the events that never arrived, and ingest them",
         discussion: """
-          Goes through Stripe's list of events, which reaches back 30 days, and takes in each that is not \
-          here as if its webhook had come. Asked for are the types that say something about a purchase. \
-          Doing it again changes nothing. Needs stripe.api_key, which must be allowed to read events; \
-          receiptd may run or not.
+          Reads Stripe's list of events, which covers the last 30 days, and ingests each missing event as \
+          its webhook would have been. It requests only the types that concern purchases. Running it again \
+          changes nothing. Needs stripe.api_key with permission to read events. receiptd may be running or \
+          stopped.
           """,
         options: [
-          OptionSpec("since", placeholder: "TIME", help: "From when on, required: \(TimeArgument.forms)"),
+          OptionSpec("since", placeholder: "TIME", help: "The start, required: \(TimeArgument.forms)"),
           OptionSpec(
             "app", placeholder: "APP",
             help: "Only for this app; else for every app with a key, and the others are named"),
           OptionSpec(
             flag: "undelivered",
-            help: "Only what Stripe itself knows it could not deliver: quicker, but not what it delivered "
+            help: "Only events that Stripe could not deliver: faster, but leaves out those that it delivered "
               + "elsewhere only"),
           OptionSpec(flag: "dry-run", short: "n", help: "Only count what is missing"),
           CommandTable.reason,
         ],
         examples: [
-          ExampleSpec("receiptctl events backfill --since 3d", "After three days of trouble"),
+          ExampleSpec("receiptctl events backfill --since 3d", "After an outage of three days"),
           ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Is anything missing at all?"),
         ]), run: EventBackfill.run),
     Verb(
       spec: CommandSpec(
-        ["events", "reprocess"], summary: "Read kept events again, with what receiptctl understands today",
+        ["events", "reprocess"], summary: "Process stored events again with this version of receiptctl",
         discussion: """
           For events that an older version did not understand, or that came while the configuration was \
-          wrong. What an event says is taken in as if it had just come; doing it again changes nothing, and \
+          wrong. Each event is processed as if it had just arrived. Running it again changes nothing, and \
           what was already sent stays as it is.
           """,
         arguments: [
@@ -75,7 +75,7 @@ enum EventsNoun {
         ],
         options: [
           OptionSpec(
-            "outcome", placeholder: "OUTCOME", help: "Those of which this became",
+            "outcome", placeholder: "OUTCOME", help: "Those with this outcome",
             choices: EventOutcome.allCases.map(\.rawValue)),
           OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
           OptionSpec("type", placeholder: "TYPE", help: "Only those of this type"),
@@ -85,7 +85,7 @@ enum EventsNoun {
           ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
           ExampleSpec(
             "receiptctl events list --outcome other_mode --json | jq -r .id | receiptctl events reprocess - "
-              + "--yes", "What a wrong stripe.livemode kept away"),
+              + "--yes", "What a wrong stripe.livemode excluded"),
         ]), run: EventReprocess.run),
   ]
 
@@ -146,7 +146,7 @@ enum EventsNoun {
       throw OperatorFault(
         .notFound,
         "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older "
-          + "than retention.events. What came is in: receiptctl events list")
+          + "than retention.events. List them with: receiptctl events list")
     }
     let output = session.output
     for (summary, body) in found {

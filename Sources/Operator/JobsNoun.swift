@@ -7,7 +7,7 @@ internal import Store
 internal import Terminal
 
 enum JobsNoun {
-  static let spec = NounSpec("jobs", summary: "Bulk work on receipts that goes on by itself")
+  static let spec = NounSpec("jobs", summary: "Bulk changes of receipts, which run in the background")
 
   static let verbs = [list, show, watch, pause, resume, cancel]
 
@@ -22,7 +22,7 @@ enum JobsNoun {
           "state", placeholder: "STATE", help: "Only those in this state",
           choices: JobState.allCases.map(\.rawValue))
       ] + Page.options(of: "job"),
-      examples: [ExampleSpec("receiptctl jobs list --state running", "What goes on now")]),
+      examples: [ExampleSpec("receiptctl jobs list --state running", "What is running now")]),
     run: runList)
 
   private static let show = Verb(
@@ -38,31 +38,32 @@ enum JobsNoun {
     spec: CommandSpec(
       ["jobs", "watch"], summary: "Follow a job until it ends; 3 when a part of it failed",
       discussion: """
-        Ctrl-C leaves the job as it is, and ends with 75. Where no receiptd serves the database, this does \
-        the job's work meanwhile, but for what has a rate to keep.
+        Ctrl-C leaves the job as it is, and ends with 75. Where no receiptd serves the database, this \
+        command does the job's work, unless the job has a rate.
         """, arguments: [idArgument],
       examples: [ExampleSpec("receiptctl jobs watch \(example)", "A progress bar, then what failed")]),
     run: runWatch)
 
   private static let pause = Verb(
     spec: CommandSpec(
-      ["jobs", "pause"], summary: "Give no further receipt its turn; what is under way goes on",
+      ["jobs", "pause"], summary: "Release no further receipts; those released are still delivered",
       arguments: [idArgument], options: [CommandTable.reason],
       examples: [
-        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it; resume goes on")
+        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it until jobs resume")
       ]), run: { try change($0, .pause) })
 
   private static let resume = Verb(
     spec: CommandSpec(
-      ["jobs", "resume"], summary: "Go on with a job that was paused", arguments: [idArgument],
+      ["jobs", "resume"], summary: "Resume a paused job", arguments: [idArgument],
       options: [CommandTable.reason],
-      examples: [ExampleSpec("receiptctl jobs resume \(example)", "At its rate, from where it stood")]),
+      examples: [ExampleSpec("receiptctl jobs resume \(example)", "At its rate, from where it stopped")]),
     run: { try change($0, .resume) })
 
   private static let cancel = Verb(
     spec: CommandSpec(
-      ["jobs", "cancel"], summary: "Stop a job; receipts that had no turn stay as they are",
-      discussion: "Asks first. What had its turn goes on, and a job that was stopped cannot go on.",
+      ["jobs", "cancel"], summary: "Cancel a job; receipts that it has not released stay unchanged",
+      discussion:
+        "Asks first. Receipts released before are still delivered; a cancelled job cannot be resumed.",
       arguments: [idArgument], options: [CommandTable.reason] + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Before more are sent")
@@ -156,7 +157,7 @@ enum JobsNoun {
     if !isServed, job.endedAt == nil {
       output.line()
       output.line(
-        "No receiptd serves this database: the job goes on, and its receipts are sent, once one does.")
+        "No receiptd serves this database: the job continues, and its receipts are sent, once one does.")
     }
     return .done
   }

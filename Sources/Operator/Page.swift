@@ -11,8 +11,8 @@ struct Page {
   /// `--limit` and `--after` of every list.
   static func options(of what: String) -> [OptionSpec] {
     [
-      OptionSpec("limit", placeholder: "N", help: "At most so many; \(limitDefault) without it"),
-      OptionSpec("after", placeholder: "ID", help: "Go on behind this \(what): the next page"),
+      OptionSpec("limit", placeholder: "N", help: "At most this many; default \(limitDefault)"),
+      OptionSpec("after", placeholder: "ID", help: "Start after this \(what): the next page"),
     ]
   }
 

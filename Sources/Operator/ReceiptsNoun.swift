@@ -28,7 +28,7 @@ enum ReceiptsNoun {
         "object", placeholder: "ID",
         help: "Only those about this subscription (sub_…) or checkout session (cs_…)"),
       OptionSpec(
-        "import-id", placeholder: "ID", help: "Only the one that the destination took in under this id"),
+        "import-id", placeholder: "ID", help: "Only the one that the destination accepted with this id"),
       OptionSpec(flag: "no-import-id", help: "Only delivered ones whose answer named no import id"),
     ] + Page.timeOptions("made")
 
@@ -46,7 +46,7 @@ enum ReceiptsNoun {
 
   private static let show = Verb(
     spec: CommandSpec(
-      ["receipts", "show"], summary: "Show a receipt with its context, its events and every try",
+      ["receipts", "show"], summary: "Show a receipt with its context, its events and every attempt",
       arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
       examples: [
         ExampleSpec("receiptctl receipts show \(example)", "What happened to it, in order of time"),
@@ -59,7 +59,7 @@ enum ReceiptsNoun {
     "ID", help: "the receipts; - reads ids, or lines of JSON, from the input", isRequired: false,
     isRepeatable: true)
   private static let limitOption = OptionSpec(
-    "limit", placeholder: "N", help: "At most so many, the newest")
+    "limit", placeholder: "N", help: "At most this many, the newest")
 
   private static let replay = Verb(
     spec: CommandSpec(
@@ -68,24 +68,24 @@ enum ReceiptsNoun {
         Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
         them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
         since when, then asks. What was delivered is sent again with --force only. What filters choose is \
-        a job: it goes on when this command is interrupted, releases no more than can be delivered, and \
-        with --rate takes its time (see receiptctl jobs). New receipts are always delivered first.
+        a job: it continues when this command is interrupted, releases no more than can be delivered, and \
+        with --rate is slower (see receiptctl jobs). New receipts are always delivered first.
         """,
       arguments: [manyArgument],
       options: filterOptions + [
         limitOption,
         OptionSpec(flag: "force", help: "Send delivered ones again, too"),
-        OptionSpec("rate", placeholder: "N/s", help: "Gently: so many become due each second"),
+        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
         OptionSpec(
           flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
         CommandTable.why,
       ] + CommandTable.asking,
       examples: [
-        ExampleSpec("receiptctl receipts replay \(example)", "Try one again"),
+        ExampleSpec("receiptctl receipts replay \(example)", "Replay one"),
         ExampleSpec("receiptctl receipts replay --state failed --dry-run", "How many are there, and why"),
         ExampleSpec(
           "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
-          "After an outage: all that were given up, gently"),
+          "After an outage: all that were given up, slowly"),
         ExampleSpec(
           "receiptctl receipts list --user jdo-1 --json | receiptctl receipts replay - --yes",
           "What another command chose"),
@@ -94,7 +94,7 @@ enum ReceiptsNoun {
 
   private static let cancel = Verb(
     spec: CommandSpec(
-      ["receipts", "cancel"], summary: "Stop receipts that shall not be delivered",
+      ["receipts", "cancel"], summary: "Cancel receipts that must not be delivered",
       discussion: """
         Names them by id, or chooses them with --state and other filters. Asks when there are several. \
         What is delivered cannot be taken back; what is cancelled can be replayed.
@@ -103,7 +103,7 @@ enum ReceiptsNoun {
       options: filterOptions + [
         limitOption,
         OptionSpec(
-          "why", placeholder: "TEXT", help: "For whoever asks later; kept with the receipt; required"),
+          "why", placeholder: "TEXT", help: "Why, in a few words; kept with the receipt; required"),
       ]
         + CommandTable.asking,
       examples: [
@@ -117,9 +117,9 @@ enum ReceiptsNoun {
     spec: CommandSpec(
       ["receipts", "complete"], summary: "Supply what receipts lack, and deliver them",
       discussion: """
-        One receipt takes its user, its price and a context. Several, by id or by --state and other \
-        filters, take the price that all of them lack, and are asked about; --user and --context are \
-        refused then, for who bought what is said one by one.
+        For one receipt, supply its user, its price or a context. For several, by id or by --state and \
+        other filters, supply the price that all of them lack, and confirm; --user and --context are \
+        refused then, because they differ from receipt to receipt.
         """,
       arguments: [manyArgument],
       options: filterOptions.filter { $0.name != "user" } + [

@@ -8,7 +8,7 @@ enum SandboxNoun {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["sandbox", "destination"], summary: "Stand in for Purchasely's endpoint and print what comes",
+        ["sandbox", "destination"], summary: "Stand in for Purchasely's endpoint and print its requests",
         discussion: """
           Runs until it is interrupted, for this machine only. Answers as the real endpoint does, as far \
           as that is public: 200 with an import id, 403 without a key, 422 for what is missing. Nothing is \
@@ -18,20 +18,20 @@ enum SandboxNoun {
           OptionSpec(
             "port", placeholder: "P",
             help: "Where to listen; \(SandboxDestinationCommand.portDefault) without it"),
-          OptionSpec("status", placeholder: "S", help: "Answer always this, such as 503 or 422"),
+          OptionSpec("status", placeholder: "S", help: "Always answer with this status, such as 503 or 422"),
           OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 503, from 0 to 1"),
-          OptionSpec("delay", placeholder: "D", help: "Hold every answer back, such as 250ms or 5s"),
+          OptionSpec("delay", placeholder: "D", help: "Delay every answer, such as 250ms or 5s"),
         ],
         examples: [
-          ExampleSpec("receiptctl sandbox destination", "A destination that takes everything"),
+          ExampleSpec("receiptctl sandbox destination", "A destination that accepts everything"),
           ExampleSpec(
-            "receiptctl sandbox destination --fail-rate 0.3 --delay 200ms", "One that has a bad day"),
+            "receiptctl sandbox destination --fail-rate 0.3 --delay 200ms", "One that is slow and fails"),
           ExampleSpec(
             "receiptctl sandbox destination --status 422", "One that refuses, to see what replay does"),
         ]), run: SandboxDestinationCommand.run),
     Verb(
       spec: CommandSpec(
-        ["sandbox", "stripe"], summary: "Stand in for Stripe's API and print what is asked",
+        ["sandbox", "stripe"], summary: "Stand in for Stripe's API and print its requests",
         discussion: """
           Runs until it is interrupted, for this machine only. Has a list of events, with the checkout \
           sessions and subscriptions in them, as receiptd and events backfill ask for it. Takes any key.
@@ -43,21 +43,22 @@ enum SandboxNoun {
           OptionSpec(
             "events", placeholder: "FILE|N",
             help:
-              "So many made-up checkouts, a minute apart, or a file with an event on each line; 20 without "
+              "This many made-up checkouts, a minute apart, or a file with an event on each line; 20 without "
               + "it"),
           OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 500, from 0 to 1"),
-          OptionSpec("status", placeholder: "S", help: "Answer always this, such as 401 or 429"),
+          OptionSpec("status", placeholder: "S", help: "Always answer with this status, such as 401 or 429"),
           OptionSpec("rate-limit", placeholder: "N/s", help: "Answer 429 to what comes beyond this"),
           OptionSpec("page-size", placeholder: "N", help: "The most events in a page; 100 without it"),
         ],
         examples: [
           ExampleSpec("receiptctl sandbox stripe --events 250", "An account with 250 checkouts"),
           ExampleSpec(
-            "receiptctl sandbox stripe --rate-limit 2/s --fail-rate 0.2 --page-size 10", "A bad day"),
+            "receiptctl sandbox stripe --rate-limit 2/s --fail-rate 0.2 --page-size 10",
+            "A rate limit, errors and small pages"),
         ]), run: SandboxStripeCommand.run),
     Verb(
       spec: CommandSpec(
-        ["sandbox", "event"], summary: "Send a rightly signed Stripe event to the configured receiptd",
+        ["sandbox", "event"], summary: "Send a correctly signed Stripe event to the configured receiptd",
         discussion: """
           Signs with the app's first webhook secret, so it must be readable here.
           TYPE is a short form or Stripe's name:
@@ -69,7 +70,7 @@ enum SandboxNoun {
           - expired: checkout.session.expired
           - subscription-created: customer.subscription.created
           - invoice-paid: invoice.paid
-          Ids are made up. To go on with a purchase give --session and --subscription; a checkout with \
+          Ids are made up. To continue a purchase, give --session and --subscription; a checkout with \
           --subscription sells that subscription, one without is a single payment.
           """,
         options: [
@@ -83,7 +84,7 @@ enum SandboxNoun {
             "context", placeholder: "C",
             help:
               "A context's id (ctx_…) or its blob, for the metadata; an id without --user is the checkout's "
-              + "reference, as a Payment Link hands it on"),
+              + "reference, as a Payment Link passes it on"),
           OptionSpec("session", placeholder: "ID", help: "The checkout session, cs_…"),
           OptionSpec("subscription", placeholder: "ID", help: "The subscription, sub_…"),
           OptionSpec("customer", placeholder: "ID", help: "The customer, cus_…"),

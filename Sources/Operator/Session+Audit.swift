@@ -12,9 +12,9 @@ extension CommandTable {
 
   /// `--reason`, of every command that changes something and does not choose receipts by that word.
   static let reason = OptionSpec(
-    "reason", placeholder: "TEXT", help: "Why, for whoever reads the audit later")
+    "reason", placeholder: "TEXT", help: "Why; kept in the audit")
   /// `--why`, of the commands in which `--reason` chooses receipts.
-  static let why = OptionSpec("why", placeholder: "TEXT", help: "For whoever asks later; kept in the audit")
+  static let why = OptionSpec("why", placeholder: "TEXT", help: "Why; kept in the audit")
 }
 
 extension Session {
@@ -23,7 +23,7 @@ extension Session {
     guard let text = command.options[name] else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else { throw usage("--\(name) needs a few words") }
     guard text.count <= CommandTable.reasonCharactersMax else {
-      throw usage("--\(name) takes at most \(CommandTable.reasonCharactersMax) characters")
+      throw usage("--\(name) has at most \(CommandTable.reasonCharactersMax) characters")
     }
     return text
   }

@@ -13,21 +13,21 @@ enum UsersNoun {
     Verb(
       spec: CommandSpec(
         ["users", "show"], summary: "Show everything about a user",
-        discussion: "With --json it is whole, for a person who asks what is kept of them.",
+        discussion: "With --json it is whole, for a user who asks which data you store.",
         arguments: [ArgumentSpec("USER", help: "your own id of the user")], options: [app],
         examples: [
           ExampleSpec("receiptctl users show jdo-1", "Contexts, receipts and customers of one user"),
           ExampleSpec(
-            "receiptctl users show jdo-1 --json", "All of it, for a request of theirs"),
+            "receiptctl users show jdo-1 --json", "All of it, for the user's request"),
         ]), run: UserShow.run),
     Verb(
       spec: CommandSpec(
         ["users", "forget"], summary: "Erase a user's personal data",
         discussion: """
-          Empties contexts, events, receipts and what was answered about them; ids become hashes, so that \
-          what comes again is still known. Counts and states stay. Receipts that are still to be delivered \
-          are left alone unless --cancel-open is given. Backups made before keep what they have. There is no \
-          way back.
+          Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
+          repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
+          are left unchanged unless --cancel-open is given. Backups made before keep what they have. This \
+          cannot be undone.
           """,
         arguments: [ArgumentSpec("USER", help: "your own id of the user")],
         options: [
@@ -40,7 +40,7 @@ enum UsersNoun {
           CommandTable.reason,
         ] + CommandTable.asking,
         examples: [
-          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "What is there to be erased"),
+          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "What would be erased"),
           ExampleSpec(
             "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
             "Erase it here, and ask Purchasely to"),

@@ -32,18 +32,18 @@ extension Reason {
     case .subscription: "the checkout is paid, and its subscription has no id yet"
     case .user: "no event named the user"
     case .price: "no event named the price"
-    case .context: "the context has not come"
-    case .checkout: "the checkout session is still to come, which may name the context or be unpaid"
-    case .paymentFailed: "the payment did not come"
-    case .sessionExpired: "the checkout ended unfinished"
-    case .gaveUp: "it was tried for as long as is configured, in vain"
+    case .context: "the context has not arrived"
+    case .checkout: "the checkout session has not arrived; it may name the context or be unpaid"
+    case .paymentFailed: "the payment failed"
+    case .sessionExpired: "the checkout session expired"
+    case .gaveUp: "no attempt succeeded within the configured time"
     case .htmlAnswer: "the destination answered with a web page and accepted nothing"
     case .errorAnswer: "the destination answered with errors and accepted nothing"
     case .byOperator: "an operator cancelled it"
-    case .erased: "its user was forgotten"
+    case .erased: "its user was erased"
     default:
       text.hasPrefix("http_")
-        ? "the destination answered \(text.dropFirst(5)), so trying again could not help" : text
+        ? "the destination answered \(text.dropFirst(5)), which a retry cannot fix" : text
     }
   }
 }
@@ -60,11 +60,11 @@ extension Purchase.UserSource {
   /// Where the user is known from.
   public var text: String {
     switch self {
-    case .byOperator: "said by an operator"
-    case .context: "of the context"
+    case .byOperator: "set by an operator"
+    case .context: "from the context"
     case .reference: "the checkout's client_reference_id"
     case .metadata: "from the metadata"
-    case .customer: "seen before with this customer"
+    case .customer: "seen earlier with this customer"
     }
   }
 }

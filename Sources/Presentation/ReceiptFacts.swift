@@ -32,7 +32,8 @@ public enum ReceiptFacts {
   }
 
   /// What it means that the context is disputed.
-  public static let disputed = "the context was guessed and sent; another purchase names it and got it, too"
+  public static let disputed =
+    "the context was guessed and sent; another purchase names it and was sent with it, too"
 
   private static func context(_ purchase: Purchase) -> String {
     guard let id = purchase.contextID else {

@@ -38,9 +38,9 @@ public struct ReceiptStory: Sendable, Equatable {
       entries.append(
         Entry(time: event.receivedAt, what: "event", detail: Self.text(event), eventID: event.id))
     }
-    entries.append(Entry(time: receipt.createdAt, what: "receipt made"))
+    entries.append(Entry(time: receipt.createdAt, what: "receipt created"))
     if let ready = receipt.readyAt {
-      entries.append(Entry(time: ready, what: "ready", detail: "what is sent is fixed from here"))
+      entries.append(Entry(time: ready, what: "ready", detail: "the content to send is fixed from now on"))
     }
     if let since = receipt.retrySince, let ready = receipt.readyAt, since > ready {
       entries.append(
@@ -67,17 +67,17 @@ public struct ReceiptStory: Sendable, Equatable {
       let entry = record.entry
       let why = entry.reason.map { ": \($0)" } ?? ""
       entries.append(
-        Entry(time: entry.at, what: "person", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)")
+        Entry(time: entry.at, what: "change", tone: .waiting, detail: "\(entry.actor), \(entry.action)\(why)")
       )
     }
     for (job, outcome) in jobs {
       let request = job.request
       let why = request.reason.map { ": \($0)" } ?? ""
-      let came = outcome == .skipped ? ", which left it as it was" : ""
+      let came = outcome == .skipped ? ", which did not change it" : ""
       entries.append(
         Entry(
           time: job.createdAt, what: "job", tone: .waiting,
-          detail: "\(job.id), \(request.kind.rawValue), made by \(request.actor)\(why)\(came)"))
+          detail: "\(job.id), \(request.kind.rawValue), started by \(request.actor)\(why)\(came)"))
     }
   }
 
@@ -86,8 +86,8 @@ public struct ReceiptStory: Sendable, Equatable {
     switch receipt.state {
     case .delivered:
       let importID =
-        receipt.importID.map { "taken in under the import id \($0)" }
-        ?? (record.purchase.isErased ? "taken in" : "taken in; the answer named no import id")
+        receipt.importID.map { "accepted with the import id \($0)" }
+        ?? (record.purchase.isErased ? "accepted" : "accepted; the answer had no import id")
       entries.append(
         Entry(time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", tone: .good, detail: importID)
       )

@@ -2,6 +2,7 @@
 // ended. Nothing moves them on, and whoever looks must be told. Pure; any thread.
 
 public import Domain
+internal import Platform
 
 /// An app with open receipts that is not configured.
 public struct UnconfiguredApp: Sendable, Equatable {
@@ -33,12 +34,12 @@ public struct UnconfiguredApp: Sendable, Equatable {
   /// What follows on the app's name.
   public var sentence: String {
     let counts = [(waiting, "waiting"), (pending, "pending")].filter { $0.0 > 0 }
-      .map { "\($0.0) \($0.1)" }.joined(separator: " and ")
+      .map { "\(CountText.grouped($0.0)) \($0.1)" }.joined(separator: " and ")
     let (noun, verb) = waiting + pending == 1 ? ("receipt", "is") : ("receipts", "are")
     return "is not configured: its \(counts) \(noun) \(verb) kept, and nothing is decided or delivered"
   }
 
   public var advice: String {
-    "Configure the app again, then reload receiptd: its receipts go on at once."
+    "Configure the app again, then reload receiptd: its receipts continue at once."
   }
 }

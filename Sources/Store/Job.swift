@@ -30,7 +30,7 @@ public enum JobOutcome: String, Sendable, CaseIterable {
   case delivered, failed, cancelled
   /// It was left as it was: what it would have taken to change it is the reason.
   case skipped
-  /// It is not there any more.
+  /// It no longer exists.
   case gone
 }
 

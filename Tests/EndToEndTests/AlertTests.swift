@@ -112,7 +112,7 @@ import Testing
       receiver.answerAll(.status(410))
       #expect(try relay.operate(["alerts", "test"]).end() == 69)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains("not taken (410)") && !said.contains("hidden-path"))
+      #expect(said.contains("not accepted (410)") && !said.contains("hidden-path"))
     }
   }
 }

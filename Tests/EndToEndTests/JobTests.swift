@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("A receiptctl that is killed while it chooses leaves a job that receiptd goes on with")
+  @Test("A receiptctl that is killed while it chooses leaves a job that receiptd continues with")
   func killedWhilePreparing() throws {
     try Self.withFailed(.init(receipts: 60_000, failed: 30_000)) { relay, destination in
       let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "0.001", "--yes"])
@@ -102,7 +102,7 @@ import Testing
       #expect(terminal.shows(" left"))
       terminal.interrupt()
       #expect(terminal.end() == 75)
-      #expect(terminal.text.contains("goes on. Watch it again with: receiptctl jobs watch job_"))
+      #expect(terminal.text.contains("continues. Watch it again with: receiptctl jobs watch job_"))
       let job = try #require(try Self.onlyJob(relay))
       #expect(job.state == .running && job.endedAt == nil)
       let again = try PseudoTerminal(Self.words(relay, "jobs", "watch", job.id))

@@ -36,7 +36,7 @@ struct OperatorScreenTests {
       for key in ["q", "\u{3}"] {
         let screen = try terminal(relay, "top", "--interval", "100ms")
         #expect(screen.shows("\u{1B}[?1049h"), "the other screen")
-        #expect(screen.shows("DELIVERED") && screen.shows("LAST TROUBLES") && screen.shows("503"))
+        #expect(screen.shows("DELIVERED") && screen.shows("LATEST FAILURES") && screen.shows("503"))
         #expect(screen.shows("receiptd \(try #require(relay.process).id)"))
         if key == "q" {
           // What comes meanwhile is seen.
@@ -94,7 +94,7 @@ struct OperatorScreenTests {
         let full = try ShellRun(
           ["unshare", "--map-root-user", "--mount", "sh", "-c", script, folder] + backup)
         #expect(full.output.contains("code 1, left:\n"), "\(full.output)")
-        #expect(full.output.contains("there is no room for \(folder)/b.db; nothing is left of it"))
+        #expect(full.output.contains("there is no room for \(folder)/b.db; the partial copy was removed"))
       }
       if Tool.hasTracing {
         // Stopped before it gets its name.

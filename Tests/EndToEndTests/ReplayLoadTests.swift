@@ -58,7 +58,7 @@ import Testing
       #expect(job.count(.planned) >= 560)
       #expect(try relay.operate(["jobs", "show", job.id]).end() == 0)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains("Nothing of shop is released while its deliveries wait"))
+      #expect(said.contains("No receipt of shop is released while its deliveries are stopped"))
       #expect(
         try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("is released while its deliveries"))
       destination.answerAll(.taken)

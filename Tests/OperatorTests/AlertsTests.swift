@@ -50,7 +50,7 @@ import Testing
     let none = try OperatorHarness().run("alerts", "test")
     #expect(none.code == .notFound && none.notes.contains("alerts: [{"))
     let all = try Self.harness([urls[0]]).run("alerts", "test")
-    #expect(all.code == .done && all.out == "alerts[0] (set in place): taken (200)\n")
+    #expect(all.code == .done && all.out == "alerts[0] (set in place): accepted (200)\n")
     #expect(good.bodies.withLock { $0.first?["state"] } == "test")
     let some = try Self.harness(urls).run("alerts", "test", "--json")
     #expect(some.code == .partly && !some.out.contains("hidden") && !some.notes.contains("hidden"))
@@ -58,7 +58,7 @@ import Testing
     #expect(try Self.harness([urls[1]]).run("alerts", "test").code == .unavailable)
     #expect(
       try Self.harness(["http://127.0.0.1:1/"]).run("alerts", "test").out.contains(
-        "not taken (connect_failed: 127.0.0.1:1: Connection refused)"))
+        "not accepted (connect_failed: 127.0.0.1:1: Connection refused)"))
     #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
   }
 

@@ -63,10 +63,11 @@ import Testing
     let harness = try Self.harness(asking: stripe.base)
     let dry = harness.run("events", "backfill", "--since", "1d", "--dry-run")
     #expect(dry.code == .done)
-    #expect(dry.out == "ios: found 25 events, 25 would be taken in; nothing was changed\n")
+    #expect(dry.out == "ios: found 25 events, 25 would be ingested; nothing was changed\n")
     #expect(try Self.count(harness) == (0, 0))
     let ran = harness.run("events", "backfill", "--since", "10m", "--reason", "the proxy was down")
-    #expect(ran.out == "ios: found 11 events, 11 were missing, 11 of them belong to receipts\n", "\(ran)")
+    #expect(
+      ran.out == "ios: found 11 events; ingested 11 that were missing, 11 of them for receipts\n", "\(ran)")
     let object = try #require(
       try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
     #expect(object["events"] == 25 && object["missing"] == 14 && object["is_complete"] == true)
@@ -88,7 +89,7 @@ import Testing
     stripe.books = books
     let harness = try Self.harness(asking: stripe.base)
     let ran = harness.run("events", "backfill", "--since", "1d", "--undelivered")
-    #expect(ran.out.hasPrefix("ios: found 1 event, 1 were missing"), "\(ran)")
+    #expect(ran.out.hasPrefix("ios: found 1 event; ingested 1 that was missing"), "\(ran)")
   }
 
   @Test func aRefusedKeyIsSaidAndNotShown() throws {
@@ -115,7 +116,7 @@ import Testing
       pauses.withLock { $0.append(pause) }
       stripe.behaviour = SandboxStripeBehaviour()
     }
-    #expect(ran.code == .done && ran.out.contains("5 were missing"), "\(ran)")
+    #expect(ran.code == .done && ran.out.contains("5 that were missing"), "\(ran)")
     #expect(pauses.withLock { $0 } == [7000])
   }
 
@@ -135,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--since", "31d"], ExitCode.usage, "take --since 30d"), ([], .usage, "say from when on"),
+    (["--since", "31d"], ExitCode.usage, "use --since 30d"), ([], .usage, "name the start"),
     (["--since", "1d", "--app", "web"], .notFound, "there is no app 'web'"),
   ])
   func whatCannotBeAskedIsSaid(options: [String], code: ExitCode, advice: String) throws {

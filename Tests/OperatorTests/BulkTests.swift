@@ -62,10 +62,10 @@ import Testing
     #expect(audit.map(\.entry.subject) == [id] && audit.first?.entry.reason == "outage")
     let receipt = LargeDatabase.receiptID(20 * 5, start: ManualClock.start - 15 * 86_400_000)
     let story = harness.run("receipts", "show", receipt).out
-    #expect(story.contains("\(id), replay, made by ann: outage"))
+    #expect(story.contains("\(id), replay, started by ann: outage"))
     #expect(try harness.reader().integrityFaults() == [])
     #expect(shown.contains("state     running, no receiptd\n"), "a job does not run while receiptd is down")
-    #expect(shown.contains("No receiptd serves this database: the job goes on"))
+    #expect(shown.contains("No receiptd serves this database: the job continues"))
     let listed = harness.run("jobs", "list", "--state", "running").out
     #expect(listed.contains("running, no receiptd  "))
     #expect(listed.contains(id) && listed.contains("replay: state failed  "))
@@ -130,7 +130,7 @@ import Testing
     let typo = ["receipts", "complete", "--state", "failed", "--reason", "http_422", "--price", "price_TYPO"]
     let ran = harness.run(arguments: typo + ["--yes"])
     #expect(ran.code == .refused && ran.out == "Completed 0 receipts.\n")
-    #expect(ran.notes.contains("80 receipts left as they are: each does not stand there for want of a price"))
+    #expect(ran.notes.contains("80 receipts left as they are: each does not lack a price"))
     let json = try harness.run(arguments: typo + ["--dry-run", "--json"]).objects.last
     #expect(json?["would_complete"] == 0 && json?["refused"] == 80)
     #expect(try harness.reader().counts().contains { $0.state == .pending } == false)
@@ -144,7 +144,7 @@ import Testing
     #expect(harness.run("jobs", "pause", id).out.contains("is paused already"))
     let watched = harness.run("jobs", "watch", id)
     #expect(watched.code == .tryAgain)
-    #expect(watched.notes.contains("Job \(id) is paused") && watched.notes.contains("goes on"))
+    #expect(watched.notes.contains("Job \(id) is paused") && watched.notes.contains("resume it with"))
     #expect(harness.run("jobs", "resume", id).code == .done)
     #expect(harness.run("jobs", "cancel", id).code == .refused)
     #expect(harness.run("jobs", "cancel", id, "--reason", "wrong ones", answer: "y").code == .done)

@@ -37,7 +37,7 @@ import Testing
     let (harness, failed, _) = try Self.harness()
     let ran = harness.run("receipts", "replay", "--state", "failed")
     #expect(ran.code == .refused)
-    #expect(ran.notes.contains("nobody can be asked here; add --yes"))
+    #expect(ran.notes.contains("there is no terminal to ask on; add --yes"))
     #expect(try harness.receipt(failed[0]).state == .failed)
   }
 

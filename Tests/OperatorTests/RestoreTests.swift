@@ -80,7 +80,7 @@ struct RestoreTests {
     let backup = harness.folder + "/backup.db"
     try #require(harness.run("db", "backup", backup).code == .done)
     let look = harness.run("db", "restore", backup, "--dry-run")
-    #expect(look.notes.contains("2 jobs were at work when it was made"))
+    #expect(look.notes.contains("2 jobs were running when it was made"))
     let ran = harness.run("db", "restore", backup, "--yes")
     #expect(ran.code == .done)
     #expect(ran.out.contains("Job \(jobs[0].id) was running and is paused"), "\(ran)")

@@ -53,7 +53,7 @@ import Testing
       "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")
     ),
     Case(
-      "admin.socket", "keep either", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
+      "admin.socket", "keep one of", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
     Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),
     Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
     Case("database", "must be the path of a file, but is 3", "{ database: 3, apps: {} }"),
@@ -90,7 +90,7 @@ import Testing
   static let appCases = [
     Case("apps[\"Shop 1\"]", "is no name for an app", Samples.text(apps: "'Shop 1': {},")),
     Case("apps.-x", "is no name for an app", Samples.text(apps: "'-x': {},")),
-    Case("apps.shop", "stands twice, on the lines", Samples.text(apps: "shop: {},")),
+    Case("apps.shop", "is given twice, on the lines", Samples.text(apps: "shop: {},")),
     Case("apps.two", "must be an object", Samples.text(apps: "two: 2,")),
     Case("apps.shop.client", "is missing; write { keys:", Samples.text(client: "")),
     Case("apps.shop.client", "or \"open\"", Samples.text(client: "client: 'opne',")),
@@ -122,7 +122,7 @@ import Testing
     Case("apps.shop.stripe.backfill", "needs stripe.api_key", Samples.text(stripe: "backfill: 'auto',")),
     Case("apps.shop.stripe.user_keys", "from 1 to 20", Samples.text(stripe: "user_keys: [],")),
     Case(
-      "apps.shop.stripe.user_keys[1]", "stands in the list before",
+      "apps.shop.stripe.user_keys[1]", "is in the list already",
       Samples.text(stripe: "user_keys: ['a', 'a'],")),
     Case(
       "apps.shop.stripe.connect", "must be \"none\", \"any\" or a list",

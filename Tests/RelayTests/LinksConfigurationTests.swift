@@ -84,7 +84,7 @@ import Testing
     Case("ios.app_ids[0]", "is not an app id", "ios: { app_ids: ['x'] }"),
     Case("ios.scheme", "belongs to the device", "ios: { \(app), scheme: 'javascript' }"),
     Case("ios.paths[0]", "must be a path that begins with /", "ios: { \(app), paths: ['admin/*'] }"),
-    Case("ios.paths[1]", "stands in the list before", "ios: { \(app), paths: ['/*', '/*'] }"),
+    Case("ios.paths[1]", "is in the list already", "ios: { \(app), paths: ['/*', '/*'] }"),
     Case("android.packages", "is missing", "android: {}"),
     Case(
       "android.packages[0].name", "is not the name of an Android package",

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--cause|--config|--context|--customer|--delay|--duration|--events|--fail-rate|--file|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--cause|--config|--context|--customer|--database|--delay|--duration|--events|--fail-rate|--file|--import-id|--interval|--limit|--object|--outcome|--page-size|--port|--price|--process|--rate|--rate-limit|--reason|--session|--since|--state|--status|--subject|--subscription|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -137,6 +137,8 @@ _receiptctl() {
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'reload '*':--database') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'reload '*':--process') :; return ;;
     'reload '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'links check:--app') :; return ;;
     'links check:--file') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -204,7 +206,7 @@ _receiptctl() {
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'reload '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'reload '*) mapfile -t COMPREPLY < <(compgen -W '--database --process --config --json --no-input --help -h --version' -- "$current") ;;
       'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;

@@ -55,7 +55,9 @@ struct DatabaseBackup {
       let part = DisplayText.clean(partPath)
       if error.isExistingFile {
         throw OperatorFault(
-          .tryAgain, "\(part) is of a backup that runs or was cut off; if none runs, remove it and try again")
+          .tryAgain,
+          "\(part) is of a backup that is running or was interrupted; if none is running, "
+            + "remove it and try again")
       }
       throw OperatorFault(
         error.isMissingFile ? .notFound : .refused,
@@ -88,7 +90,7 @@ struct DatabaseBackup {
       Self.remove(part: partPath)
       if isNamed { FileWriting.remove(path) }
       if let error = error as? SystemError {
-        throw OperatorFault(.failed, "cannot finish \(shown) (\(error)); nothing is left of it")
+        throw OperatorFault(.failed, "cannot finish \(shown) (\(error)); the partial copy was removed")
       }
       throw error
     }
@@ -101,7 +103,7 @@ struct DatabaseBackup {
       guard error.kind == .full else { throw error }
       throw OperatorFault(
         .failed,
-        "there is no room for \(DisplayText.clean(path)); nothing is left of it, choose a larger disk"
+        "there is no room for \(DisplayText.clean(path)); the partial copy was removed, choose a larger disk"
       )
     }
   }
@@ -114,7 +116,7 @@ struct DatabaseBackup {
     do throws(StoreError) {
       copy = try StoreReader(path: partPath, role: .reader)
     } catch {
-      throw OperatorFault(.failed, "the copy cannot be opened (\(error)); nothing is left of it")
+      throw OperatorFault(.failed, "the copy cannot be opened (\(error)); the partial copy was removed")
     }
     let faults = try copy.integrityFaults()
     guard faults.isEmpty else {

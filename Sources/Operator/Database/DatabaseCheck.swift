@@ -71,11 +71,11 @@ enum DatabaseCheck {
 
   /// What an operator notices of it.
   private static func meaning(_ part: DamagedPart) -> String {
-    guard part.state != .canBeRebuilt else { return "an index; its table has all that is in it" }
+    guard part.state != .canBeRebuilt else { return "an index; its table has all of its data" }
     return switch part.name {
     case "purchases": "receipts: those that are lost are neither delivered nor shown"
     case "contexts": "contexts: receipts go without ply_context, status pages know nothing"
-    case "events": "the raw webhooks: receipts were made of them; Stripe has those of 30 days"
+    case "events": "the raw webhooks that receipts were made from; Stripe keeps them for 30 days"
     case "attempts": "the history of deliveries; what is still to be delivered is not in it"
     case "receipt_counts", "delivery_counts": "figures of stats and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"

@@ -17,7 +17,7 @@ enum DatabasePurge {
       let plan = RetentionTable.allCases.map { table in
         "\(table.words) from before \(cutoff(table, configuration, session).text)"
       }
-      session.output.note("What goes: \(plan.joined(separator: ", ")).")
+      session.output.note("To be deleted:  \(plan.joined(separator: ", ")).")
       try session.ask("Delete them?")
     }
     var deleted: [(table: RetentionTable, rows: Int)] = []

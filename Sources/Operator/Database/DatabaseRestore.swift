@@ -61,7 +61,7 @@ struct DatabaseRestore {
     guard faults.isEmpty else {
       throw OperatorFault(
         .badData,
-        "\(DisplayText.clean(filePath)) is damaged (\(DisplayText.clean(faults[0]))); take an older backup; "
+        "\(DisplayText.clean(filePath)) is damaged (\(DisplayText.clean(faults[0]))); use an older backup; "
           + "nothing was changed")
     }
   }
@@ -75,9 +75,8 @@ struct DatabaseRestore {
     let jobs = try backup.activeJobs()
     if !jobs.isEmpty {
       session.output.note(
-        "\(jobs.count == 1 ? "1 job was" : "\(jobs.count) jobs were") at work when it was made; none "
-          + "goes on by "
-          + "itself after the restore.")
+        "\(CountText.of(jobs.count, "job")) \(jobs.count == 1 ? "was" : "were") running when it was made; "
+          + "none resumes automatically after the restore.")
     }
   }
 
@@ -245,7 +244,7 @@ struct DatabaseRestore {
     }
     let output = session.output
     output.line("\(DisplayText.clean(path)) is now \(DisplayText.clean(filePath)).")
-    if let aside { output.line("What was there before: \(DisplayText.clean(aside))") }
+    if let aside { output.line("The previous database: \(DisplayText.clean(aside))") }
     if let pending, pending > 0 {
       output.line(
         "\(Counted.receipts(Int(pending))) \(pending == 1 ? "is" : "are") due in it; those delivered "

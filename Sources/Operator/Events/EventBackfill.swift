@@ -32,7 +32,7 @@ struct EventBackfill {
 
   static func run(_ session: Session) throws -> ExitCode {
     guard let since = try session.time("since") else {
-      throw session.usage("say from when on: --since 3d")
+      throw session.usage("name the start: --since 3d")
     }
     let configuration = try session.configuration()
     let (enquiries, skipped) = try enquiries(configuration, session)
@@ -41,7 +41,7 @@ struct EventBackfill {
       let days = enquiry.eventsKeptMilliseconds / 86_400_000
       guard since >= earliest else {
         throw session.usage(
-          "--since: the processor lists events of \(days) days only; take --since \(days)d. What is older "
+          "--since: the processor lists events of \(days) days only; use --since \(days)d. What is older "
             + "has to be completed by hand: receiptctl receipts complete")
       }
     }
@@ -196,15 +196,15 @@ struct EventBackfill {
     } else {
       let (found, missing) = (CountText.of(tally.listed, "event"), CountText.grouped(tally.missing))
       if isDry {
-        output.line("\(app): found \(found), \(missing) would be taken in; nothing was changed")
+        output.line("\(app): found \(found), \(missing) would be ingested; nothing was changed")
       } else {
         output.line(
-          "\(app): found \(found), \(missing) were missing, \(CountText.grouped(tally.ofReceipts)) of them "
-            + "belong to receipts")
+          "\(app): found \(found); ingested \(missing) that \(tally.missing == 1 ? "was" : "were") missing, "
+            + "\(CountText.grouped(tally.ofReceipts)) of them for receipts")
       }
     }
     if let fault = tally.fault {
-      output.error(fault.message + (tally.pages > 0 ? "; what was found before that is taken in" : ""))
+      output.error(fault.message + (tally.pages > 0 ? "; what was found before was ingested" : ""))
     }
   }
 }

@@ -56,7 +56,7 @@ struct EventReprocess {
         guard !found.isEmpty else {
           throw OperatorFault(
             .notFound,
-            "there is no event \(DisplayText.clean(id)); nothing was changed. What came is in: receiptctl "
+            "there is no event \(DisplayText.clean(id)); nothing was changed. List them with: receiptctl "
               + "events list")
         }
         return found
@@ -87,9 +87,9 @@ struct EventReprocess {
   private func ids() throws -> [String] {
     let given = session.command.positionals
     guard given.contains("-") else { return given }
-    guard given.count == 1 else { throw session.usage("- stands for every id on stdin, and stands alone") }
+    guard given.count == 1 else { throw session.usage("- reads ids from stdin; name no other ids with it") }
     let ids = try InputIDs.read(session)
-    guard ids.count <= Self.idsMax else { throw session.usage("- takes up to \(Self.idsMax) ids") }
+    guard ids.count <= Self.idsMax else { throw session.usage("- reads up to \(Self.idsMax) ids") }
     guard !ids.isEmpty else { throw OperatorFault(.badData, "there is no id on stdin") }
     return ids
   }

@@ -40,7 +40,7 @@ struct JobFollow {
     bar?.finish()
     guard let job = try outcome.get() else {
       session.output.note(
-        "Job \(id) goes on. Watch it again with: receiptctl jobs watch \(id); stop it with: "
+        "Job \(id) continues. Watch it again with: receiptctl jobs watch \(id); stop it with: "
           + "receiptctl jobs cancel \(id)")
       return nil
     }
@@ -80,7 +80,7 @@ struct JobFollow {
       if job.endedAt != nil { return job }
       if job.settled != settled { (settled, lastProgress) = (job.settled, clock.monotonic) }
       if job.state == .paused {
-        tell("Job \(id) is paused; go on with: receiptctl jobs resume \(id)")
+        tell("Job \(id) is paused; resume it with: receiptctl jobs resume \(id)")
       } else if clock.monotonic.milliseconds(since: lastProgress) >= Self.quietMilliseconds {
         try tellWhy(job)
       }

@@ -56,7 +56,7 @@ enum JobText {
 
   /// Rate and time left, such as `5/s, 3 min left`.
   static func pace(_ job: Job) -> String {
-    guard let rate = job.request.ratePerSecond else { return "as fast as it goes" }
+    guard let rate = job.request.ratePerSecond else { return "unlimited" }
     let text = Counted.rate(rate)
     guard let left = secondsLeft(job) else { return text }
     return "\(text), \(RelativeTime.span(seconds: left)) left"
@@ -87,7 +87,7 @@ enum JobText {
 
   private static func meaning(of missed: JobCount) -> String {
     switch missed.outcome {
-    case .gone: return "is not there any more"
+    case .gone: return "no longer exists"
     case .skipped:
       guard let result = missed.reason.flatMap(OperatorResult.init(code:)) else {
         return "is of an app that is not configured"
@@ -101,8 +101,8 @@ enum JobText {
   static func holds(_ holds: [(app: String, breaker: Breaker)], now: Timestamp) -> [String] {
     holds.map { app, breaker in
       let app = DisplayText.clean(app)
-      let why = BreakerText(breaker, app: app, now: now).map { " \($0.sentence)" } ?? " do not go."
-      return "Nothing of \(app) is released while its deliveries wait: they\(why)"
+      let why = BreakerText(breaker, app: app, now: now).map { " \($0.sentence)" } ?? " are stopped."
+      return "No receipt of \(app) is released while its deliveries are stopped: they\(why)"
     }
   }
 

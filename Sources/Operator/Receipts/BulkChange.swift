@@ -120,7 +120,7 @@ struct BulkChange {
       let planned = paced.count(.planned)
       let how =
         rate.map { Counted.estimate(planned, perSecond: $0) }
-        ?? "\(Counted.receipts(planned)) to come as deliveries go"
+        ?? "\(Counted.receipts(planned)) to come as deliveries allow"
       output.line("Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), \(how).")
     } else {
       output.line(done(ids.count))

@@ -21,7 +21,7 @@ struct BulkJob {
   func run() throws -> ExitCode {
     let started = try start()
     // At once, so that it is known whatever comes; on stderr, so that the result is one JSON object.
-    session.output.note("Job \(started.id); it goes on without this program.")
+    session.output.note("Job \(started.id); it continues without this program.")
     do {
       try prepare(started)
       if bulk.rate == nil { try release(started) }
@@ -29,7 +29,7 @@ struct BulkJob {
       let fault = OperatorFault(error)
       throw OperatorFault(
         fault.code,
-        "\(fault.message); what was done of the job stays, and the rest goes on: receiptctl jobs watch "
+        "\(fault.message); what the job did stays, and the rest continues: receiptctl jobs watch "
           + started.id)
     }
     session.wakeDaemon(bulk.configuration)
@@ -92,7 +92,7 @@ struct BulkJob {
     } while !rest.isEmpty
   }
 
-  /// Gives receipts their turn, as many as there is room for now; receiptd goes on with the rest.
+  /// Gives receipts their turn, as many as there is room for now; receiptd continues with the rest.
   private func release(_ job: Job) throws {
     try work(on: job, bulk.plan.kind.doing, total: bulk.plan.count, waits: false) { job in
       let planned = job.count(.planned)

@@ -43,7 +43,7 @@ extension JobKind {
     case (.complete, .waiting), (.complete, .failed), (.complete, .cancelled):
       reason == .user || reason == .subscription
         ? OperatorResult.lacks(reason ?? .user).explanation(id: id)
-        : "does not stand there for want of a price; one that is known is replaced one by one, with --force"
+        : "does not lack a price; to replace one, complete the receipts one by one with --force"
     case (.replay, .waiting), (.replay, .failed), (.replay, .cancelled), (.replay, .pending):
       OperatorResult.lacks(reason ?? .user).explanation(id: id)
     default: OperatorResult.notAllowed(state).explanation(id: "")
@@ -133,7 +133,7 @@ extension OperatorResult {
     let id = DisplayText.clean(id)
     switch self {
     case .done: return "is done"
-    case .notFound: return "is not there any more"
+    case .notFound: return "no longer exists"
     case .delivered: return "is delivered already; --force sends it again"
     case .lacks(.user): return "lacks its user: receiptctl receipts complete \(id) --user USER"
     case .lacks(.price): return "lacks its price: receiptctl receipts complete \(id) --price PRICE"
@@ -147,7 +147,7 @@ extension OperatorResult {
     case .notAllowed(.pending): return "is on its way already; cancel it first to change it"
     case .notAllowed(let state): return "cannot be changed while it is \(state.rawValue)"
     case .contextNotUsable:
-      return "cannot have that context: it is none of this app and user, or serves another purchase; see "
+      return "cannot have that context: it is not of this app and user, or another purchase has it; see "
         + "receiptctl contexts list"
     }
   }

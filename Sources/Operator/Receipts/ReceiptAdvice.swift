@@ -25,7 +25,7 @@ struct ReceiptAdvice {
     switch receipt.state {
     case .delivered:
       lines = [
-        "The destination has taken it in; nothing is to be done. It processes receipts later: when a "
+        "The destination has accepted it; there is nothing to do. It processes receipts later: if a "
           + "purchase does not show up there, ask its support about the import id."
       ]
     case .pending:
@@ -33,7 +33,7 @@ struct ReceiptAdvice {
         BreakerText(breaker, app: DisplayText.clean(record.app), now: session.now).map {
           ["Deliveries of this app \($0.sentence)", $0.advice]
         }
-        ?? ["It is sent when it is due, as long as receiptd runs. At once: \(verb) replay \(id)"]
+        ?? ["receiptd sends it when it is due. To send it now: \(verb) replay \(id)"]
     case .waiting, .failed, .cancelled:
       let meaning = receipt.reason?.meaning ?? "it stopped"
       lines = ["\(meaning.capitalizedFirst).", Self.remedy(record, receipt, id: id, verb: verb, session)]
@@ -43,18 +43,19 @@ struct ReceiptAdvice {
   private static func remedy(
     _ record: PurchaseRecord, _ receipt: Receipt, id: String, verb: String, _ session: Session
   ) -> String {
-    let wait = receipt.waitUntil.map { ", or until it is decided without (\(session.relative($0)))" } ?? ""
+    let wait = receipt.waitUntil.map { ", or is decided without it (\(session.relative($0)))" } ?? ""
     switch (receipt.state, receipt.reason) {
     case (_, .user?): return "Supply the user: \(verb) complete \(id) --user USER"
     case (_, .price?): return "Supply the price: \(verb) complete \(id) --price PRICE"
     case (.waiting, .context?):
-      return "It goes on when the context comes\(wait). Without it, at once: \(verb) replay \(id)"
-    case (.waiting, _): return "It goes on by itself when that comes\(wait)."
-    case (.cancelled, .erased?): return "Nothing is left of it that could be sent."
+      return "It continues when the context arrives\(wait). To send it now without the context: "
+        + "\(verb) replay \(id)"
+    case (.waiting, _): return "It continues automatically once that arrives\(wait)."
+    case (.cancelled, .erased?): return "Its data was erased, so it cannot be sent."
     case (.cancelled, _) where record.purchase.userID == nil:
       return "To deliver it after all: \(verb) complete \(id) --user USER"
     case (.cancelled, _): return "To deliver it after all: \(verb) replay \(id)"
-    default: return "Once the cause is mended: \(verb) replay \(id)"
+    default: return "After fixing the cause: \(verb) replay \(id)"
     }
   }
 }

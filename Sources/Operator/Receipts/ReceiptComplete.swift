@@ -19,7 +19,7 @@ enum ReceiptReplay {
 enum ReceiptCancel {
   static func run(_ session: Session) throws -> ExitCode {
     guard let why = try session.reason(option: "why") else {
-      throw session.usage("receipts cancel needs --why TEXT: a few words for whoever asks later")
+      throw session.usage("receipts cancel needs --why TEXT: the reason, in a few words")
     }
     let isNamed = session.command.positionals.count == 1
     return try BulkChange(.cancel, session, why: why).run(askingFrom: isNamed ? 2 : 1)
@@ -39,7 +39,7 @@ enum ReceiptComplete {
     let ids = session.command.positionals
     if ids.count == 1, ids[0] != ReceiptChoice.inputWord { return try completeOne(session, id: ids[0]) }
     guard !session.command.flag("force") else {
-      throw session.usage("--force is about one receipt; of several none is replaced")
+      throw session.usage("--force works on a single receipt only")
     }
     if ids.isEmpty, !options.contains("state") {
       throw session.usage(
@@ -47,10 +47,10 @@ enum ReceiptComplete {
           + "--state failed --reason price")
     }
     guard !options.contains("context"), !options.contains("user") else {
-      throw session.usage("--user and --context are about one purchase; several take --price only")
+      throw session.usage("--user and --context work on a single receipt only; for several, give --price")
     }
     guard options.contains("price") else {
-      throw session.usage("several are completed with --price; who bought what is said one by one")
+      throw session.usage("several receipts are completed with --price; name users one receipt at a time")
     }
     let why = try session.reason(option: "why")
     return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
@@ -96,7 +96,7 @@ enum ReceiptComplete {
       "  price    \(DisplayText.clean(record.receipt?.priceID ?? "-"))",
     ]
     guard let context = purchase.context else {
-      return lines + ["  context  none: it goes without ply_context"]
+      return lines + ["  context  none: it is sent without ply_context"]
     }
     let source = purchase.contextSource.map { ", \($0.text)" } ?? ""
     let price = context.priceID.map { ", names the price \(DisplayText.clean($0))" } ?? ", names no price"
@@ -139,7 +139,7 @@ enum ReceiptComplete {
     }
     // A script that names the receipt and its user has decided; a person sees first what the join found.
     if planned.purchase.contextSource == .guess, session.output.canAsk, !session.command.flag("no-input") {
-      try session.ask("Send it so?")
+      try session.ask("Send it with these values?")
     }
     let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
     let entry = session.auditEntry(

@@ -59,7 +59,7 @@ public enum ManualPage: String, Sendable, CaseIterable {
   /// The page, for man(1).
   public var text: String {
     let configuration = (
-      ConfigurationLoader.defaultPath, "The configuration, where nothing else is said; see receiptd.json5(5)."
+      ConfigurationLoader.defaultPath, "The default path of the configuration; see receiptd.json5(5)."
     )
     let variable = (ConfigurationLoader.pathVariable, "The configuration's path, unless --config names one.")
     switch self {
@@ -67,14 +67,15 @@ public enum ManualPage: String, Sendable, CaseIterable {
       return ProgramManual(CommandTable.spec, section: 1).text(
         environment: [
           variable, ("NO_COLOR", "When it is set and not empty, nothing is coloured."),
-          ("SUDO_USER", "Stands in the audit beside the user that receiptctl runs as."),
+          ("SUDO_USER", "Recorded in the audit beside the user that receiptctl runs as."),
         ], files: [configuration], seeAlso: ["receiptd(8)", "receiptd.json5(5)"])
     case .receiptd:
       return ProgramManual(ReceiptdCommand.spec, section: 8).text(
         environment: [
           variable,
           (
-            "NOTIFY_SOCKET, WATCHDOG_USEC", "Set by the service manager (sd_notify(3)); it is told of states."
+            "NOTIFY_SOCKET, WATCHDOG_USEC",
+            "Set by the service manager (sd_notify(3)), which gets receiptd's state."
           ),
         ], files: [configuration], seeAlso: ["receiptctl(1)", "receiptd.json5(5)"])
     case .configuration: return ConfigurationManual.text

@@ -61,8 +61,8 @@ struct AppStats {
     switch breaker.state {
     case .paused, .open: return Table.Cell("\(breaker.state.rawValue)\(cause)\(probe)", .red)
     case .closed:
-      guard let rest = breaker.restUntil, rest > now else { return Table.Cell("going", .green) }
-      return Table.Cell("resting, go on \(session.relative(rest))", .yellow)
+      guard let rest = breaker.restUntil, rest > now else { return Table.Cell("running", .green) }
+      return Table.Cell("on hold, resume \(session.relative(rest))", .yellow)
     }
   }
 

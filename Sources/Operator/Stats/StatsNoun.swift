@@ -10,7 +10,7 @@ enum StatsNoun {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["stats"], summary: "Show the relay's health and how each app stands: states, delivery, breaker",
+        ["stats"], summary: "Show the relay's health and each app's state: receipts, delivery, breaker",
         discussion: """
           First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
           and webhooks that were refused in the last hour; with --json an object under "service". Then the \
@@ -18,7 +18,7 @@ enum StatsNoun {
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only this app"),
-          OptionSpec(flag: "watch", short: "w", help: "Again and again, until Ctrl-C"),
+          OptionSpec(flag: "watch", short: "w", help: "Repeat until Ctrl-C"),
           OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
         ],
         examples: [

@@ -10,18 +10,18 @@ internal import Terminal
 struct TopView {
   static let verb = Verb(
     spec: CommandSpec(
-      ["top"], summary: "Watch all apps live: states, rates, latencies, last troubles",
+      ["top"], summary: "Watch all apps live: states, rates, latencies, latest failures",
       discussion: "Ends with q or Ctrl-C. Without a terminal it is stats, once.",
       options: [
         OptionSpec("app", placeholder: "APP", help: "Only this app"),
-        OptionSpec("interval", placeholder: "D", help: "How often it is drawn; 1s without it"),
+        OptionSpec("interval", placeholder: "D", help: "How often to redraw; default 1s"),
       ],
       examples: [ExampleSpec("receiptctl top", "What is going on right now?")]), run: run)
 
   private static let intervalDefault: Int64 = 1000
   /// Rates are over so long.
   private static let windowMilliseconds: Int64 = 10_000
-  /// The newest tries that latencies and troubles are taken from.
+  /// The newest attempts that latencies and troubles are taken from.
   private static let attemptsMax = 500
   /// A key is looked for so often.
   private static let keyMilliseconds: Int64 = 50
@@ -88,7 +88,10 @@ struct TopView {
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
     var lines = wrapped(head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
-    lines += wrapped(rates(attempts)) + [""]
+    // The latencies get a line of their own where they do not fit beside the rates.
+    let (rates, latencies) = (rates(), latencies(attempts))
+    let both = rates + "   " + latencies
+    lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]
     lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {
@@ -122,26 +125,25 @@ struct TopView {
     return "\(daemon)   \(DisplayText.clean(configuration.databasePath))   \(session.now.text)"
   }
 
-  private func rates(_ attempts: [RecentAttempt]) -> String {
+  private func rates() -> String {
     guard let first = samples.first, let last = samples.last else { return "" }
     let seconds = max(0.001, last.at.seconds(since: first.at))
     func rate(_ difference: Int64) -> String {
       let tenths = samples.count < 2 ? 0 : Int64((Double(difference) / seconds * 10).rounded())
       return "\(tenths / 10).\(abs(tenths) % 10)/s"
     }
-    let counted = [
+    return [
       ("contexts", rate(last.growth.contexts - first.growth.contexts)),
       ("events", rate(last.growth.events - first.growth.events)),
-      ("tries", rate(last.growth.attempts - first.growth.attempts)),
+      ("attempts", rate(last.growth.attempts - first.growth.attempts)),
       ("delivered", rate(last.delivered - first.delivered)),
-    ].map { "\($0.0) \($0.1)" }
-    return (counted + [latencies(attempts)]).joined(separator: "   ")
+    ].map { "\($0.0) \($0.1)" }.joined(separator: "   ")
   }
 
-  /// Of the newest tries.
+  /// Of the newest attempts.
   private func latencies(_ attempts: [RecentAttempt]) -> String {
     let times = attempts.map(\.report.durationMilliseconds).sorted()
-    guard !times.isEmpty else { return "no tries yet" }
+    guard !times.isEmpty else { return "no attempts yet" }
     func quantile(_ share: Double) -> Int64 { times[min(times.count - 1, Int(Double(times.count) * share))] }
     return "answers p50 \(quantile(0.5)) ms, p99 \(quantile(0.99)) ms"
   }
@@ -150,7 +152,7 @@ struct TopView {
     let failed = attempts.filter { !$0.report.isAcceptance }
     guard !failed.isEmpty else { return [] }
     var table = Table(
-      [.init("LAST TROUBLES"), .init("APP"), .init("RECEIPT"), .init("ANSWER", canShrink: true)],
+      [.init("LATEST FAILURES"), .init("APP"), .init("RECEIPT"), .init("ANSWER", canShrink: true)],
       emptyMessage: "")
     for attempt in failed.prefix(20) {
       let report = attempt.report

@@ -54,23 +54,23 @@ struct UserDeletions {
           return (
             part.app, nil,
             "Purchasely answered \(status) and accepted nothing (\(reason.text)); "
-              + "see apps.\(app).purchasely.url, then give the command again"
+              + "see apps.\(app).purchasely.url, then run the command again"
           )
         }
         return (part.app, PurchaselyDeletion.requestID(in: answer.body), nil)
       } catch {
-        return (part.app, nil, "Purchasely was not reached (\(error)); give the command again")
+        return (part.app, nil, "Purchasely was not reached (\(error)); run the command again")
       }
     }
   }
 
   private static func fault(_ status: Int?) -> String {
     switch status {
-    case 429: "Purchasely takes 50 requests in ten minutes; give the command again in ten minutes"
+    case 429: "Purchasely takes 50 requests in ten minutes; run the command again in ten minutes"
     case 401, 403:
       "Purchasely refused the key or the signature (\(status ?? 0)); see api_key and client_secret"
-    case let status?: "Purchasely answered \(status); give the command again, or ask its support"
-    case nil: "Purchasely did not answer; give the command again"
+    case let status?: "Purchasely answered \(status); run the command again, or ask its support"
+    case nil: "Purchasely did not answer; run the command again"
     }
   }
 

@@ -80,7 +80,7 @@ struct UserForget {
       return .done
     }
     try refuseWhatIsOpen()
-    try session.ask("Erase \(DisplayText.clean(user))? There is no way back.")
+    try session.ask("Erase \(DisplayText.clean(user))? This cannot be undone.")
     try eraseAll()
     try writeDown(reason)
     done.requests = deletions.ask(toForget: user, session)
@@ -114,7 +114,7 @@ struct UserForget {
       if isDone { return }
     }
     throw OperatorFault(
-      .tryAgain, "more of this user comes in all the time; what was found is erased; give the command again")
+      .tryAgain, "data of this user keeps arriving; what was found is erased; run the command again")
   }
 
   /// The apps that may know the user.
@@ -139,7 +139,7 @@ struct UserForget {
       [
         .init("APP"), .init("RECEIPTS", alignment: .trailing), .init("OPEN", alignment: .trailing),
         .init("CONTEXTS", alignment: .trailing), .init("EVENTS", alignment: .trailing),
-      ], emptyMessage: "Nothing is kept of this user.")
+      ], emptyMessage: "No data of this user is stored.")
     for part in survey.parts {
       // A question about one purchase each; a count that cannot be read now is shown when it is erased.
       let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
@@ -226,10 +226,12 @@ struct UserForget {
           + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""
-        output.line("Purchasely took in the request of \(DisplayText.clean(request.app))\(id).")
+        output.line("Purchasely accepted the request for \(DisplayText.clean(request.app))\(id).")
       }
     }
-    for id in done.open { output.error("\(DisplayText.clean(id)) became due meanwhile and was left alone") }
+    for id in done.open {
+      output.error("\(DisplayText.clean(id)) became due meanwhile and was left unchanged")
+    }
     for request in done.requests {
       if let fault = request.fault { output.error("\(DisplayText.clean(request.app)): \(fault)") }
     }

@@ -19,7 +19,7 @@ enum UserShow {
     guard !survey.parts.isEmpty else {
       throw OperatorFault(
         .notFound,
-        "nothing is known of \(DisplayText.clean(user)); user ids are compared letter by letter, see "
+        "nothing is known of \(DisplayText.clean(user)); user ids are compared exactly; see "
           + "receiptctl contexts list")
     }
     if session.isJSON {

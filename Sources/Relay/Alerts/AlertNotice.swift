@@ -52,7 +52,7 @@ public struct AlertNotice: Sendable, Equatable {
     let head = app.map { "\($0): " } ?? ""
     if case .receiptFailed = condition {
       summary =
-        "\(head)no more receipts failed for a while, after \(lasted); those that did wait for a replay"
+        "\(head)no further receipts failed for a while, after \(lasted); those that failed wait for a replay"
     } else {
       summary = "\(head)\(condition.name) is over after \(lasted)"
     }
@@ -70,7 +70,7 @@ public struct AlertNotice: Sendable, Equatable {
     at = since
     value = nil
     reasons = [:]
-    summary = "this is how a notice looks; nothing is wrong"
+    summary = "this is a test notice; nothing is wrong"
     advice = "Nothing"
     commands = []
   }

@@ -85,7 +85,7 @@ struct AlerterRun {
       records = try watch.reader.alerts()
     } catch {
       // Then what is there is told again.
-      log.warning("could not read which alerts were told", ["error": error.description])
+      log.warning("could not read which alerts were sent", ["error": error.description])
     }
     couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
     for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
@@ -202,7 +202,7 @@ struct AlerterRun {
     report(record == nil, isNews, name, status, couriers[index].address.label)
     guard let record else { return }
     log.info(
-      "told of a trouble",
+      "sent an alert",
       [
         "alert": record.key.condition, "app": record.key.app,
         "state": record.isFiring ? "firing" : "resolved",
@@ -216,10 +216,10 @@ struct AlerterRun {
     guard isNews else { return }
     if isFailing {
       log.warning(
-        "could not reach who is to be told; trying again. Try it with: receiptctl alerts test",
+        "could not send an alert; trying again. Test it with: receiptctl alerts test",
         ["alert": name, "to": label, "status": status])
     } else {
-      log.info("reached who is to be told again", ["alert": name, "to": label])
+      log.info("alerts can be sent again", ["alert": name, "to": label])
     }
   }
 

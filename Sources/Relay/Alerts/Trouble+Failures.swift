@@ -2,6 +2,7 @@
 // thread.
 
 internal import Domain
+internal import Platform
 internal import Presentation
 internal import Store
 
@@ -22,7 +23,7 @@ extension Trouble {
     let list = "receiptctl receipts list --state failed --app \(app)"
     return Trouble(
       key: Key(condition: .receiptFailed, app: app), since: now, value: Double(count),
-      summary: "\(count == 1 ? "1 receipt" : "\(count) receipts") of \(app) failed"
+      summary: "\(CountText.of(count, "receipt")) of \(app) failed"
         + (text.isEmpty ? "" : " (failed now: \(text))"),
       advice: commands.isEmpty
         ? "See why: \(list)" : "Fix the cause, then: \(commands.joined(separator: "; then "))",
@@ -35,9 +36,10 @@ extension Trouble {
     Dictionary(grouping: counts, by: \.reason).map { reason, counts in
       let total = counts.reduce(0) { $0 + $1.count }
       let causes = counts.filter { !$0.cause.isEmpty && $0.cause != reason }
-        .sorted { ($1.count, $0.cause) < ($0.count, $1.cause) }.map { "\($0.cause) \($0.count)" }
+        .sorted { ($1.count, $0.cause) < ($0.count, $1.cause) }
+        .map { "\($0.cause) \(CountText.grouped($0.count))" }
       let why = causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))"
-      return (total, reason, "\(reason) \(total)\(why)")
+      return (total, reason, "\(reason) \(CountText.grouped(total))\(why)")
     }.sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map(\.2).joined(separator: ", ")
   }
 

@@ -47,7 +47,7 @@ extension Trouble {
       advice: isPaused
         ? "Correct apps.\(app).purchasely (url, api_key), \(SecretRefresh.command(apiKey, of: "api_key")). "
           + "Nothing is given up."
-        : "Nothing, if it comes back: deliveries go on by themselves. Look on with: receiptctl stats")
+        : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 
   static func oldest(readyAt: Timestamp, limit: Int64, app: String, now: Timestamp) -> Trouble {
@@ -60,15 +60,15 @@ extension Trouble {
   }
 
   static func disk(free: Int64, limit: Int, isFull: Bool, now: Timestamp) -> Trouble {
-    let mebibytes = free / (1 << 20)
+    let size = HealthReport.size(free)
     return Trouble(
       key: Key(condition: .diskLow(underBytes: limit), app: nil), since: now, value: Double(free),
       summary: isFull
-        ? "the database's disk is full (\(mebibytes) MiB left); contexts and events are refused"
-        : "the database's disk has \(mebibytes) MiB left",
+        ? "the database's disk is full (\(size) left); contexts and events are refused"
+        : "the database's disk has \(size) left",
       advice:
-        "Free space on it, or keep less: shorten retention, then run: receiptctl reload. At the end contexts "
-        + "and events are refused with 503; deliveries go on")
+        "Free space on it, or shorten retention, then run: receiptctl reload. When it is full, contexts and "
+        + "events are refused with 503; deliveries continue")
   }
 
   /// - Returns: nil without a reason.
@@ -88,7 +88,8 @@ extension Trouble {
     let count = reasons.values.reduce(0, +)
     return Trouble(
       key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
-      summary: "\(count) webhooks of \(app) were refused for their signature within "
+      summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
+        + "for the signature within "
         + words(seconds: Double(window) / 1000),
       advice: "Compare apps.\(app).stripe.webhook_secrets with the endpoint's signing secret in Stripe's "
         + "dashboard; if they differ, correct them, "

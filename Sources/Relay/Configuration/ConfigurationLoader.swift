@@ -106,7 +106,7 @@ public enum ConfigurationLoader {
     for duplicate in scanner.duplicates {
       collector.fault(
         duplicate.path,
-        "stands twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
+        "is given twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")
     }
     return value
   }

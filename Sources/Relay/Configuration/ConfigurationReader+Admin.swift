@@ -16,7 +16,8 @@ extension ConfigurationReader {
     let isOnSocket = reader.names.contains("socket")
     if isOnSocket, reader.names.contains("address") || reader.names.contains("port") {
       collector.fault(
-        reader.path(of: "socket"), "stands beside an address or a port; keep either the socket or those")
+        reader.path(of: "socket"),
+        "cannot be combined with an address or a port; keep one of them")
     }
     reportOpenDoor(admin, reader, isOnSocket: isOnSocket)
     // One that cannot be read here is the daemon's to judge.

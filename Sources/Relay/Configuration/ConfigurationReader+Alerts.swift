@@ -42,7 +42,7 @@ extension ConfigurationReader {
   private func address(_ reader: ObjectReader) -> Secret? {
     let path = reader.path(of: "to")
     let advice =
-      "write the address to post to, \"https://…\", or where it stands: \"env:NAME\", \"file:/path\""
+      "write the address to post to, \"https://…\", or where it is: \"env:NAME\", \"file:/path\""
     guard let secret = secrets.secret(reader.required("to", advice), path: path) else { return nil }
     // One that cannot be read was a fault already, where it matters.
     if let url = try? secret.reveal(), let fault = EndpointURL.fault(in: url) { collector.fault(path, fault) }
@@ -66,7 +66,7 @@ extension ConfigurationReader {
         collector.fault(path, "must be one of \(forms), with the limit of your choice\(hint)")
         continue
       }
-      if conditions.contains(condition) { collector.fault(path, "stands in the list before; take it out") }
+      if conditions.contains(condition) { collector.fault(path, "is in the list already; take it out") }
       conditions.append(condition)
     }
     return conditions

@@ -79,7 +79,7 @@ extension ConfigurationReader {
       if key.utf8.count > ConfigurationLimits.userKeyBytesMax {
         collector.fault(path, "is longer than a metadata key can be (\(ConfigurationLimits.userKeyBytesMax))")
       } else if keys.contains(key) {
-        collector.fault(path, "stands in the list before; take it out")
+        collector.fault(path, "is in the list already; take it out")
       }
       keys.append(key)
     }

@@ -82,7 +82,7 @@ extension ConfigurationReader {
           + "or give jwks the https address of the issuer's key set")
       return nil
     case (_?, _?):
-      collector.fault(path, "stands beside jwks; keep one of them")
+      collector.fault(path, "cannot be combined with jwks; keep one of them")
       return nil
     case (let keys?, nil):
       guard let secret = secrets.document(keys, path: path, bytesMax: KeySet.bytesMax) else { return nil }

@@ -63,7 +63,7 @@ extension ConfigurationReader {
     var names: [Name] = []
     for (value, path) in entries {
       guard let name = name(value, path: path, mustBe: "a text", read) else { continue }
-      if names.contains(name) { collector.fault(path, "stands in the list before; take it out") }
+      if names.contains(name) { collector.fault(path, "is in the list already; take it out") }
       names.append(name)
     }
     return names
@@ -102,7 +102,7 @@ extension ConfigurationReader {
     }
     for (index, package) in packages.enumerated()
     where packages[..<index].contains(where: { $0.name == package.name }) {
-      collector.fault("\(path)[\(index)].name", "stands in the list before; put all fingerprints there")
+      collector.fault("\(path)[\(index)].name", "is in the list already; put all fingerprints there")
     }
     return packages.isEmpty ? nil : AppConfiguration.Links.Android(packages: packages)
   }

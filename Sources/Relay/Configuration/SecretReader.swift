@@ -38,7 +38,7 @@ struct SecretReader {
     if isFileOpenToOthers {
       collector.warning(
         path,
-        "stands in place in a file that others can read; \(Self.advice), or take the rights of others away "
+        "is written in a file that others can read; \(Self.advice), or take the rights of others away "
           + "(chmod 600)")
     }
     return Secret(text)

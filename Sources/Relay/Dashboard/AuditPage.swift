@@ -18,7 +18,7 @@ struct AuditPage {
     DashboardPage(title: "Audit", place: .audit) {
       Tag.h1 { "Audit" }
       if records.isEmpty {
-        Tag.p(.class("empty")) { "Nobody has changed anything yet." }
+        Tag.p(.class("empty")) { "There are no changes yet." }
       } else {
         table
       }
@@ -32,7 +32,7 @@ struct AuditPage {
 
   private var table: HTML {
     var table = DataTable(
-      "What persons changed, newest first",
+      "Changes by operators, newest first",
       [
         .init("When"), .init("Who", isLong: true), .init("What"), .init("Of", isLong: true),
         .init("Why", isLong: true),

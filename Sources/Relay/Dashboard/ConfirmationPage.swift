@@ -40,7 +40,7 @@ struct ConfirmationPage {
               Attribute("inputmode", "decimal"), Attribute("autocomplete", "off"),
               Attribute("aria-describedby", "rate-help"))
             Tag.p(.id("rate-help"), .class("help")) {
-              "At most so many become due each second. Few are gentle to a destination that just came back."
+              "How many become due each second. Use a low rate for a destination that has just recovered."
             }
           }
         }
@@ -50,7 +50,7 @@ struct ConfirmationPage {
             .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
             .required(needsReason), Attribute("aria-describedby", "why-help"),
             Attribute("autocomplete", "off"))
-          Tag.p(.id("why-help"), .class("help")) { "A few words for whoever asks later; kept in the audit." }
+          Tag.p(.id("why-help"), .class("help")) { "Why, in a few words; kept in the audit." }
         }
         Tag.div(.class("actions")) {
           Tag.button(.type("submit")) { button }

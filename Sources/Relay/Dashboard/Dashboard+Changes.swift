@@ -29,7 +29,7 @@ extension Dashboard {
       let force = receipt.state == .delivered
       let risk =
         force
-        ? "The destination has taken it in before: it will get it twice."
+        ? "The destination has accepted it before and will receive it twice."
         : "It is sent at once, with its whole retry budget and the same bytes as before."
       return ConfirmationPage(
         title: "Send this receipt again?", place: .receipts, text: [state, risk],
@@ -197,14 +197,14 @@ extension Problem {
     let why =
       switch outcome {
       case .done: "It is done."
-      case .notFound: "It is not there any more."
-      case .delivered: "It is delivered by now. Sending it again has to be asked for anew."
+      case .notFound: "It no longer exists."
+      case .delivered: "It was delivered in the meantime. To send it again, ask again."
       case .lacks(let reason):
         "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
       case .known: "It has one already; receiptctl receipts complete replaces it, with --force."
-      case .erased: "Its user was forgotten; nothing is left that could be sent."
+      case .erased: "Its user was erased, so it cannot be sent."
       }
     return Problem(
       slug: "refused", title: "Nothing was changed", status: 409, detail: why)

@@ -83,7 +83,7 @@ struct DashboardPage {
       Tag.footer {
         Tag.p {
           "receiptd \(Version.number). Times are UTC."
-          if let refreshSeconds { " This page loads itself anew every \(refreshSeconds) seconds." }
+          if let refreshSeconds { " This page reloads every \(refreshSeconds) seconds." }
         }
       }
     }

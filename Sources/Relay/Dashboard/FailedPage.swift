@@ -19,7 +19,7 @@ struct FailedPage {
         Tag.p(.class("empty")) { "Nothing has failed." }
       } else {
         Tag.p(.class("lead")) {
-          "Nothing of this is sent by itself. Mend the cause first, then send a whole group again."
+          "Failed receipts are not sent again automatically. Fix the cause first, then replay a whole group."
         }
         table
       }
@@ -31,7 +31,7 @@ struct FailedPage {
       "By app, reason and cause, the largest group first",
       [
         .init("Reason"), .init("App"), .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
-        .init("Again"),
+        .init("Replay"),
       ])
     for group in groups {
       let query: [(name: String, value: String?)] = [

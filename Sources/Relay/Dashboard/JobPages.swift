@@ -74,15 +74,15 @@ struct JobPage {
       for (app, breaker) in holds {
         PageParts.notice("pending") {
           Tag.p {
-            "Nothing of "
+            "No receipt of "
             PageParts.outside(app)
-            " is released while its deliveries wait. "
+            " is released while its deliveries are stopped. "
             BreakerText(breaker, app: app, now: now).map { "They \($0.sentence)" } ?? ""
           }
         }
       }
       Tag.section(.class("card"), .labelledBy("facts")) {
-        Tag.h2(.id("facts")) { "What was asked for" }
+        Tag.h2(.id("facts")) { "Request" }
         Tag.dl {
           row("what", HTML(text: job.request.kind.rawValue))
           if let rate = job.request.ratePerSecond { row("rate", HTML(text: "\(Self.text(rate)) a second")) }
@@ -111,10 +111,10 @@ struct JobPage {
   private var sentence: String {
     switch job.state {
     case .preparing: "Its receipts are being chosen."
-    case .running: "It goes on by itself, also when this page is closed."
-    case .paused: "It is paused; receiptctl jobs resume \(job.id) lets it go on."
-    case .done: "Each receipt had its turn."
-    case .cancelled: "Somebody stopped it; the receipts that had their turn go on."
+    case .running: "It continues when this page is closed."
+    case .paused: "It is paused. To resume it: receiptctl jobs resume \(job.id)"
+    case .done: "Every receipt was processed."
+    case .cancelled: "It was cancelled; receipts that it released before are still delivered."
     }
   }
 
@@ -131,7 +131,7 @@ struct JobPage {
 
   private var table: HTML {
     var table = DataTable(
-      "What came of its \(PageParts.counted(Int64(job.total), "receipt"))",
+      "Outcomes of its \(PageParts.counted(Int64(job.total), "receipt"))",
       [.init("Outcome"), .init("Reason"), .init("Receipts", isNumber: true)])
     table.rows = job.counts.map { count in
       [

@@ -125,7 +125,7 @@ struct OverviewPage {
       case .open: ("failed", "destination down")
       case .closed:
         app.breaker?.restUntil.map { $0 > now } == true
-          ? ("pending", "deliveries resting") : ("delivered", "deliveries going")
+          ? ("pending", "deliveries on hold") : ("delivered", "deliveries running")
       }
     return Tag.span(.class("badge \(kind)")) { word }
   }

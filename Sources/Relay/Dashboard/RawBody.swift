@@ -19,7 +19,7 @@ enum RawBody {
       Tag.div(.class("raw"), .role("region"), .label(name), .tabindex(0)) {
         Tag.pre { Tag.code { text } }
       }
-      if pretty != nil { Tag.p(.class("help")) { "Set out for reading, its keys in alphabetical order." } }
+      if pretty != nil { Tag.p(.class("help")) { "Formatted for reading, with keys in alphabetical order." } }
       if !isWhole {
         Tag.p { "The first \(CountText.grouped(shownBytesMax)) of \(CountText.grouped(bytes.count)) bytes." }
       }

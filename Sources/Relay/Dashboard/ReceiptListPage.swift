@@ -20,7 +20,7 @@ struct ReceiptListPage {
       form
       if records.isEmpty {
         Tag.p(.class("empty")) {
-          search.isFiltered ? "No receipt is like this." : "There are no receipts yet."
+          search.isFiltered ? "No receipt matches." : "There are no receipts yet."
         }
       } else {
         table
@@ -85,7 +85,7 @@ struct ReceiptListPage {
       [
         .init("Receipt"), .init("State"), .init("App"), .init("User", isLong: true),
         .init("Price", isLong: true),
-        .init("Tries", isNumber: true), .init("Made"),
+        .init("Attempts", isNumber: true), .init("Made"),
       ])
     for record in records {
       guard let receipt = record.receipt else { continue }

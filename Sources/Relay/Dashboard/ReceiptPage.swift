@@ -73,7 +73,7 @@ struct ReceiptPage {
         + "again, then reload receiptd."
     }
     switch receipt.state {
-    case .delivered: return "The destination has taken it in; nothing is to be done."
+    case .delivered: return "The destination has accepted it; there is nothing to do."
     case .pending:
       guard let text = BreakerText(breaker, app: record.app, now: now) else {
         return "It is sent when it is due."
@@ -81,14 +81,14 @@ struct ReceiptPage {
       return "Deliveries of this app \(text.sentence) \(text.advice)"
     case .waiting, .failed, .cancelled:
       let meaning = (receipt.reason?.meaning ?? "it stopped").capitalizedFirst
-      let until = receipt.waitUntil.map { ", or until it is decided without (\($0.relative(to: now)))" } ?? ""
+      let until = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
       switch (receipt.state, receipt.reason) {
       case (_, .user?): return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --user USER"
       case (_, .price?):
         return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --price PRICE"
-      case (.waiting, _): return "\(meaning). It goes on by itself when that comes\(until)."
+      case (.waiting, _): return "\(meaning). It continues automatically once that arrives\(until)."
       case (.cancelled, _): return "\(meaning). It can still be sent."
-      default: return "\(meaning). Once the cause is mended, send it again."
+      default: return "\(meaning). Fix the cause, then send it again."
       }
     }
   }

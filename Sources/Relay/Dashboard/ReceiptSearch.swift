@@ -69,7 +69,7 @@ struct ReceiptSearch: Equatable {
     }
     if let text = fields["after"] {
       guard Identifier.isWellFormed(text, prefix: Identifier.receiptPrefix) else {
-        throw Fault(path: "after", message: "is the id of the receipt with which the page before ended")
+        throw Fault(path: "after", message: "is the id of the last receipt on the previous page")
       }
       after = text
     }

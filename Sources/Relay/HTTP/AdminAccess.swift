@@ -192,6 +192,6 @@ extension Problem {
   static let foreignForm = Problem(
     slug: "foreign-form", title: "Form not accepted", status: 403,
     detail:
-      "The form is not of this page, or older than the running receiptd. Go back, load the page anew and "
+      "The form is not of this page, or older than the running receiptd. Go back, reload the page and "
       + "send it again. Nothing was changed.")
 }

@@ -50,11 +50,11 @@ extension PageWords {
         """),
     unknown: Message(
       heading: "Your way back to \(.app)",
-      text: "This page cannot tell what became of your payment. You will find out in \(.app)."),
+      text: "This page cannot show the state of your payment. You will find out in \(.app)."),
     unavailable: Message(
       heading: "One moment, please",
       text:
-        "What became of your payment cannot be shown right now. Before you pay again, look in \(.app)."),
+        "The state of your payment cannot be shown right now. Before you pay again, look in \(.app)."),
     updatesItself: "This page updates by itself.",
     payment: "Payment",
     opensItself: "If the app does not open by itself, use the button.",

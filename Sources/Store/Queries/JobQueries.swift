@@ -16,7 +16,7 @@ public struct JobFilter: Sendable, Equatable {
 /// A receipt of a job, and what came of it.
 public struct JobReceipt: Sendable, Equatable {
   public var position: Int64
-  /// Nil when it is not there any more.
+  /// Nil when it no longer exists.
   public var receiptID: String?
   public var outcome: JobOutcome
   public var reason: String?

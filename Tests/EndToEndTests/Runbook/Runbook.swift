@@ -84,7 +84,7 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
     text = text.replacing(/erased:[0-9a-f]+/, with: "erased:HASH")
     text = text.replacing(/\b(in )?\d+ (ms|s|min|h|d)\b( ago)?/, with: "SPAN")
-    text = text.replacing(/\bnow\b/, with: "SPAN")
+    text = text.replacing(/\b(just )?now\b/, with: "SPAN")
     text = text.replacing(/\b\d+\.\d+\/s/, with: "RATE/s")
     text = text.replacing(/-restore-\d+/, with: "-restore-N")
     text = text.replacing(/\bprocess \d+/, with: "process N")
