@@ -242,4 +242,16 @@ import Testing
       #expect(check.code == 65 && check.output.contains("rows are lost"), "\(check.output)")
     }
   }
+
+  @Test("The thread of the quick check ended long before it was joined: it sleeps until the stop")
+  func checkerThread() throws {
+    try withRelay(top: ["log": ["level": "debug"]]) { relay, _ in
+      try waitUntil("the check has ended") { relay.log.contains("the quick check found no damage") }
+      let folder = "/proc/\(try #require(relay.process).id)/task"
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        .map { TextFile.read("\(folder)/\($0)/comm") }
+      #expect(names.contains("checker\n"), "\(names)")
+      #expect(try relay.stop() == 0)
+    }
+  }
 }

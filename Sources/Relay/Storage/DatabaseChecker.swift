@@ -1,5 +1,5 @@
 // The checker's thread: looks once, at the start, whether the database is damaged, while the daemon serves.
-// It reads on a connection of its own, and nobody waits for it.
+// It reads on a connection of its own, and nobody waits for it. Then it sleeps until the stop.
 
 internal import Platform
 internal import SQLite
@@ -25,6 +25,7 @@ final class DatabaseChecker: Sendable {
 
   private struct State {
     var isStopping = false
+    /// The check has; the thread sleeps from then on.
     var hasEnded = false
     var until = MonotonicInstant.now()
     var interrupter: Interrupter?
@@ -48,7 +49,12 @@ final class DatabaseChecker: Sendable {
   func start() throws(SystemError) {
     let until = MonotonicInstant.now().advanced(byMilliseconds: limit)
     state.withLock { $0.until = until }
-    let started = try WorkerThread(name: "checker") { [self] in run() }
+    let started = try WorkerThread(name: "checker") { [self] in
+      run()
+      // A thread that has ended must be joined, and only `stop` joins. Until then this one sleeps, so that
+      // it is never left behind, also by a process that ends without a stop (`onSyncFailure`).
+      _ = state.wait { $0.isStopping ? true : nil }
+    }
     thread.withLock { $0 = started }
   }
 
@@ -61,7 +67,7 @@ final class DatabaseChecker: Sendable {
   /// The log has become long, and a reader keeps it from being moved.
   func giveWay() { state.withLock { $0.interrupter?.interrupt() } }
 
-  /// Ends it within milliseconds, and its thread.
+  /// Ends the check within milliseconds, and the thread.
   func stop() {
     guard let thread = thread.withLock({ $0 }) else { return }
     state.update { $0.isStopping = true }
