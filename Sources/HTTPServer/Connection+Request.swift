@@ -41,7 +41,10 @@ extension Connection {
       return answerEarly(core.handler.response(to: .malformed, head: nil).closing())
     }
     let head = RequestHead(method: method, target: target, remoteAddress: remoteAddress, fields: fields)
-    state.withLock { $0.head = head }
+    state.withLock { state in
+      state.head = head
+      beginCounting(&state)
+    }
     guard fields.areWellFormed, !head.hasAmbiguousLength else {
       return answerEarly(core.handler.response(to: .malformed, head: head).closing())
     }

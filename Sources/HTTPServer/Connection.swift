@@ -158,14 +158,15 @@ internal import Platform
     }
   }
 
-  /// Since when it is not known what the client wants; nil once it is.
-  var idleSince: MonotonicInstant? { state.withLock { $0.idleSince } }
-  var isEnding: Bool { state.withLock { $0.phase == .cut || $0.phase == .closed } }
+  /// What the connection is to those who look for room.
+  var occupancy: ConnectionState.Occupancy { state.withLock { $0.occupancy } }
 
-  /// Makes room for another connection, if this one still does not show what it wants.
+  /// Makes room for another connection, if this one still does not show what it wants. One whose request has
+  /// come, but has not been read yet, does.
   func evict() {
     state.withLock { state in
-      if state.idleSince != nil { cut(&state, nil) }
+      guard state.idleSince != nil, !SocketInput.isUnread(on: state.descriptor) else { return }
+      cut(&state, nil)
     }
   }
 
@@ -211,6 +212,7 @@ internal import Platform
     let deadline = core.idleDeadline(from: now)
     state.withLock { state in
       unwatch(&state)
+      endCounting(&state)
       state.finish(now: now, deadline: deadline)
     }
     core.noteProgress()
@@ -221,12 +223,26 @@ internal import Platform
   func closed() {
     state.withLock { state in
       unwatch(&state)
+      endCounting(&state)
       if state.leavesUnread { Self.drain(state.descriptor) }
       state.phase = .closed
       state.deadline = nil
       state.body = nil
       state.descriptor = -1
     }
+  }
+
+  /// The request is under way from here on (`RequestCount`).
+  func beginCounting(_ state: inout ConnectionState) {
+    guard !state.isCounted else { return }
+    state.isCounted = true
+    core.requests.begin()
+  }
+
+  private func endCounting(_ state: inout ConnectionState) {
+    guard state.isCounted else { return }
+    state.isCounted = false
+    core.requests.end()
   }
 
   /// Throws away what the client has sent already: closing a socket with unread bytes makes the kernel send a

@@ -51,6 +51,8 @@ struct ConnectionState {
   var inputEnd: (serial: UInt64, phase: Phase)?
   /// What the application does when the client hangs up, and the ticket of its watch.
   var hangUp: (ticket: UInt64, handler: @Sendable () -> Void)?
+  /// Whether the request counts as one under way.
+  var isCounted = false
   /// Whether bytes of the client may lie unread in the socket when it is closed.
   var leavesUnread = false
 
@@ -105,6 +107,19 @@ struct ConnectionState {
 
   /// Since when nobody knows what the client wants: before or in the head of a request; nil afterwards.
   var idleSince: MonotonicInstant? { phase == .idle || phase == .head ? since : nil }
+
+  /// What a connection is to those who look for room.
+  enum Occupancy {
+    case idle(since: MonotonicInstant)
+    case request
+    /// It makes room anyway.
+    case ending
+  }
+
+  var occupancy: Occupancy {
+    if let idleSince { return .idle(since: idleSince) }
+    return phase == .cut || phase == .closed ? .ending : .request
+  }
 
   /// Whether a request has begun and is not yet answered.
   var isInFlight: Bool {

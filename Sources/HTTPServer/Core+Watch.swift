@@ -4,14 +4,14 @@
 internal import Platform
 
 extension Core {
-  /// Cuts the connections whose time is up, and the longest idle ones when few places are left, until
+  /// Cuts the connections whose time is up, and idle ones when few places are left (`Eviction`), until
   /// `stopWatching`.
   ///
   /// It wakes at the next deadline, or after the shortest time in which a new one could pass: whatever is set
   /// after this look lies at least that far ahead, so nobody has to wake the watcher for it.
   func watch() {
     var next: MonotonicInstant?
-    var checkAt = MonotonicInstant.now()
+    var (checkAt, expireAt) = (MonotonicInstant.now(), MonotonicInstant.now())
     var isEvicting = false
     while true {
       let isDone = registry.wait(until: next) { registry -> Bool? in
@@ -22,45 +22,56 @@ extension Core {
       }
       if isDone == true { return }
       let now = MonotonicInstant.now()
+      let soonest = now.advanced(byMilliseconds: Self.watchIntervalMilliseconds)
       let all = connections
       if now >= checkAt {
         for connection in all { connection.checkInput() }
         checkAt = now.advanced(byMilliseconds: Self.checkIntervalMilliseconds)
       }
-      isEvicting = evictIdle(all)
-      let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
-      let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
-      // Many deadlines close to each other are one wake-up.
-      let soonest = now.advanced(byMilliseconds: Self.watchIntervalMilliseconds)
-      next = isEvicting ? soonest : all.isEmpty ? nil : max(soonest, min(nearest, shortest, checkAt))
+      if now >= expireAt {
+        let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
+        let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
+        // Many deadlines close to each other are one wake-up.
+        expireAt = max(soonest, min(nearest, shortest))
+      }
+      isEvicting = evictIdle(all, now)
+      next = isEvicting ? Self.pause(since: now) : all.isEmpty ? nil : max(soonest, min(expireAt, checkAt))
     }
+  }
+
+  /// When to look for room again: with very many connections, later, so that looking takes a tenth of a
+  /// processor at most.
+  private static func pause(since begin: MonotonicInstant) -> MonotonicInstant {
+    let now = MonotonicInstant.now()
+    let pause = min(max(10 * now.milliseconds(since: begin), watchIntervalMilliseconds), pauseMillisecondsMax)
+    return now.advanced(byMilliseconds: pause)
   }
 
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
 
-  /// Cuts the longest idle connections when there are more than `connectionsKept`.
-  /// - Returns: whether there were.
-  private func evictIdle(_ all: [Connection]) -> Bool {
+  /// Cuts the idle connections that have to make room.
+  /// - Returns: whether there are so many connections that some may have to.
+  private func evictIdle(_ all: [Connection], _ now: MonotonicInstant) -> Bool {
+    let eviction = limits.eviction
     let isFilling = registry.withLock { registry in
-      registry.isFilling =
-        limits.reservedConnections > 0 && registry.connections.count > limits.connectionsKept
+      registry.isFilling = registry.connections.count > eviction.kept
       return registry.isFilling
     }
     guard isFilling else { return false }
     var remaining = all.count
-    var idle: [(since: MonotonicInstant, connection: Connection)] = []
+    var idle: [(since: MonotonicInstant, element: Connection)] = []
     for connection in all {
-      if let since = connection.idleSince {
-        idle.append((since, connection))
-      } else if connection.isEnding {
-        remaining -= 1
+      switch connection.occupancy {
+      case .idle(let since): idle.append((since, connection))
+      case .request: break
+      case .ending: remaining -= 1
       }
     }
-    let excess = max(0, remaining - limits.connectionsKept)
-    for entry in idle.sorted(by: { $0.since < $1.since }).prefix(excess) { entry.connection.evict() }
+    for connection in eviction.chosen(from: idle, connections: remaining, at: now) { connection.evict() }
     return true
   }
 
   private static let watchIntervalMilliseconds: Int64 = 10
+  private static let pauseMillisecondsMax: Int64 = 100
   private static let checkIntervalMilliseconds: Int64 = 500
 }

@@ -31,6 +31,7 @@ final class Core: Sendable {
   let registry = Monitor(Registry())
   let hangUps: HangUps
   let count: ConnectionCount
+  let requests = RequestCount()
   private let stopping = Atomic<Bool>(false)
   private let draining = Atomic<Bool>(false)
 
@@ -80,9 +81,10 @@ final class Core: Sendable {
 
   // MARK: Who is connected
 
-  /// Whether only the reserved connections are left.
+  /// Whether only the reserve is left for a request, which is counted already. Idle connections do not count:
+  /// they make room when a place is needed (`Eviction`).
   var isCrowded: Bool {
-    limits.reservedConnections > 0 && count.now > limits.unreservedConnections
+    limits.reservedConnections > 0 && requests.now > limits.unreservedConnections
   }
 
   /// What the connections of an address are counted as; nil where they are not limited: on a Unix socket,
@@ -106,7 +108,7 @@ final class Core: Sendable {
       registry.connections[ObjectIdentifier(connection)] = connection
       let total = registry.connections.count
       count.now = total
-      let isFilling = limits.reservedConnections > 0 && total > limits.connectionsKept
+      let isFilling = total > limits.eviction.kept
       // The watcher sleeps without an end while nobody is connected.
       let needsWatcher = total == 1 || (isFilling && !registry.isFilling)
       if isFilling { registry.isFilling = true }
@@ -163,4 +165,13 @@ final class ConnectionCount: Sendable {
   }
 
   var load: ServerLoad { ServerLoad(connections: now, connectionsMax: max) }
+}
+
+/// How many requests are under way: from the end of their header fields until they are over.
+final class RequestCount: Sendable {
+  private let value = Atomic<Int>(0)
+
+  var now: Int { value.load(ordering: .relaxed) }
+  func begin() { value.add(1, ordering: .relaxed) }
+  func end() { value.subtract(1, ordering: .relaxed) }
 }

@@ -19,7 +19,8 @@ internal import Platform
     case running, stopping, stopped
   }
 
-  private let core: Core
+  /// For tests, too.
+  let core: Core
   private let daemon: Daemon
   private let watcher: WorkerThread
   private let hangUpWatcher: WorkerThread

@@ -30,8 +30,8 @@ public struct ServerConfiguration: Sendable {
   public var threads = 2
   /// Connections at once; more wait in the listening socket's backlog.
   public var connections = 2000
-  /// Connections of these that are kept free for the requests for which the application says so
-  /// (`RequestHandler.mayUseReserve`).
+  /// Connections of these that only the requests use for which the application says so
+  /// (`RequestHandler.mayUseReserve`). A connection without a request under way counts for none of them.
   public var reservedConnections = 0
   /// Connections at once from one client (`AddressGroup`); more are closed as soon as they are accepted.
   public var connectionsPerAddress = 200
@@ -44,6 +44,10 @@ public struct ServerConfiguration: Sendable {
   /// How long a connection may be silent between requests; libmicrohttpd counts whole seconds, so it is
   /// rounded up.
   public var idleTimeoutMilliseconds: Int64 = 60_000
+  /// How long a connection must have been idle before it is closed to make room for others (`Eviction`),
+  /// unless the last places are taken. A TLS handshake and the request that follows it fit into this over a
+  /// slow network.
+  var evictionGraceMilliseconds: Int64 = 1000
   /// A request line and its header fields, in bytes. libmicrohttpd answers 431 (or 414) by itself when there
   /// are more.
   public var headerBytesMax = 32 * 1024
@@ -67,12 +71,19 @@ public struct ServerConfiguration: Sendable {
     self.tls = tls
   }
 
-  /// Above this number of connections, only requests that may use the reserve are served.
+  /// While more requests than this are under way, only those that may use the reserve are served.
   var unreservedConnections: Int { max(1, connections - reservedConnections) }
 
-  /// Above this number of connections, the longest idle ones are closed: half of the reserve stays free for
-  /// those who connect, until it shows what they want.
-  var connectionsKept: Int { max(1, connections - (reservedConnections + 1) / 2) }
+  /// Half of the reserve stays free for those who connect, until they show what they want; or of a tenth of
+  /// all connections, where that is more. A quarter of the reserve stays free even if connections have to be
+  /// closed for it that were idle for a moment only.
+  var eviction: Eviction {
+    let room = max(reservedConnections, connections / 10)
+    return Eviction(
+      kept: max(1, connections - max(1, (room + 1) / 2)),
+      urgent: max(1, connections - (reservedConnections + 3) / 4),
+      graceMilliseconds: evictionGraceMilliseconds)
+  }
 
   /// Whole seconds, at least one: 0 would mean "never" to libmicrohttpd.
   var idleTimeoutSeconds: UInt32 {

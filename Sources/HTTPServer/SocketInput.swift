@@ -16,6 +16,13 @@ enum SocketInput {
     return MonotonicInstant.now().milliseconds(since: moment) - quiet > slackMilliseconds
   }
 
+  /// Whether data lies in the socket that nobody has read yet.
+  static func isUnread(on descriptor: Int32) -> Bool {
+    guard descriptor >= 0 else { return false }
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+  }
+
   /// How long ago the last data came; without any, how long the connection exists (tcp(7), TCP_INFO).
   private static func quietMilliseconds(_ descriptor: Int32) -> Int64? {
     var info = tcp_info()

@@ -72,9 +72,19 @@ import Testing
       let early = try limited.reply()
       #expect(early.status == 200 && early["state"] == "open" && early.header("Retry-After") == "5")
       #expect(try relay.admin.request("GET", "/readyz").status == 200)
-      // Two more that nobody knows anything of yet, and what is left is for webhooks.
-      let silent = [try Wire(port)]
-      try waitUntil("they are connected") { try Self.connections(relay) == 18 }
+      // Two more requests under way, and what is left is for webhooks. The idle one does not count.
+      let context = Endpoint.bytes(
+        "POST", "/v1/shop/users/slow/contexts", body: nil,
+        headers: [
+          "Content-Type": "application/json", "Authorization": "Bearer \(Secrets.clientKey)",
+          "Content-Length": "10",
+        ])
+      let slow = try (0..<2).map { _ in
+        let wire = try Wire(port)
+        try wire.send(context)
+        return wire
+      }
+      try waitUntil("they are connected") { try Self.connections(relay) == 19 }
       let refused = try relay.outside.api.request("GET", "/v1/shop/contexts/\(ids[4])")
       #expect(refused.status == 503 && refused["type"] == "urn:receiptd:problem:too-many-connections")
       #expect(refused.header("Retry-After") == "2" && refused.header("Connection") == "close")
@@ -95,7 +105,43 @@ import Testing
       polls.removeAll()
       webhooks.removeAll()
       try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
-      withExtendedLifetime((limited, silent)) {}
+      withExtendedLifetime((limited, slow)) {}
+    }
+  }
+
+  @Test(
+    "Idle connections, of a proxy or of many addresses, made contexts be refused while places were free",
+    arguments: [["127.0.0.1"], []])
+  func idle(proxies: [String]) throws {
+    let top: JSONValue = [
+      "listen": ["proxies": .array(proxies.map { .string($0) })],
+      "limits": ["connections": 100, "connections_per_address": 30, "request_timeout": "5m"],
+    ]
+    try withRelay(top: top) { relay, _ in
+      // Requests were refused above 90, and none of these has one. Half of them had one and were kept open.
+      let idle = try (0..<93).map { number in
+        let wire = try Wire(relay.outside.api.port, source: proxies.isEmpty ? 2 + UInt32(number) / 30 : 1)
+        if number % 2 == 0 {
+          try wire.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+          #expect(try wire.reply().status == 404)
+        }
+        return wire
+      }
+      try waitUntil("all are connected") { try Self.connections(relay) == 93 }
+      let checkout = Checkout("customer")
+      try relay.post(checkout)
+      try relay.take(checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      // As many again, from other addresses: the longest idle ones make room, and both are still served.
+      let more = try (0..<93).map { number in
+        try Wire(relay.outside.api.port, source: proxies.isEmpty ? 6 + UInt32(number) / 30 : 1)
+      }
+      let next = Checkout("next")
+      try relay.post(next)
+      try relay.take(next.completed)
+      try relay.reaches(.delivered, next.subscription)
+      #expect(try relay.admin.request("GET", "/readyz").status == 200)
+      withExtendedLifetime((idle, more)) {}
     }
   }
 
