@@ -1,6 +1,7 @@
 // What the kernel knows of a socket's input that libmicrohttpd has already read. Any thread that may use the
 // descriptor.
 
+internal import CMicroHTTPD
 internal import Glibc
 internal import Platform
 
