@@ -40,6 +40,7 @@ final class Housekeeper: Sendable {
   private let surroundings: Surroundings
   private let onLook: @Sendable () -> Void
   private let thread = Monitor<WorkerThread?>(nil)
+  private let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
 
   /// - Parameter onLook: called every few seconds; it must not block.
   init(
@@ -195,9 +196,7 @@ final class Housekeeper: Sendable {
           "followed the wall clock, which was set; if nobody meant to, look at the machine's time",
           ["receipts": String(count)])
       case .failure(let error):
-        log.error(
-          "could not follow the wall clock; trying again. If this stays, look at the disk",
-          ["error": error.description])
+        logFailure("could not follow the wall clock; trying again", error)
         state.withLock { $0.unfollowed.append(command) }
       }
     }
@@ -212,18 +211,24 @@ final class Housekeeper: Sendable {
       return true
     }
     guard isDue else { return }
-    let log = surroundings.log
     let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
     _ = committer.submit(EndWaits(), from: .inside) { [self] result in
       switch result {
       case .success(let next): note(waitUntil: next)
       case .failure(let error):
-        log.error(
-          "could not end the waits that ran out; trying again. If this stays, look at the disk",
-          ["error": error.description])
+        logFailure("could not end the waits that ran out; trying again", error)
         note(waitUntil: again)
       }
     }
+  }
+
+  /// A fault lasts for longer than one attempt: the first is logged, then one a minute of each kind.
+  private func logFailure(_ what: String, _ error: SQLiteError, app: String? = nil) {
+    let kind = "\(what) \(error.kind.rawValue)"
+    guard let count = faultLines.admit(kind, now: surroundings.clock.monotonic) else { return }
+    surroundings.log.error(
+      "\(what). \(error.kind.advice)",
+      ["app": app, "error": error.description, "left_out": count > 0 ? String(count) : nil])
   }
 
   /// Hands over the next slice of what is to be decided again.
@@ -238,7 +243,6 @@ final class Housekeeper: Sendable {
     }
     guard let next else { return isMore ? rounds.reconsiderAt : nil }
     rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
-    let log = surroundings.log
     let isQueued = committer.submit(next, from: .inside) { [self] result in
       state.update { state in
         state.isReconsidering = false
@@ -252,9 +256,9 @@ final class Housekeeper: Sendable {
       }
       if case .failure(let error) = result {
         // Each receipt is looked at again when its wait ends, or within an hour.
-        log.error(
-          "could not decide again what receipts wait for; that follows when their waits end",
-          ["app": next.app, "error": error.description])
+        logFailure(
+          "could not decide again what receipts wait for; that follows when their waits end", error,
+          app: next.app)
       }
     }
     if !isQueued { state.withLock { $0.isReconsidering = false } }

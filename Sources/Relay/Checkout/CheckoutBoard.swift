@@ -41,6 +41,7 @@ final class CheckoutBoard: Sendable {
   private let reader: Monitor<StoreReader>
   private let clock: any Clock
   private let log: Log
+  private let faultLines = LogLimiter()
   /// Wakes the housekeeper.
   private let onChange: @Sendable () -> Void
 
@@ -183,9 +184,12 @@ final class CheckoutBoard: Sendable {
   }
 
   private func logFailure(_ error: SQLiteError, requestID: String) {
+    guard let count = faultLines.admit(error.kind.rawValue, now: clock.monotonic) else { return }
     log.error(
-      "could not read the state of a checkout; look at the disk",
-      ["error": error.description, "request_id": requestID])
+      "could not read the state of a checkout. \(error.kind.advice)",
+      [
+        "error": error.description, "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
   }
 
   private func answer(

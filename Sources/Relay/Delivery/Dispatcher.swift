@@ -38,6 +38,7 @@ final class Dispatcher: Sendable {
   let committer: Committer
   let metrics: Metrics
   let surroundings: Surroundings
+  let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
   private let thread = Monitor<WorkerThread?>(nil)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory

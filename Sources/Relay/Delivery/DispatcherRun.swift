@@ -255,9 +255,15 @@ struct DispatcherRun {
         let settled = Dispatcher.Settled(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
         dispatcher.tell { $0.settled.append(settled) }
       case .failure(let error):
-        log.error(
-          "could not store the outcome of a delivery; trying again. If this stays, look at the disk",
-          ["app": attempt.app, "error": error.description])
+        if let count = dispatcher.faultLines.admit(
+          "\(attempt.app) \(error.kind.rawValue)", now: clock.monotonic)
+        {
+          log.error(
+            "could not store the outcome of a delivery; trying again. \(error.kind.advice)",
+            [
+              "app": attempt.app, "error": error.description, "left_out": count > 0 ? String(count) : nil,
+            ])
+        }
         let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
         dispatcher.tell { $0.unstored.append((attempt, again)) }
       }

@@ -72,6 +72,25 @@ enum ReadinessReason: Sendable, Hashable {
   }
 }
 
+extension SQLiteError.Kind {
+  /// What the operator does about a write or a read that failed: whole sentences. The same as for the reason
+  /// why the daemon is not ready, where there is one.
+  var advice: String {
+    switch self {
+    case .full: ReadinessReason.diskFull.advice
+    case .moved: ReadinessReason.databaseMoved.advice
+    case .corrupt: ReadinessReason.databaseDamaged.advice
+    case .busy: "Another program keeps the database locked: end it, or wait until it has ended."
+    case .readOnly, .cannotOpen:
+      "See that the user that receiptd runs as may write to the database's files and to their folder."
+    case .outOfMemory: "Give receiptd more memory."
+    case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
+    case .interrupted: "Nothing: receiptd is stopping."
+    case .inputOutput, .syncFailed: "Look at the disk."
+    }
+  }
+}
+
 /// Collects the reasons from the components that know them.
 final class Readiness: Sendable {
   /// Longer than any sync should take.

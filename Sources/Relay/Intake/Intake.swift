@@ -25,7 +25,7 @@ struct Intake: Sendable {
       case .failure(let error):
         exchange.answer(.storeFailed) {
           log.couldNotStore(
-            error.description, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
+            error, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
         }
       }
     }

@@ -4,6 +4,7 @@
 
 internal import Domain
 internal import Platform
+internal import SQLite
 internal import Store
 
 final class RequestLog: Sendable {
@@ -79,10 +80,15 @@ final class RequestLog: Sendable {
       ["app": app, "limit": kind, "left_out": count > 0 ? String(count) : nil])
   }
 
-  func couldNotStore(_ error: String, route: String, app: String, requestID: String) {
+  /// Every request meets the same fault, so its lines are limited over all apps and routes.
+  func couldNotStore(_ error: SQLiteError, route: String, app: String, requestID: String) {
+    guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
-      "could not store a request; whoever sent it is asked to come back. Look at the disk",
-      ["app": app, "route": route, "error": error, "request_id": requestID])
+      "could not store a request; whoever sent it is asked to come back. \(error.kind.advice)",
+      [
+        "app": app, "route": route, "error": error.description,
+        "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
   }
 
   /// About something that anybody may cause: once in a while, and the others are counted.

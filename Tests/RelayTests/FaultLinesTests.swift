@@ -1,0 +1,44 @@
+// Lines of the log about a database that cannot be written: few, and with what to do.
+
+import Platform
+import SQLite
+import Testing
+
+@testable import Relay
+
+@Suite("Lines of the log about a fault of the database") struct FaultLinesTests {
+  private func error(_ kind: SQLiteError.Kind) -> SQLiteError {
+    SQLiteError(kind: kind, code: 1, operation: "COMMIT")
+  }
+
+  @Test("Each request that could not be stored wrote a line; now one a second of each fault, with a count")
+  func requestLines() throws {
+    let clock = ManualClock()
+    let lines = Monitor<[String]>([])
+    let log = Log(level: .warning, clock: clock) { line in
+      lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+    }
+    let requestLog = RequestLog(log, clock: clock)
+    func fail(_ kind: SQLiteError.Kind) {
+      requestLog.couldNotStore(error(kind), route: "stripe", app: "shop", requestID: "r")
+    }
+    for _ in 0..<1000 { fail(.moved) }
+    #expect(lines.withLock { $0.count } == 1)
+    #expect(lines.withLock { $0[0].contains("Put the file back") && !$0[0].contains("disk") })
+    // Another fault is news.
+    fail(.corrupt)
+    #expect(lines.withLock { $0.last?.contains("receiptctl db check") } == true)
+    clock.advance(LogLimiter.pauseMilliseconds)
+    fail(.moved)
+    #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true && lines.withLock { $0.count } == 3)
+  }
+
+  @Test("A fault of the disk alone sends the operator to the disk")
+  func advice() {
+    for kind in [SQLiteError.Kind.moved, .corrupt, .busy, .readOnly, .cannotOpen, .misuse] {
+      #expect(!kind.advice.contains("the disk"), "\(kind)")
+    }
+    #expect(SQLiteError.Kind.inputOutput.advice.contains("the disk"))
+    #expect(SQLiteError.Kind.full.advice.contains("Free space"))
+  }
+}
