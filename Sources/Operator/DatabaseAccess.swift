@@ -20,14 +20,14 @@ final class DatabaseAccess: Sendable {
     else { return databasePath }
     let lockPath = DatabaseLock.lockPath(of: path)
     let holder = FileLock.holder(path: lockPath)
-    if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder.process) }
+    if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder) }
     if file.links > 1, holder == nil { try checkOtherNames(path) }
     guard use.withLock({ $0 == nil }) else { return path }
     // SQLite would take receiptd's log for that of the other file, and delete it at the end.
     if let holder, holder.purpose == .serving, InodeLock.isHeld(path: path) == false {
       throw OperatorFault(
         .tryAgain,
-        "receiptd (process \(holder.process)) serves another file than the one that is at "
+        "receiptd (\(holder.place)) serves another file than the one that is at "
           + "\(DisplayText.clean(path)) now; move its own file back (mv, not cp), or stop receiptd first")
     }
     let isNew = FileIdentity(path: lockPath) == nil
@@ -36,7 +36,7 @@ final class DatabaseAccess: Sendable {
       use.withLock { $0 = acquired }
     } catch {
       switch error {
-      case .held: throw Self.isReplaced(by: holder?.process)
+      case .held: throw Self.isReplaced(by: holder)
       case .system(let error):
         throw OperatorFault(
           .refused,
@@ -49,8 +49,8 @@ final class DatabaseAccess: Sendable {
     return path
   }
 
-  private static func isReplaced(by process: Int32?) -> OperatorFault {
-    let who = process.map { " (process \($0))" } ?? ""
+  private static func isReplaced(by holder: LockHolder?) -> OperatorFault {
+    let who = holder.map { " (\($0.place))" } ?? ""
     return OperatorFault(
       .tryAgain,
       "receiptctl db restore\(who) is replacing the database; nothing was changed, try again when it "

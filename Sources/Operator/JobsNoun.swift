@@ -96,7 +96,7 @@ enum JobsNoun {
     if session.isJSON {
       for job in shown { session.output.json(JobText.json(job)) }
     } else {
-      let isServed = session.daemonProcess(configuration) != nil
+      let isServed = session.daemon(configuration) != nil
       session.output.table(table(shown, isServed: isServed, session))
     }
     try page.note(fetched: found.count, last: shown.last?.id, session)
@@ -134,7 +134,7 @@ enum JobsNoun {
       return .done
     }
     let output = session.output
-    let isServed = session.daemonProcess(configuration) != nil
+    let isServed = session.daemon(configuration) != nil
     output.line(Style.bold.applied(to: job.id, inColour: output.isInColour))
     var facts = [
       ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),

@@ -19,8 +19,8 @@ enum ReloadCommand {
         those need a restart. receiptd is found by the lock of its database, so after a change of "database" \
         in the configuration, which needs a restart as well, name the previous path with --database. Run it \
         as the user that receiptd runs as, or as root. Ends with 0 when the configuration was applied, 78 \
-        when it was refused, 69 when no receiptd is running or it ended meanwhile, 75 when it did not answer \
-        within 30 s.
+        when it was refused, 69 when no receiptd is running, when it runs in another container or ended \
+        meanwhile, 75 when it did not answer within 30 s.
         """,
       options: [
         OptionSpec(
@@ -45,9 +45,10 @@ enum ReloadCommand {
     let named = session.command.options["database"]
     let path = try named ?? databasePath(session)
     let expected = try session.command.integer("process", in: 1...Int(Int32.max)).map(Int32.init)
-    let holder = session.daemonProcess(path: path)
-    guard let process = holder, process == expected ?? process else {
-      throw notServed(path, isConfigured: named == nil, by: expected, holder: holder)
+    let daemon = session.daemon(path: path)
+    if daemon != nil, daemon?.process == nil { throw isElsewhere }
+    guard let process = daemon?.process, process == expected ?? process else {
+      throw notServed(path, isConfigured: named == nil, by: expected, holder: daemon?.process)
     }
     let reader = try session.reader(path: path)
     let clock = session.surroundings.clock
@@ -57,7 +58,7 @@ enum ReloadCommand {
     let deadline = asked.advanced(byMilliseconds: answerMilliseconds)
     while true {
       // In this order: an answer of a process that has ended since is an answer.
-      let isAlive = session.daemonProcess(path: path) == process
+      let isAlive = session.daemon(path: path) == daemon
       if let report = try answer(reader, unlike: before, askedAt: asked) {
         return show(report, process, session)
       }
@@ -115,6 +116,11 @@ enum ReloadCommand {
         + "\"database\" needs a restart: \(ReloadReport.restartCommand). To reload the other changes without "
         + "one: \(previous)")
   }
+
+  private static let isElsewhere = OperatorFault(
+    .unavailable,
+    "receiptd runs in another container, where this program cannot signal it; run receiptctl reload in that "
+      + "container, or send SIGHUP to receiptd there; nothing was changed")
 
   private static func signal(_ process: Int32) throws(OperatorFault) {
     do throws(SystemError) {

@@ -98,10 +98,10 @@ struct Session {
   /// The lock beside a database outlives its file: then a receiptd runs that lost it.
   private func fault(_ error: StoreError, path: String) -> OperatorFault {
     let fault = OperatorFault(error, path: path)
-    guard fault.code == .notFound, let process = daemonProcess(path: path) else { return fault }
+    guard fault.code == .notFound, let daemon = daemon(path: path) else { return fault }
     return OperatorFault(
       .unavailable,
-      "\(DisplayText.clean(path)) was moved or removed while receiptd (process \(process)) serves it; "
+      "\(DisplayText.clean(path)) was moved or removed while receiptd (\(daemon.place)) serves it; "
         + "contexts and events are refused with 503. Put the file back (mv): receiptd continues at once. If "
         + "it is gone, stop receiptd and restore a backup: receiptctl db restore FILE")
   }
@@ -112,23 +112,20 @@ struct Session {
   }
 
   /// The receiptd that serves the database; nil when none does, or when this person may not know.
-  func daemonProcess(_ configuration: Configuration) -> Int32? {
-    daemonProcess(path: configuration.databasePath)
-  }
+  func daemon(_ configuration: Configuration) -> LockHolder? { daemon(path: configuration.databasePath) }
 
   /// The same where only the path of the database is known.
-  func daemonProcess(path: String) -> Int32? {
+  func daemon(path: String) -> LockHolder? {
     guard let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)), holder.purpose == .serving
     else { return nil }
-    return holder.process
+    return holder
   }
 
-  /// Tells receiptd to look at once. One that cannot be told looks every few seconds anyway.
-  /// - Returns: whether there is one.
-  @discardableResult func wakeDaemon(_ configuration: Configuration) -> Bool {
-    guard let process = daemonProcess(configuration) else { return false }
+  /// Tells receiptd to look at once. One that cannot be told, because it is another user's or in another
+  /// container, looks every few seconds anyway.
+  func wakeDaemon(_ configuration: Configuration) {
+    guard let process = daemon(configuration)?.process else { return }
     Signals.wake(process: process)
-    return true
   }
 
   /// Says on a terminal what takes a while now and cannot tell how far it is.

@@ -29,13 +29,18 @@ public enum LockPurpose: Sendable, Equatable, CaseIterable {
 
 /// Who holds a lock.
 public struct LockHolder: Sendable, Equatable {
-  public var process: Int32
+  /// Nil when the holder has no number in this process's pid namespace: it runs in another container, or
+  /// outside of this one (fcntl(2) reports process 0 then).
+  public var process: Int32?
   public var purpose: LockPurpose
 
-  public init(process: Int32, purpose: LockPurpose) {
+  public init(process: Int32?, purpose: LockPurpose) {
     self.process = process
     self.purpose = purpose
   }
+
+  /// Which process it is, for a message: `process 4711`, or `in another container`.
+  public var place: String { process.map { "process \($0)" } ?? "in another container" }
 }
 
 /// Why there is no lock.
@@ -94,8 +99,8 @@ public final class FileLock: Sendable {
 
   private static func holder(_ descriptor: Int32) -> LockHolder? {
     for purpose in LockPurpose.allCases {
-      if let process = FileRange(start: purpose.mark, length: 1).holder(descriptor) {
-        return LockHolder(process: process, purpose: purpose)
+      if let number = FileRange(start: purpose.mark, length: 1).holder(descriptor) {
+        return LockHolder(process: number > 0 ? number : nil, purpose: purpose)
       }
     }
     return nil
@@ -199,7 +204,7 @@ struct FileRange {
     guard unsafe fcntl(descriptor, command, &request) == 0 else { throw .last("lock") }
   }
 
-  /// The process that has a POSIX lock in the range.
+  /// The process that has a POSIX lock in the range; 0 when it is in another pid namespace.
   func holder(_ descriptor: Int32) -> Int32? {
     var question = request(F_WRLCK)
     guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else {

@@ -107,7 +107,7 @@ struct Program {
         holder.purpose == .serving
           ? "another receiptd serves this database; stop it first"
           : "receiptctl db restore is replacing this database; start again when it has ended",
-        ["pid": String(holder.process)])
+        ["pid": holder.process.map(String.init) ?? "in another container"])
       return .tryAgain
     case .held(nil):
       log.error(

@@ -43,7 +43,7 @@ import Testing
   func linesOfTrouble() {
     var report = Self.report()
     #expect(
-      report.lines(process: 42, now: Self.now) == [
+      report.lines(daemon: LockHolder(process: 42, purpose: .serving), now: Self.now) == [
         HealthLine(
           "receiptd is ready (process 42, started 2 h ago); 12.3 GiB free on the database's disk; "
             + "configuration 1, applied 1 min ago.", isBad: false)
@@ -52,7 +52,7 @@ import Testing
     report.refusedReload = .init(
       at: Self.now, faults: ["apps.shop.stripe.webhook_secret: is not a known key"])
     report.refusedWebhooks = ["shop": ["mismatch": 12]]
-    let lines = report.lines(process: nil, now: Self.now) { _ in .restart(source: "env:SECRET") }
+    let lines = report.lines(daemon: nil, now: Self.now) { _ in .restart(source: "env:SECRET") }
     #expect(lines.allSatisfy(\.isBad) && lines.count == 4)
     #expect(lines[0].text.hasPrefix("receiptd is NOT READY: the disk is full ("))
     #expect(lines[1].text.contains("Free space"))

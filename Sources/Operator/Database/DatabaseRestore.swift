@@ -89,11 +89,11 @@ struct DatabaseRestore {
       case .held(let holder?) where holder.purpose == .replacing:
         throw OperatorFault(
           .tryAgain,
-          "another receiptctl db restore (process \(holder.process)) replaces the database; nothing was "
+          "another receiptctl db restore (\(holder.place)) replaces the database; nothing was "
             + "changed"
         )
       case .held(let holder):
-        let who = holder.map { "process \($0.process)" } ?? "under another name of the file, a hard link"
+        let who = holder?.place ?? "under another name of the file, a hard link"
         throw OperatorFault(
           .refused,
           "receiptd (\(who)) serves the database; stop it first, for instance: systemctl stop receiptd; "

@@ -49,7 +49,7 @@ struct JobFollow {
   }
 
   private func noteWhoServes(_ job: Job) {
-    guard session.daemonProcess(configuration) == nil else { return }
+    guard session.daemon(configuration) == nil else { return }
     let what =
       job.request.kind == .cancel ? "this does the work meanwhile" : "they are delivered once one does"
     session.output.note("No receiptd seems to serve this database; \(what).")
@@ -61,7 +61,7 @@ struct JobFollow {
     var writer: StoreWriter?
     var (settled, lastProgress) = (-1, clock.monotonic)
     while true {
-      if session.daemonProcess(configuration) == nil {
+      if session.daemon(configuration) == nil {
         // A pace is for whoever delivers to keep.
         work.releases = first.request.ratePerSecond == nil
         let own = try writer ?? session.writer(configuration)

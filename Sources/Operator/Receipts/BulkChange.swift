@@ -99,7 +99,7 @@ struct BulkChange {
     guard kind == .replay, count > 0, !session.command.flag("wait") else {
       return "\(kind.past) \(Counted.receipts(count))."
     }
-    let isServed = session.daemonProcess(configuration) != nil
+    let isServed = session.daemon(configuration) != nil
     let (noun, verb) = count == 1 ? ("it", "is") : ("them", "are")
     let next =
       isServed

@@ -125,7 +125,7 @@ struct BulkJob {
 
   private func noteWhoGoesOn(_ job: Job) {
     let watch = "receiptctl jobs watch \(job.id)"
-    if session.daemonProcess(bulk.configuration) == nil {
+    if session.daemon(bulk.configuration) == nil {
       session.output.note("No receiptd seems to serve this database; the job begins once one does. \(watch)")
     } else {
       session.output.note("Watch it with: \(watch)")

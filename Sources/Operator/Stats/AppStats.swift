@@ -30,7 +30,7 @@ struct AppStats {
   static func all(
     _ reader: StoreReader, _ configuration: Configuration, only: String?, _ session: Session
   ) throws -> [AppStats] {
-    let isServed = session.daemonProcess(configuration) != nil
+    let isServed = session.daemon(configuration) != nil
     var counts: [String: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let breakers = try reader.breakers()

@@ -12,7 +12,7 @@ internal import Terminal
 
 struct ServiceHealth {
   /// The receiptd that serves the database; nil when none does.
-  let process: Int32?
+  let daemon: LockHolder?
   /// Its last report; nil when there is none, or none of a receiptd that runs.
   let report: HealthReport?
   /// When a receiptd last reported, whether it runs or not.
@@ -25,11 +25,11 @@ struct ServiceHealth {
   init(_ reader: StoreReader, _ configuration: Configuration, _ session: Session) throws(SQLiteError) {
     self.configuration = configuration
     now = session.now
-    process = session.daemonProcess(configuration)
+    daemon = session.daemon(configuration)
     freeBytes = DiskSpace.availableBytes(at: configuration.databasePath)
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
-    guard process != nil, let stored, var report = HealthReport(stored: stored.content) else {
+    guard daemon != nil, let stored, var report = HealthReport(stored: stored.content) else {
       self.report = nil
       return
     }
@@ -46,7 +46,7 @@ struct ServiceHealth {
 
   var lines: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
-    guard let process else {
+    guard let daemon else {
       let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
         HealthLine(
@@ -55,13 +55,13 @@ struct ServiceHealth {
       ]
     }
     guard let report else {
-      return [HealthLine("receiptd runs (process \(process)) and has not reported yet.\(disk)", isBad: false)]
+      return [HealthLine("receiptd runs (\(daemon.place)) and has not reported yet.\(disk)", isBad: false)]
     }
-    var lines = report.lines(process: process, now: now) { configuration.webhookSecretRefresh(of: $0) }
+    var lines = report.lines(daemon: daemon, now: now) { configuration.webhookSecretRefresh(of: $0) }
     if isSilent, let lastReport {
       lines.insert(
         HealthLine(
-          "receiptd (process \(process)) last reported \(lastReport.past(to: now)): it is "
+          "receiptd (\(daemon.place)) last reported \(lastReport.past(to: now)): it is "
             + "stuck, or cannot write to the database. See its log and the disk. Its last report:",
           isBad: true), at: 0)
     }
@@ -71,8 +71,8 @@ struct ServiceHealth {
   /// One line of `--json`, under `service`.
   var json: JSONValue {
     var members: [JSONValue.Member] = [
-      .init(name: "running", value: .bool(process != nil)),
-      .init(name: "process", value: .optional(process.map(Int64.init))),
+      .init(name: "running", value: .bool(daemon != nil)),
+      .init(name: "process", value: .optional(daemon?.process.map(Int64.init))),
       .init(name: "ready", value: .bool(report?.isReady == true && !isSilent)),
     ]
     if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }

@@ -121,7 +121,10 @@ struct TopView {
   }
 
   private func head(_ session: Session) -> String {
-    let daemon = session.daemonProcess(configuration).map { "receiptd \($0)" } ?? "no receiptd is running"
+    let daemon =
+      session.daemon(configuration).map { daemon in
+        "receiptd \(daemon.process.map { "\($0)" } ?? daemon.place)"
+      } ?? "no receiptd is running"
     return "\(daemon)   \(DisplayText.clean(configuration.databasePath))   \(session.now.text)"
   }
 

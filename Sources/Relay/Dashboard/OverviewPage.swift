@@ -52,7 +52,7 @@ struct OverviewPage {
 
   /// The lines that receiptctl prints, too; what is wrong stands out.
   private var state: HTML {
-    let lines = health.lines(process: nil, now: now) { slug in
+    let lines = health.lines(daemon: nil, now: now) { slug in
       apps.first { $0.slug == slug }?.webhookSecrets
     }
     return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {

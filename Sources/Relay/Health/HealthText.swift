@@ -1,7 +1,7 @@
 // A health report for people: the same lines in receiptctl and on the dashboard. Pure; any thread.
 
 public import Domain
-internal import Platform
+public import Platform
 public import Presentation
 
 /// One line about the relay's health.
@@ -16,12 +16,12 @@ public struct HealthLine: Sendable, Equatable {
 extension HealthReport {
   /// What an operator must know first; the first line says whether receiptd is ready.
   /// - Parameters:
-  ///   - process: its id; nil where the reader is the process itself.
+  ///   - daemon: who holds the lock; nil where the reader is the process itself.
   ///   - secrets: how a corrected webhook secret of an app takes effect; nil where that is not known.
   public func lines(
-    process: Int32?, now: Timestamp, secrets: (_ app: String) -> SecretRefresh? = { _ in nil }
+    daemon: LockHolder?, now: Timestamp, secrets: (_ app: String) -> SecretRefresh? = { _ in nil }
   ) -> [HealthLine] {
-    let about = [process.map { "process \($0)" }, "started \(startedAt.past(to: now))"]
+    let about = [daemon?.place, "started \(startedAt.past(to: now))"]
       .compactMap { $0 }.joined(separator: ", ")
     let disk = freeBytes.map { "; \(Self.size($0)) free on the database's disk" } ?? ""
     let configuration = "configuration \(generation), applied \(configuredAt.past(to: now))"
