@@ -79,7 +79,12 @@ import Testing
     try FileManager.default.removeItem(atPath: harness.databasePath)
     let ran = harness.run("stats")
     #expect(ran.code == .notFound)
-    #expect(ran.notes.contains("start receiptd once, or check `database` in the configuration"))
+    #expect(ran.notes.contains("files of one are (FOLDER/receiptd.db-wal"), "\(ran)")
+    for suffix in ["-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: harness.databasePath + suffix)
+    }
+    let first = harness.run("stats")
+    #expect(first.notes.contains("start receiptd once, or check `database` in the configuration"))
     #expect(!FileManager.default.fileExists(atPath: harness.databasePath))
   }
 

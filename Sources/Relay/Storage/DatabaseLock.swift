@@ -123,6 +123,12 @@ public final class DatabaseLock: Sendable {
   /// What is beside the place of a database.
   private static let companions = ["-wal", "-shm", ".lock", ".reserve"]
 
+  /// Which files of a database are beside its path.
+  public static func companions(of databasePath: String) -> [String] {
+    let path = (try? FilePath.resolved(databasePath)) ?? databasePath
+    return companions.map { path + $0 }.filter { FileIdentity(path: $0) != nil }
+  }
+
   /// Looks whether the database was moved or removed.
   /// - Returns: which files of an earlier database there are, by their endings; none where there is a
   ///   database.
