@@ -30,7 +30,6 @@ final class DatabaseAccess: Sendable {
         "receiptd (\(holder.place)) serves another file than the one that is at "
           + "\(DisplayText.clean(path)) now; move its own file back (mv, not cp), or stop receiptd first")
     }
-    let isNew = FileIdentity(path: lockPath) == nil
     do throws(LockFailure) {
       let acquired = try FileUse(path: lockPath)
       use.withLock { $0 = acquired }
@@ -45,7 +44,6 @@ final class DatabaseAccess: Sendable {
             + "runs as, for instance: sudo -u receiptd receiptctl …")
       }
     }
-    if isNew { FileWriting.takeOwner(of: FileWriting.folder(of: lockPath), for: lockPath) }
     return path
   }
 

@@ -57,20 +57,33 @@ public final class FileLock: Sendable {
   fileprivate static let usersByte = 3
 
   private let descriptor: Int32
+  /// Whether this lock made its file.
+  public let isNew: Bool
 
   /// Acquires the lock at once or not at all. The file is made if it is not there.
   public init(path: String, purpose: LockPurpose = .serving) throws(LockFailure) {
-    let descriptor = try FileRange.open(path, O_RDWR | O_CREAT, mode: 0o640)
     let range = FileRange(start: purpose.range.start, length: purpose.range.length)
-    do throws(SystemError) {
-      try range.lock(F_WRLCK, descriptor, F_SETLK)
-    } catch {
-      // Who it is may be gone already; then there is no name for it.
-      let holder = Self.holder(descriptor)
+    while true {
+      let (descriptor, isNew) = try FileRange.openOrMake(path, O_RDWR, mode: 0o640)
+      do throws(SystemError) {
+        try range.lock(F_WRLCK, descriptor, F_SETLK)
+      } catch {
+        // Who it is may be gone already; then there is no name for it.
+        let holder = Self.holder(descriptor)
+        close(descriptor)
+        throw error.isHeld ? .held(by: holder) : .system(error)
+      }
+      // The previous holder may have removed the file before it let go of it (`DatabaseLock.abandon`);
+      // nobody would find a lock on a file without a name.
+      if let locked = FileIdentity(descriptor: descriptor),
+        FileIdentity(path: path)?.isSameFile(as: locked) == true
+      {
+        self.descriptor = descriptor
+        self.isNew = isNew
+        return
+      }
       close(descriptor)
-      throw error.isHeld ? .held(by: holder) : .system(error)
     }
-    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
@@ -92,7 +105,7 @@ public final class FileLock: Sendable {
 
   /// The process that holds the lock on a file; nil when none does or there is no such file.
   public static func holder(path: String) -> LockHolder? {
-    guard let descriptor = try? FileRange.open(path, O_RDONLY, mode: 0) else { return nil }
+    guard let descriptor = try? FileRange.open(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
     return holder(descriptor)
   }
@@ -114,7 +127,7 @@ public final class FileUse: Sendable {
   /// - Parameter path: the lock file; made if it is not there.
   /// - Throws: `held` while the database file is being exchanged.
   public init(path: String) throws(LockFailure) {
-    let descriptor = try FileRange.open(path, O_RDONLY | O_CREAT, mode: 0o640)
+    let (descriptor, _) = try FileRange.openOrMake(path, O_RDONLY, mode: 0o640)
     do throws(SystemError) {
       try FileRange(start: FileLock.usersByte, length: 1).lock(
         F_RDLCK, descriptor, FileRange.setDescriptorLock)
@@ -149,8 +162,11 @@ public final class InodeLock: Sendable {
   /// - Throws: `held` by nobody in particular: the kernel does not say who holds such a lock.
   public init(path: String, creates: Bool) throws(LockFailure) {
     // O_NONBLOCK: see `FileReading`.
-    let flags = O_RDWR | O_NONBLOCK | (creates ? O_CREAT : 0)
-    let descriptor = try FileRange.open(path, flags, mode: 0o644)
+    let flags = O_RDWR | O_NONBLOCK
+    let descriptor =
+      creates
+      ? try FileRange.openOrMake(path, flags, mode: 0o644).descriptor
+      : try FileRange.open(path, flags)
     do throws(SystemError) {
       var found = stat()
       guard unsafe fstat(descriptor, &found) == 0 else { throw .last("fstat") }
@@ -169,7 +185,7 @@ public final class InodeLock: Sendable {
   /// and never locks, so it keeps nobody out. To be called before SQLite has the file open in this process,
   /// because it closes a descriptor of it (see above).
   public static func isHeld(path: String) -> Bool? {
-    guard let descriptor = try? FileRange.open(path, O_RDONLY | O_NONBLOCK, mode: 0) else { return nil }
+    guard let descriptor = try? FileRange.open(path, O_RDONLY | O_NONBLOCK) else { return nil }
     defer { close(descriptor) }
     return range.isDescriptorLocked(descriptor)
   }
@@ -189,9 +205,20 @@ struct FileRange {
   var start: Int
   var length: Int
 
-  static func open(_ path: String, _ flags: Int32, mode: UInt32) throws(LockFailure) -> Int32 {
+  /// Opens a file; a missing one is made. See `ServiceFile`.
+  static func openOrMake(
+    _ path: String, _ flags: Int32, mode: UInt32
+  ) throws(LockFailure) -> (descriptor: Int32, isNew: Bool) {
+    do throws(SystemError) {
+      return try ServiceFile.open(path, flags, mode: mode)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  static func open(_ path: String, _ flags: Int32) throws(LockFailure) -> Int32 {
     guard !path.utf8.contains(0) else { throw .system(SystemError(code: EINVAL, operation: "open")) }
-    let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+    let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(.last("open")) }
     return descriptor
   }

@@ -42,14 +42,14 @@ public enum FileWriting {
   }
 
   /// Gives a file to whom its folder belongs (chown(2)), where this user may do so: what root makes for a
-  /// service is the service's to write.
+  /// service is the service's to write. A symbolic link is not followed.
   public static func takeOwner(of folder: String, for path: String) {
     var found = stat()
     guard !folder.utf8.contains(0), !path.utf8.contains(0), unsafe stat(folder, &found) == 0, geteuid() == 0
     else {
       return
     }
-    _ = unsafe chown(path, found.st_uid, found.st_gid)
+    _ = unsafe lchown(path, found.st_uid, found.st_gid)
   }
 
   /// Whether two paths lead to one file (stat(2)).

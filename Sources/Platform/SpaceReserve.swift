@@ -37,8 +37,12 @@ public struct FileReserve: SpaceReserve {
   /// After it was given up it is taken again only when the disk has a quarter more than that: not the space
   /// that was just set free.
   public func take() -> SpaceTaken {
-    let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return errno == ENOSPC ? .noSpace : .unavailable }
+    let file: Int32
+    do throws(SystemError) {
+      file = try ServiceFile.open(path, O_RDWR, mode: 0o600).descriptor
+    } catch {
+      return error.code == ENOSPC ? .noSpace : .unavailable
+    }
     defer { close(file) }
     var disk = statvfs()
     var found = stat()
