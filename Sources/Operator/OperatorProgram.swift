@@ -22,7 +22,7 @@ public struct Surroundings: Sendable {
   public var catchStop: @Sendable () -> Void
   /// Does work that leaves files when it is cut off: runs the first closure, and ends the program, when
   /// SIGTERM or SIGINT arrives meanwhile. Called before any thread is started.
-  public var guarding: @Sendable (@escaping @Sendable () -> Void, () throws -> Void) throws -> Void
+  public var guarding: @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void
   /// Waits for so many milliseconds, and says whether the program was told to end.
   public var isStopped: @Sendable (Int64) -> Bool
 
@@ -32,7 +32,7 @@ public struct Surroundings: Sendable {
     input: @escaping @Sendable (Int) throws -> [UInt8]? = { try StandardStream.input.rest(bytesMax: $0) },
     pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
     catchStop: @escaping @Sendable () -> Void = { Signals.block() },
-    guarding: @escaping @Sendable (@escaping @Sendable () -> Void, () throws -> Void) throws -> Void = {
+    guarding: @escaping @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void = {
       try Signals.guarding(exitCode: ExitCode.tryAgain.rawValue, cleanup: $0, $1)
     },
     isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }

@@ -45,17 +45,18 @@ public enum Signals {
     return known.first { $0.numbers.contains(number) }
   }
 
-  /// Runs `body`. When SIGTERM or SIGINT arrives meanwhile, runs `cleanup` and ends it at
-  /// once, whatever `body` does. Call it before any other thread exists; signals stay blocked afterwards.
+  /// Runs `body`. When SIGTERM or SIGINT arrives meanwhile, runs `cleanup` and ends the process at once,
+  /// whatever `body` does. Call it before any other thread exists; signals stay blocked afterwards.
+  /// - Parameter cleanup: returns whether the process may end; false when `body` cannot be undone any more,
+  ///   and goes on.
   public static func guarding(
-    exitCode: Int32, cleanup: @escaping @Sendable () -> Void, _ body: () throws -> Void
+    exitCode: Int32, cleanup: @escaping @Sendable () -> Bool, _ body: () throws -> Void
   ) throws {
     block()
     let isOver = Monitor(false)
     let watch = try WorkerThread(name: "signals") {
       while !isOver.withLock({ $0 }) {
-        guard wait(milliseconds: 50) == .stop else { continue }
-        cleanup()
+        guard wait(milliseconds: 50) == .stop, cleanup() else { continue }
         _exit(exitCode)
       }
     }

@@ -28,6 +28,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     return error
   }()
 
+  /// A signal told the process to end.
+  public static let interrupted = SystemError(code: EINTR, operation: "restore")
+
   /// What strerror(3) says of the code, or the project's own words.
   public var reason: String {
     if let explanation { return explanation }

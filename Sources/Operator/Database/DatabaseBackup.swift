@@ -64,7 +64,10 @@ struct DatabaseBackup {
         "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
     var rows: [(table: String, rows: Int64)] = []
-    try session.surroundings.guarding({ [partPath] in Self.remove(part: partPath) }) {
+    try session.surroundings.guarding({ [partPath] in
+      Self.remove(part: partPath)
+      return true
+    }) {
       rows = try fill { session.noteWork($0) }
     }
     return rows

@@ -18,22 +18,38 @@ struct DatabaseRestore {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reason = try session.reason()
-    let isTrial = session.command.flag("dry-run")
-    let lock = isTrial ? nil : try Self.lock(configuration.databasePath)
     // Where a link leads is what is replaced, not the link.
-    let path = lock?.path ?? (try? FilePath.resolved(configuration.databasePath))
-    let restore = try DatabaseRestore(session, path ?? configuration.databasePath)
-    try restore.describe()
-    guard let lock else {
+    let path = (try? FilePath.resolved(configuration.databasePath)) ?? configuration.databasePath
+    guard !session.command.flag("dry-run") else {
+      let restore = try DatabaseRestore(session, path)
+      try restore.describe()
       if session.isJSON { session.output.json(try restore.json(aside: nil, restore.backup.activeJobs())) }
       session.output.note("Nothing was changed.")
       return .done
     }
-    try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
-    let (aside, jobs) = try restore.exchange(lock, reason: reason)
-    // Until here: nobody opens the database before all of it is in its place.
-    withExtendedLifetime(lock) {}
-    try restore.report(aside, jobs)
+    let lock = try Self.lock(path)
+    let undo = RestoreUndo(lock)
+    try session.surroundings.guarding({ [output = session.output] in
+      switch undo.run() {
+      case .undone: output.error("stopped by a signal; nothing was changed")
+      case .replaced: output.error("stopped by a signal; the database was replaced before that")
+      case .notNow: return false
+      }
+      return true
+    }) {
+      do {
+        let restore = try DatabaseRestore(session, lock.path)
+        try restore.describe()
+        try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
+        let (aside, jobs) = try restore.exchange(lock, undo, reason: reason)
+        // Nobody opens the database before all of it is in its place.
+        withExtendedLifetime(lock) {}
+        try restore.report(aside, jobs)
+      } catch {
+        undo.run()
+        throw error
+      }
+    }
     return .done
   }
 
@@ -89,16 +105,13 @@ struct DatabaseRestore {
       case .held(let holder?) where holder.purpose == .replacing:
         throw OperatorFault(
           .tryAgain,
-          "another receiptctl db restore (\(holder.place)) replaces the database; nothing was "
-            + "changed"
-        )
+          "another receiptctl db restore (\(holder.place)) replaces the database; nothing was changed")
       case .held(let holder):
         let who = holder?.place ?? "under another name of the file, a hard link"
         throw OperatorFault(
           .refused,
           "receiptd (\(who)) serves the database; stop it first, for instance: systemctl stop receiptd; "
-            + "nothing "
-            + "was changed")
+            + "nothing was changed")
       case .refused(let message): throw OperatorFault(.refused, message)
       case .system(let error):
         throw OperatorFault(.refused, "cannot lock the database (\(error)); nothing was changed")
@@ -107,12 +120,14 @@ struct DatabaseRestore {
   }
 
   /// - Returns: where the old database is now, nil when there was none; and the jobs that do not go on.
-  private func exchange(_ lock: DatabaseLock, reason: String?) throws -> (aside: String?, jobs: [HaltedJob]) {
-    let new = path + ".restore"
+  private func exchange(
+    _ lock: DatabaseLock, _ undo: RestoreUndo, reason: String?
+  ) throws -> (aside: String?, jobs: [HaltedJob]) {
+    let new = RestoreUndo.copyPath(of: path)
     let aside = "\(path).before-restore-\(session.moment.unixMilliseconds / 1000)"
     let isThere = try isThere()
     do throws(SystemError) {
-      FileWriting.remove(new)
+      RestoreUndo.removeCopy(of: path)
       try FileWriting.create(new, mode: 0o600)
     } catch {
       throw OperatorFault(
@@ -128,17 +143,32 @@ struct DatabaseRestore {
       let jobs = try prepare(new, reason: reason)
       FileWriting.takeOwner(of: FileWriting.folder(of: path), for: new)
       try FileWriting.sync(new)
-      try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
-      try FileWriting.sync(FileWriting.folder(of: path))
+      try undo.withoutStop {
+        try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
+      }
+      try syncFolder(aside: isThere ? aside : nil)
       return (isThere ? aside : nil, jobs)
     } catch {
-      for suffix in ["", "-wal", "-shm"] { FileWriting.remove(new + suffix) }
       if case LockFailure.held = error { throw Self.isInUse }
       if let error = error as? SystemError {
         throw OperatorFault(
           .failed, "cannot put the backup in its place (\(error)); the database is the one that it was")
       }
       throw error
+    }
+  }
+
+  /// The new name is on disk only after this. The exchange is done by then, whatever the disk says.
+  private func syncFolder(aside: String?) throws(OperatorFault) {
+    do throws(SystemError) {
+      try FileWriting.sync(FileWriting.folder(of: path))
+    } catch {
+      let before = aside.map { "; what was there before: \(DisplayText.clean($0))" } ?? ""
+      throw OperatorFault(
+        .failed,
+        "\(DisplayText.clean(path)) is now \(DisplayText.clean(filePath))\(before). But its folder could not "
+          + "be synced (\(error)), so a power loss may undo that. Look at the disk, then run: sync "
+          + "\(DisplayText.clean(FileWriting.folder(of: path))). Start receiptd only when that succeeded")
     }
   }
 

@@ -73,8 +73,14 @@ public final class DatabaseLock: Sendable {
     let isThere = FileIdentity(path: path) != nil && FileWriting.accessFault(path) == nil
     let inode = isThere ? try inodeLock(path, creates: false) : nil
     let file = try fileLock(path, .replacing)
-    FileWriting.takeOwner(of: FileWriting.folder(of: path), for: lockPath(of: path))
     return DatabaseLock(path: path, inode: inode, file: file)
+  }
+
+  /// Removes the lock file when this lock made it and there is no database: a lock file alone looks like the
+  /// remains of a database that was lost. To be called before a `replace` without success is let go of.
+  public func abandon() {
+    guard file.isNew, FileIdentity(path: path) == nil else { return }
+    FileWriting.remove(path + ".lock")
   }
 
   /// Runs `body` while nobody has the database open through receiptctl.
