@@ -75,7 +75,7 @@ struct Session {
       let path = try access.open(databasePath, writes: false)
       return try StoreReader(path: path, role: .guest)
     } catch let error as StoreError {
-      throw fault(error, path: databasePath)
+      throw OperatorFault(error, path: databasePath)
     }
   }
 
@@ -91,19 +91,8 @@ struct Session {
       let path = try access.open(configuration.databasePath, writes: true)
       return try StoreWriter(path: path, role: .guest, rules: rules)
     } catch let error as StoreError {
-      throw fault(error, path: configuration.databasePath)
+      throw OperatorFault(error, path: configuration.databasePath)
     }
-  }
-
-  /// The lock beside a database outlives its file: then a receiptd runs that lost it.
-  private func fault(_ error: StoreError, path: String) -> OperatorFault {
-    let fault = OperatorFault(error, path: path)
-    guard fault.code == .notFound, let daemon = daemon(path: path) else { return fault }
-    return OperatorFault(
-      .unavailable,
-      "\(DisplayText.clean(path)) was moved or removed while receiptd (\(daemon.place)) serves it; "
-        + "contexts and events are refused with 503. Put the file back (mv): receiptd continues at once. If "
-        + "it is gone, stop receiptd and restore a backup: receiptctl db restore FILE")
   }
 
   /// How many replays of each app may be due at once before a job releases no more.
