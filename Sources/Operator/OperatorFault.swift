@@ -29,7 +29,7 @@ struct OperatorFault: Error, Equatable {
           "cannot open \(shown) (\(fault.reason)); run receiptctl as the user that receiptd runs as, for "
             + "instance: sudo -u receiptd receiptctl …")
       } else {
-        self.init(.notFound, Self.missing(path))
+        self.init(missingAt: path)
       }
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
@@ -37,27 +37,28 @@ struct OperatorFault: Error, Equatable {
     }
   }
 
-  /// Why there is no database at a path: it was never made, or it was moved or removed, also under a receiptd
-  /// that goes on running.
-  private static func missing(_ path: String) -> String {
+  /// There is no database at a path: it was never made, or it was moved or removed, also while receiptd serves
+  /// it. The lock beside it outlives the file.
+  private init(missingAt path: String) {
     let shown = DisplayText.clean(path)
     if let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)) {
-      guard holder.purpose == .serving else {
-        return
-          "\(shown): there is no database yet; receiptctl db restore (\(holder.place)) is putting one there. "
-          + "Try again when it has ended"
-      }
+      self.init(
+        .unavailable,
+        holder.purpose == .serving
+          ? "\(shown) was moved or removed while receiptd (\(holder.place)) serves it; contexts and events are "
+            + "refused with 503. Put the file back (mv, not cp): receiptd continues at once. If it is gone, "
+            + "stop receiptd and restore a backup: receiptctl db restore FILE"
+          : "\(shown): there is no database yet; receiptctl db restore (\(holder.place)) is writing it. Try "
+            + "again when it has ended")
       return
-        "\(shown): the database file was moved or removed while receiptd (\(holder.place)) serves it. Put "
-        + "the file back (mv, not cp): receiptd goes on at once. If it is gone, stop receiptd, then restore "
-        + "a backup: receiptctl db restore FILE"
     }
     let names = DatabaseLock.companions(of: path)
-    guard !names.isEmpty else { return "\(shown): \(StoreError.missing)" }
+    guard !names.isEmpty else { return self.init(.notFound, "\(shown): \(StoreError.missing)") }
     let files = names.map(DisplayText.clean).joined(separator: ", ")
-    return
-      "\(shown): there is no database there, but files of one are (\(files)): it was moved or removed. Put "
-      + "it back, or restore a backup: receiptctl db restore FILE"
+    self.init(
+      .notFound,
+      "\(shown) was moved or removed: other files of the database are there (\(files)). Put it back, or "
+        + "restore a backup: receiptctl db restore FILE")
   }
 
   /// A question or a change that the database did not take.
