@@ -149,6 +149,44 @@ struct NamedContextTests {
     }
   }
 
+  @Test("A context that was guessed in the place of one that was sent after all goes to whoever waits for it")
+  func sentAfterAll() throws {
+    for isWaitedFor in [false, true] {
+      let store = try TestStore()
+      let another = try store.post("another", price: "price_1")
+      store.advance(1)
+      let named = try store.post("named", price: "price_1")
+      try store.take(Said.completed("2", prices: ["price_1"]))
+      let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 another")
+      if isWaitedFor { try store.take(Said.completed("3", prices: ["price_1"])) }
+      try record(store, sent, .delivered(importID: "imp"), status: 200)
+      #expect(try body(store, "2") == "delivered: u1 subscription sub_2 price_1 named")
+      if isWaitedFor {
+        #expect(try body(store, "3") == "pending: u1 subscription sub_3 price_1 another")
+      } else {
+        #expect(try store.context(another).receiptID == nil && store.context(another).state == .open)
+      }
+    }
+  }
+
+  @Test("A guess that still is the best one is not let go for a later post of its blob")
+  func stillTheBest() throws {
+    let store = try TestStore()
+    let first = try store.post(price: "gold")
+    try store.take(Said.completed(unpaid: true))
+    #expect(try store.only().purchase.contextID == first)
+    store.advance(3 * day)
+    let later = try store.post(price: "gold")
+    #expect(later != first)
+    var paid = Said.session("1", .checkoutPaid)
+    paid.prices = ["price_1"]
+    try store.take(paid)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try store.context(first).state == .paid && store.context(later).state == .open)
+  }
+
   @Test("A name that comes when the receipt is ready and not sent replaces the guess")
   func lateName() throws {
     let store = try TestStore()
