@@ -18,7 +18,8 @@ extension StoreSession {
       guard let context = try contexts.find(app: record.app, id: id) else { continue }
       // Another context, named less certainly, may have named another user.
       let isOutranked =
-        record.purchase.userSource == .context && record.purchase.contextSource.map { source < $0 } ?? false
+        record.purchase.userSource == .context
+        && record.purchase.contextSource.map { source < $0 } ?? false
       if !isOutranked { record.purchase.learnUser(context.userID, from: .context) }
       guard !isOver, isOutranked || record.purchase.userID == context.userID,
         try take(context, namedBy: source, for: &record)
@@ -75,11 +76,9 @@ extension StoreSession {
   /// whoever does had it by a guess.
   /// - Returns: false when another purchase names it, too, and came first (R5).
   func acquire(_ context: ContextRecord, for row: Int64) throws(SQLiteError) -> Bool {
-    let guesser = try holder(of: context, besides: row)
-    if let guesser, guesser.purchase.contextSource != .guess { return false }
-    try contexts.claim(id: context.id, for: row)
-    changes.contextIDs.insert(context.id)
-    if let guesser { try loseContext(guesser) }
+    let holder = try holder(of: context, besides: row)
+    if let holder, holder.purchase.contextSource != .guess { return false }
+    try claim(context.id, for: row, from: holder)
     return true
   }
 
@@ -89,17 +88,29 @@ extension StoreSession {
   }
 
   /// The other purchase that has a context; nil also for one that the context only tells of.
-  private func holder(
-    of context: ContextRecord, besides row: Int64
+  func holder(
+    of context: ContextRecord, besides row: Int64? = nil
   ) throws(SQLiteError) -> PurchaseRecord? {
-    guard !context.isFree(for: row), let owner = context.purchaseRow,
-      let holder = try purchases.find(row: owner), holder.purchase.contextID == context.id
+    guard let owner = context.purchaseRow, owner != row, let holder = try purchases.find(row: owner),
+      holder.purchase.contextID == context.id
     else { return nil }
     return holder
   }
 
-  /// A purchase had a context by a guess that another one names. What was sent is marked; what was not is
-  /// made again, as if the guess had not been.
+  /// Gives a context to a purchase. Whoever had it is decided again at once; that takes nothing from the
+  /// purchase itself, which is not written yet.
+  func claim(_ id: String, for row: Int64, from holder: PurchaseRecord?) throws(SQLiteError) {
+    try contexts.claim(id: id, for: row)
+    changes.contextIDs.insert(id)
+    guard let holder else { return }
+    let isFirst = rowsInHand.insert(row).inserted
+    defer { if isFirst { rowsInHand.remove(row) } }
+    try loseContext(holder)
+  }
+
+  /// A purchase had a context by a guess that another one names, or has a stronger claim to. What was sent is
+  /// marked; what was not is made again, as if the guess had not been. So is marked what may have been named
+  /// itself: it keeps the context, too.
   private func loseContext(_ holder: PurchaseRecord) throws(SQLiteError) {
     var record = holder
     if try isUnsent(holder) {
@@ -136,104 +147,9 @@ extension StoreSession {
       return try decide(&record)
     }
     // It ended, unsent: should it be replayed, it goes as it is known now.
+    guard receipt.body != nil else { return }
     receipt.body = nil
     _ = compose(&receipt, for: record)
     record.receipt = receipt
-  }
-
-  /// Finds a context for a purchase that has none: the post of a blob that came inside an event, else a
-  /// guess.
-  func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
-    try dropOutdatedGuess(&record, rules)
-    let purchase = record.purchase
-    guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
-    if let blob = purchase.context {
-      for posted in try contexts.posted(app: record.app, user: user, blob: blob.text)
-      where try acquire(posted, for: record.rowID) {
-        record.purchase.contextID = posted.id
-        break
-      }
-      return
-    }
-    guard let chosen = try guess(for: record, rules) else { return }
-    try contexts.claim(id: chosen.id, for: record.rowID)
-    changes.contextIDs.insert(chosen.id)
-    record.purchase.contextID = chosen.id
-    record.purchase.context = chosen.blob
-    record.purchase.contextSource = .guess
-  }
-
-  /// Lets a guess go that was made before the price was known, if another context fits better now or this one
-  /// names another price. Not before a guess may be made again: another purchase would get it meanwhile.
-  private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
-    let purchase = record.purchase
-    guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
-      Join.isOutdated(guess, for: purchase),
-      Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now),
-      let held = try contexts.find(app: record.app, id: id)
-    else { return }
-    // A context is posted `window` before it expires.
-    let postedAt = held.expiresAt.advanced(byMilliseconds: -rules.join.windowMilliseconds)
-    let candidate = Join.Candidate(id: id, blob: guess, receivedAt: max(held.receivedAt, postedAt))
-    let all = try candidates(for: record, rules) + [candidate]
-    guard Join.choose(from: all, for: purchase, policy: rules.join, now: now)?.id != id else { return }
-    try free(id, by: record)
-    record.purchase.dropContext()
-  }
-
-  /// The unused contexts of a purchase's user.
-  private func candidates(
-    for record: PurchaseRecord, _ rules: AppRules
-  ) throws(SQLiteError) -> [Join.Candidate] {
-    guard let user = record.purchase.userID else { return [] }
-    let since = Join.windowStart(happenedAt: record.purchase.happenedAt, now: now, policy: rules.join)
-    return try contexts.candidates(app: record.app, user: user, since: since)
-  }
-
-  /// The context that a purchase gets which names none; nil for none, or none yet.
-  func guess(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> Join.Candidate? {
-    let purchase = record.purchase
-    guard Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now) else {
-      return nil
-    }
-    return Join.choose(
-      from: try candidates(for: record, rules), for: purchase, policy: rules.join, now: now)
-  }
-
-  /// Lets a context go; at the end of the command whoever waits for it gets it.
-  func free(_ id: String, by record: PurchaseRecord) throws(SQLiteError) {
-    try contexts.release(id: id, by: record.rowID)
-    changes.contextIDs.insert(id)
-    freedContexts.append((record.app, id))
-  }
-
-  /// Gives what was let go to purchases that wait for a context. Last in a command, because it changes rows
-  /// that the command may have read.
-  func offerFreedContexts() throws(SQLiteError) {
-    while let (app, id) = freedContexts.popLast() {
-      guard let context = try contexts.find(app: app, id: id), context.isUnused else { continue }
-      let posted = try contexts.candidates(
-        app: app, user: context.userID, since: Timestamp(unixMilliseconds: 0))
-      guard let candidate = posted.first(where: { $0.id == id }) else { continue }
-      try offer(candidate, app: app, user: context.userID)
-    }
-  }
-
-  /// Gives a context to a purchase that waits for one: of several that could take it, the one with its price,
-  /// else the one that has waited longest.
-  func offer(_ posted: Join.Candidate, app: String, user: String) throws(SQLiteError) {
-    guard let rules = rules(of: app) else { return }
-    let waiting = try purchases.lackingContext(app: app, user: user).filter { record in
-      Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
-        && Join.choose(from: [posted], for: record.purchase, policy: rules.join, now: now) != nil
-    }
-    let chosen = waiting.min { left, right in
-      let key = { (record: PurchaseRecord) in
-        (posted.blob.priceID.map(record.purchase.prices.contains) ?? false ? 0 : 1, record.rowID)
-      }
-      return key(left) < key(right)
-    }
-    guard var record = chosen else { return }
-    try settle(&record, before: chosen)
   }
 }

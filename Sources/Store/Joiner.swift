@@ -71,6 +71,7 @@ extension StoreSession {
     }
     try purchases.update(record, from: before)
     changes.note(record)
+    noteWeakerClaim(of: record, before: before)
     try planLookUp(of: record, before: before)
     if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)

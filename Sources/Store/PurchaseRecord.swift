@@ -69,3 +69,33 @@ public struct PurchaseRecord: Sendable, Equatable {
     self.updatedAt = updatedAt
   }
 }
+
+/// How strong the claim of a purchase is to a context that nobody names. A guess may be taken from a purchase
+/// with a weaker claim, so that it does not matter which of the two was heard of first.
+enum ContextClaim: Int, Comparable {
+  /// The money was promised and is no longer waited for.
+  case ended = 0
+  /// The money is under way.
+  case promised
+  case bought
+
+  static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension PurchaseRecord {
+  var contextClaim: ContextClaim {
+    if purchase.isBought { return .bought }
+    let isOver = receipt?.state == .cancelled || receipt?.state == .failed
+    return isOver || purchase.endedUnpaid ? .ended : .promised
+  }
+
+  /// Whether it has a context by a guess, and no bytes were made of it that could be sent.
+  var hasOpenGuess: Bool {
+    purchase.contextSource == .guess && purchase.contextID != nil && receipt?.body == nil
+  }
+
+  /// Whether another purchase may take the context that this one has by a guess.
+  func yieldsContext(to other: PurchaseRecord) -> Bool {
+    hasOpenGuess && rowID != other.rowID && contextClaim < other.contextClaim
+  }
+}

@@ -100,8 +100,12 @@ public final class StoreSession {
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
-  /// Contexts that purchases have let go in the open transaction and that nobody was offered yet.
+  /// Contexts that purchases have let go in the open transaction, or may lose now, and that nobody was
+  /// offered yet.
   var freedContexts: [(app: String, id: String)] = []
+  /// Purchases that have changed and are not written yet, while others are decided: those take nothing from
+  /// them.
+  var rowsInHand: Set<Int64> = []
   private var random: any RandomNumberGenerator & Sendable
 
   init(
@@ -155,6 +159,7 @@ public final class StoreSession {
     self.now = now
     changes = StoreChanges()
     freedContexts = []
+    rowsInHand = []
     _ = purchases.takeTransitions()
     do throws(SQLiteError) {
       let result = try connection.transaction { () throws(SQLiteError) in

@@ -49,8 +49,8 @@ struct MergeTests {
     let sent = try store.receipts().last?.receipt
     try store.take(Said.completed())
     #expect(try store.only().receipt == sent)
-    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 one")
-    #expect(try store.context(two).receiptID == nil && store.context(two).state == .open)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 two")
+    #expect(try store.context(one).receiptID == nil && store.context(one).state == .open)
   }
 
   @Test("A context that comes too late tells its own user's checkout what became of it, and no other's (R5)")

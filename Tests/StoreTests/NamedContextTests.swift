@@ -219,7 +219,7 @@ struct NamedContextTests {
     let named = try store.post("named", price: "price_1")
     store.advance(1)
     let newer = try store.post("newer", price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: ["price_1"]))
+    try store.take(Said.completed("1", unpaid: true, contextID: newer, prices: ["price_1"]))
     #expect(try store.receipts().first?.purchase.contextID == newer)
     try store.take(Said.completed("2", contextID: named, prices: ["price_1"]))
     try store.take(Said.completed("3", prices: ["price_1"]))

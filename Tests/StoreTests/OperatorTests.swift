@@ -238,7 +238,7 @@ struct OperatorTests {
     #expect(try complete(store, user: "u2", price: "price_2") == .lacks(.subscription))
     #expect(try store.only() == before)
     #expect(try store.context(own).receiptID == before.receipt?.id && store.context(other).receiptID == nil)
-    try store.take(Said.completed("2", prices: ["price_1"]))
+    try store.take(Said.completed("2", unpaid: true, prices: ["price_1"]))
     #expect(try store.receipts().last?.purchase.contextID == nil, "no one else may take it")
   }
 

@@ -110,8 +110,8 @@ public struct CompleteReceipt: StoreCommand {
     guard record.purchase.context == nil, let rules = store.rules(of: record.app),
       let chosen = try store.guess(for: record, rules)
     else { return nil }
-    record.purchase.contextID = chosen.id
-    record.purchase.context = chosen.blob
+    record.purchase.contextID = chosen.context.id
+    record.purchase.context = chosen.context.blob
     record.purchase.contextSource = .guess
     return nil
   }

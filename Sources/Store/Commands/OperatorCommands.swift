@@ -88,6 +88,7 @@ public struct CancelReceipt: StoreCommand {
     receipt.waitUntil = nil
     receipt.nextAttemptAt = nil
     try store.write(receipt, to: &record, from: old)
+    try store.offerFreedContexts()
     return .done
   }
 }
@@ -115,6 +116,7 @@ extension StoreSession {
     record.updatedAt = now
     try purchases.update(record, from: old)
     changes.note(record)
+    noteWeakerClaim(of: record, before: old)
     try planLookUp(of: record, before: old)
   }
 }

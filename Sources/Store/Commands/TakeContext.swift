@@ -44,7 +44,8 @@ public struct TakeContext: StoreCommand {
       return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
     }
     let record = ContextRecord(
-      id: id, userID: userID, blob: blob, receivedAt: store.now, expiresAt: expiresAt, purchaseRow: nil)
+      id: id, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now, expiresAt: expiresAt,
+      purchaseRow: nil)
     try store.contexts.insert(app: app, record, digest: digest)
     try release(in: store)
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)

@@ -9,6 +9,8 @@ struct ContextRecord {
   var userID: String
   var blob: ContextBlob
   var receivedAt: Timestamp
+  /// When its blob was posted last; a guess goes by this.
+  var postedAt: Timestamp
   var expiresAt: Timestamp
   /// The purchase that claimed it; 0 when that let it go and the same blob, posted again meanwhile, serves in
   /// its place.
@@ -18,6 +20,9 @@ struct ContextRecord {
 
   /// Whether nobody has it, and no later post of the same blob serves in its place.
   var isUnused: Bool { purchaseRow == nil }
+
+  /// As one of those that a guess chooses from.
+  var candidate: Join.Candidate { Join.Candidate(id: id, blob: blob, receivedAt: postedAt) }
 }
 
 final class ContextRows {
@@ -35,7 +40,8 @@ final class ContextRows {
   private let releasing: Statement
   private let moving: Statement
 
-  private static let columns = "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row"
+  private static let columns =
+    "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at"
 
   init(_ connection: Connection) throws(SQLiteError) {
     let select = "SELECT \(Self.columns) FROM contexts"
@@ -83,6 +89,7 @@ final class ContextRows {
       id: try row.text(0), userID: try row.text(1),
       blob: ContextBlob(text: try row.text(2), priceID: try row.optionalText(3)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(4)),
+      postedAt: Timestamp(unixMilliseconds: row.integer(7)),
       expiresAt: Timestamp(unixMilliseconds: row.integer(5)), purchaseRow: row.optionalInteger(6))
   }
 

@@ -11,6 +11,7 @@ final class PurchaseRows {
   private let byObject: Statement
   private let bySession: Statement
   private let ofUser: Statement
+  private let guessingOfUser: Statement
   private let ofCustomer: Statement
   private let userOfCustomer: Statement
   private let overdue: Statement
@@ -30,6 +31,12 @@ final class PurchaseRows {
   /// What the command that is being applied came from.
   var cause = ChangeCause()
 
+  private static let guessingSQL = """
+    SELECT \(PurchaseRow.columnList) FROM purchases
+    WHERE user_id = ?1 AND app = ?2 AND context_source = ?4 AND body IS NULL AND context_id IS NOT NULL
+    ORDER BY row_id DESC LIMIT ?3
+    """
+
   init(_ connection: Connection, counts: CountRows) throws(SQLiteError) {
     self.counts = counts
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
@@ -42,6 +49,7 @@ final class PurchaseRows {
       \(select) WHERE user_id = ?1 AND app = ?2 AND state = 'waiting' AND ply_context IS NULL
       ORDER BY row_id DESC LIMIT ?3
       """)
+    guessingOfUser = try connection.prepare(Self.guessingSQL)
     ofCustomer = try connection.prepare(
       """
       \(select) WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL
@@ -122,6 +130,15 @@ final class PurchaseRows {
   /// belongs to a checkout of now.
   func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
+  }
+
+  /// A user's purchases that have a context by a guess and no bytes made of it.
+  func withOpenGuess(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
+    try guessingOfUser.all(
+      [
+        .text(user), .text(app), .integer(Self.relatedMax),
+        .integer(Purchase.ContextSource.guess.rawValue),
+      ], PurchaseRow.record)
   }
 
   /// A customer's purchases whose user is not known.

@@ -1,0 +1,130 @@
+// Purchases that name no context: which one they get by a guess, and from whom. A purchase that is paid goes
+// before one that is promised, and that before one that ended unpaid, whichever of them was heard of first.
+// The writer's thread.
+
+internal import Domain
+internal import SQLite
+
+extension StoreSession {
+  /// A context that a purchase may get by a guess, and the purchase that has it now.
+  struct Guess {
+    var context: Join.Candidate
+    var holder: PurchaseRecord?
+  }
+
+  /// Finds a context for a purchase that has none: the post of a blob that came inside an event, else a
+  /// guess.
+  func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
+    try dropOutdatedGuess(&record, rules)
+    let purchase = record.purchase
+    guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
+    if let blob = purchase.context {
+      for posted in try contexts.posted(app: record.app, user: user, blob: blob.text)
+      where try acquire(posted, for: record.rowID) {
+        record.purchase.contextID = posted.id
+        break
+      }
+      return
+    }
+    guard let chosen = try guess(for: record, rules) else { return }
+    try claim(chosen.context.id, for: record.rowID, from: chosen.holder)
+    record.purchase.contextID = chosen.context.id
+    record.purchase.context = chosen.context.blob
+    record.purchase.contextSource = .guess
+  }
+
+  /// Lets a guess go that was made before the price was known, if another context fits better now or this one
+  /// names another price. Not before a guess may be made again: another purchase would get it meanwhile.
+  private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
+    let purchase = record.purchase
+    guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
+      Join.isOutdated(guess, for: purchase),
+      Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now),
+      let held = try contexts.find(app: record.app, id: id)
+    else { return }
+    let all = try guesses(for: record, rules).map(\.context) + [held.candidate]
+    guard Join.choose(from: all, for: purchase, policy: rules.join, now: now)?.id != id else { return }
+    try free(id, by: record)
+    record.purchase.dropContext()
+  }
+
+  /// The context that a purchase gets which names none; nil for none, or none yet.
+  func guess(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> Guess? {
+    guard Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now) else {
+      return nil
+    }
+    let all = try guesses(for: record, rules)
+    let chosen = Join.choose(
+      from: all.map(\.context), for: record.purchase, policy: rules.join, now: now)
+    return all.first { $0.context.id == chosen?.id }
+  }
+
+  /// The contexts of a purchase's user that are unused, or that it may take from another purchase.
+  private func guesses(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> [Guess] {
+    guard let user = record.purchase.userID else { return [] }
+    let since = Join.windowStart(happenedAt: record.purchase.happenedAt, now: now, policy: rules.join)
+    var found = try contexts.candidates(app: record.app, user: user, since: since).map {
+      Guess(context: $0, holder: nil)
+    }
+    for holder in try purchases.withOpenGuess(app: record.app, user: user)
+    where holder.yieldsContext(to: record) && !rowsInHand.contains(holder.rowID) {
+      guard let id = holder.purchase.contextID, let context = try contexts.find(app: record.app, id: id),
+        context.purchaseRow == holder.rowID, context.postedAt >= since
+      else { continue }
+      found.append(Guess(context: context.candidate, holder: holder))
+    }
+    // A checkout that began after this one ended unpaid is not reported as cancelled.
+    guard record.contextClaim == .ended else { return found }
+    return found.filter { $0.context.receivedAt <= record.purchase.createdAt }
+  }
+
+  /// Lets a context go; at the end of the command whoever waits for it gets it.
+  func free(_ id: String, by record: PurchaseRecord) throws(SQLiteError) {
+    try contexts.release(id: id, by: record.rowID)
+    changes.contextIDs.insert(id)
+    freedContexts.append((record.app, id))
+  }
+
+  /// Notes that a purchase keeps a guessed context with a weaker claim than before, such as a payment that
+  /// failed; at the end of the command a purchase with a stronger claim gets it.
+  func noteWeakerClaim(of record: PurchaseRecord, before: PurchaseRecord) {
+    guard record.hasOpenGuess, let id = record.purchase.contextID, id == before.purchase.contextID,
+      record.contextClaim < before.contextClaim
+    else { return }
+    freedContexts.append((record.app, id))
+  }
+
+  /// Gives what was let go to purchases that wait for a context. Last in a command, because it changes rows
+  /// that the command may have read.
+  func offerFreedContexts() throws(SQLiteError) {
+    while let (app, id) = freedContexts.popLast() {
+      guard let context = try contexts.find(app: app, id: id) else { continue }
+      let holder = context.isUnused ? nil : try holder(of: context)
+      guard context.isUnused || holder?.hasOpenGuess ?? false else { continue }
+      try offer(context.candidate, of: holder, app: app, user: context.userID)
+    }
+  }
+
+  /// Gives a context to a purchase that waits for one: of several that could take it, one that is paid goes
+  /// before one that is not, then the one with its price, then the one that has waited longest.
+  /// - Parameter holder: the purchase that has it; only those with a stronger claim take it.
+  func offer(
+    _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: String, user: String
+  ) throws(SQLiteError) {
+    guard let rules = rules(of: app) else { return }
+    let waiting = try purchases.lackingContext(app: app, user: user).filter { record in
+      holder?.yieldsContext(to: record) ?? true
+        && Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
+        && Join.choose(from: [posted], for: record.purchase, policy: rules.join, now: now) != nil
+    }
+    let chosen = waiting.min { left, right in
+      let key = { (record: PurchaseRecord) in
+        let hasPrice = posted.blob.priceID.map(record.purchase.prices.contains) ?? false
+        return (-record.contextClaim.rawValue, hasPrice ? 0 : 1, record.rowID)
+      }
+      return key(left) < key(right)
+    }
+    guard var record = chosen else { return }
+    try settle(&record, before: chosen)
+  }
+}

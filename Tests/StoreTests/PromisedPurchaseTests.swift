@@ -1,0 +1,221 @@
+// A purchase that is only promised may be given a context by a guess, and keeps it from no purchase that is
+// paid: whichever of them is heard of first (R2, R5).
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+private let price = ["price_1"]
+
+private func incomplete(_ n: String, _ observations: Observations) -> PurchaseReport {
+  var said = Said.created(n, active: false, user: "u1")
+  said.observations = observations
+  return said
+}
+
+private func failed(_ n: String) -> PurchaseReport {
+  Said.session(n, [.checkoutUnpaid, .paymentFailed])
+}
+
+private func record(_ store: TestStore, _ n: String) throws -> PurchaseRecord {
+  try #require(try store.receipts().first { $0.purchase.key.id == "sub_\(n)" })
+}
+
+private func body(_ store: TestStore, _ n: String) throws -> String {
+  TestStore.status(try record(store, n))
+}
+
+private func status(_ store: TestStore, _ id: String) throws -> (CheckoutStatus.State?, Bool?) {
+  let status = try store.reader.status(app: "ios", contextID: id, now: store.now)
+  return (status?.state, status?.paid)
+}
+
+/// Lets things happen one after the other; with pauses also what waits may end.
+private func happen(_ steps: [() throws -> Void], pause: Int64, _ store: TestStore) throws {
+  for step in steps {
+    try step()
+    store.advance(pause)
+    try store.endWaits()
+  }
+}
+
+@Suite("Contexts of purchases that are only promised")
+struct PromisedPurchaseTests {
+  private let rules = TestStore.rules(settle: 5 * second)
+
+  @Test(
+    "A promise that fails keeps the context from no paid purchase, in any order", arguments: [0, 10 * second])
+  func paidGoesFirst(pause: Int64) throws {
+    let promises = [
+      [Said.completed("1", unpaid: true, prices: price), failed("1")],
+      [incomplete("1", .subscriptionIncomplete), incomplete("1", .subscriptionEnded)],
+    ]
+    for promise in promises {
+      for order in permutations([0, 1, 2, 3]) {
+        let store = try TestStore(rules: rules)
+        var id = ""
+        let steps: [() throws -> Void] = [
+          { id = try store.post(price: "price_1") }, { try store.take(promise[0]) },
+          { try store.take(promise[1]) },
+          { try store.take(Said.completed("2", prices: price, at: store.now)) },
+        ]
+        try happen(order.map { steps[$0] }, pause: pause, store)
+        #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob", "\(order)")
+        #expect(try status(store, id) == (.paid, true), "\(order)")
+        let other = try store.receipts().first { $0.purchase.key.id == "sub_1" }
+        #expect(other?.receipt?.state ?? .cancelled == .cancelled && other?.purchase.contextID == nil)
+        #expect(try store.reader.integrityFaults() == [])
+      }
+    }
+  }
+
+  @Test("A promised and a paid purchase get the same of two contexts in either order")
+  func twoContexts() throws {
+    let events = [
+      Said.completed("1", unpaid: true, prices: price), Said.completed("2", prices: price),
+    ]
+    for order in [[0, 1], [1, 0]] {
+      let store = try TestStore(rules: rules)
+      try store.post("old", price: "price_1")
+      store.advance(1)
+      try store.post("new", price: "price_1")
+      for position in order { try store.take(events[position]) }
+      #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 new", "\(order)")
+      #expect(try record(store, "1").purchase.context?.text == "old", "\(order)")
+      try store.take(Said.session("1", .checkoutPaid))
+      #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 old", "\(order)")
+    }
+  }
+
+  @Test("A promised purchase that lost its context to a paid one is sent without it once it is paid")
+  func paidLater() throws {
+    let store = try TestStore(rules: rules)
+    try store.post(price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: price))
+    try store.take(Said.completed("2", prices: price))
+    #expect(try body(store, "1") == "waiting/payment")
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try body(store, "1") == "waiting/context")
+    store.advance(3 * minute)
+    try store.endWaits()
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 -")
+    #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
+  }
+
+  @Test("A context that comes while both wait goes to the paid purchase, though the promised one is older")
+  func comesLast() throws {
+    let store = try TestStore(rules: rules)
+    try store.take(Said.completed("1", unpaid: true, prices: price))
+    try store.take(Said.completed("2", prices: price))
+    try store.post(price: "price_1")
+    #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob")
+    #expect(try body(store, "1") == "waiting/payment" && record(store, "1").purchase.contextID == nil)
+  }
+
+  @Test("A promised purchase that is paid first keeps its context")
+  func paidBefore() throws {
+    let store = try TestStore(rules: rules)
+    try store.post(price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: price))
+    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.completed("2", prices: price))
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try body(store, "2") == "waiting/context")
+  }
+
+  @Test("A paid purchase of another price takes nothing from a promised one")
+  func otherPrice() throws {
+    let store = try TestStore(rules: rules)
+    let id = try store.post(price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: price))
+    try store.take(Said.completed("2", prices: ["price_2"]))
+    #expect(try body(store, "2") == "waiting/context")
+    #expect(try record(store, "1").purchase.contextID == id)
+  }
+
+  @Test(
+    "The context of a payment that failed goes to the next promise, and says cancelled without one",
+    arguments: [0, 10 * second])
+  func nextPromise(pause: Int64) throws {
+    for order in permutations([0, 1, 2]) {
+      let store = try TestStore(rules: rules)
+      let id = try store.post(price: "price_1")
+      let events = [
+        Said.completed("1", unpaid: true, prices: price), failed("1"),
+        Said.completed("2", unpaid: true, prices: price),
+      ]
+      try happen(order.map { position in { try store.take(events[position]) } }, pause: pause, store)
+      #expect(try record(store, "2").purchase.contextID == id, "\(order)")
+      #expect(try status(store, id) == (.open, false), "\(order)")
+      #expect(try body(store, "1") == "cancelled/payment_failed")
+
+      let alone = try TestStore(rules: rules)
+      let own = try alone.post(price: "price_1")
+      let steps = order.filter { $0 < 2 }.map { position in { _ = try alone.take(events[position]) } }
+      try happen(steps, pause: pause, alone)
+      #expect(try status(alone, own) == (.cancelled, false), "\(order)")
+    }
+  }
+
+  @Test("A checkout that begins after a payment failed is not told that it was cancelled")
+  func laterCheckout() throws {
+    let store = try TestStore(rules: rules)
+    try store.take(incomplete("1", .subscriptionIncomplete))
+    try store.take(incomplete("1", .subscriptionEnded))
+    #expect(try body(store, "1") == "cancelled/payment_failed")
+    store.advance(second)
+    let id = try store.post(price: "price_1")
+    try store.take(incomplete("1", .subscriptionEnded))
+    #expect(try status(store, id) == (.open, false))
+    #expect(try store.context(id).receiptID == nil)
+  }
+
+  @Test("The context of a promise that an operator cancels goes to the next one")
+  func cancelled() throws {
+    let store = try TestStore(rules: rules)
+    let id = try store.post(price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: price))
+    try store.take(Said.completed("2", unpaid: true, prices: price))
+    let first = try #require(try record(store, "1").receipt?.id)
+    #expect(try store.apply(CancelReceipt(id: first, note: "stop")) == .done)
+    #expect(try record(store, "2").purchase.contextID == id)
+    #expect(try body(store, "1") == "cancelled/operator" && status(store, id) == (.open, false))
+    #expect(try store.reader.integrityFaults() == [])
+  }
+
+  @Test("A purchase that turns out not to be paid yet gives its guess to one that waits and is paid")
+  func notPaidAfterAll() throws {
+    let store = try TestStore()
+    try store.post(price: "gold")
+    try store.take(Said.created("1", user: "u1", price: nil))
+    #expect(try body(store, "1") == "waiting/price" && record(store, "1").purchase.contextID != nil)
+    try store.take(Said.completed("2", prices: price))
+    #expect(try body(store, "2") == "waiting/context")
+    try store.take(Said.completed("1", unpaid: true))
+    #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob")
+    #expect(try body(store, "1") == "waiting/payment")
+  }
+
+  @Test("A guess that is let go for a name goes to the purchase that lost the named one, and is written once")
+  func exchanged() throws {
+    let store = try TestStore()
+    try store.post("other", price: "price_2")
+    store.advance(1)
+    let old = try store.post("old", price: "price_1")
+    try store.take(Said.completed("1", unpaid: true, prices: ["price_1", "price_2"]))
+    #expect(try record(store, "1").purchase.contextID == old)
+    store.advance(1)
+    let new = try store.post("new", price: "price_1")
+    try store.take(Said.completed("2", prices: price))
+    #expect(try record(store, "2").purchase.contextID == new)
+    var naming = Said.session("1", [])
+    naming.contextID = new
+    try store.take(naming)
+    #expect(try record(store, "1").purchase.contextID == new)
+    #expect(try record(store, "2").purchase.contextID == old)
+    #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 old")
+    #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 2)
+    #expect(try store.reader.integrityFaults() == [])
+  }
+}
