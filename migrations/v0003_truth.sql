@@ -4,8 +4,9 @@
 -- 1. The join.
 
 -- How a purchase came by its context: 0 an operator, 1 its blob in an event, 2 its id in an event's metadata,
--- 3 its id as the checkout's reference, 4 a guess. NULL without a context, and where it was not kept.
-ALTER TABLE purchases ADD COLUMN context_source INTEGER;
+-- 3 its id as the checkout's reference, 4 not known, 5 a guess. NULL without a context. The default is for
+-- the rows of older versions, which did not record it; it rewrites none of them.
+ALTER TABLE purchases ADD COLUMN context_source INTEGER DEFAULT 4;
 -- The receipt was sent with a guessed context that another purchase names.
 ALTER TABLE purchases ADD COLUMN context_disputed INTEGER NOT NULL DEFAULT 0;
 -- Objects whose receipt retention deleted, for as long as the processor may still send their events again.

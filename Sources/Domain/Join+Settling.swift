@@ -34,7 +34,7 @@ extension Join {
     /// Whether the price is known without a guess: most receipts are then sent as soon as they are paid.
     private static func hasPrice(_ purchase: Purchase) -> Bool {
       if !purchase.prices.isEmpty { return true }
-      guard let source = purchase.contextSource, source < .guess else { return false }
+      guard purchase.contextSource?.isName ?? false else { return false }
       return Join.price(of: purchase, takeAny: false) != nil
     }
 

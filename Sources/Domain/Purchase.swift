@@ -10,7 +10,7 @@ public struct Purchase: Sendable, Equatable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// How a purchase came by its context; a lower one is more certain. All but a guess are exact names.
+  /// How a purchase came by its context; a lower one is more certain.
   public enum ContextSource: Int64, Sendable, Comparable {
     case byOperator = 0
     /// The blob itself was in an event's metadata.
@@ -19,10 +19,16 @@ public struct Purchase: Sendable, Equatable {
     case metadata
     /// The checkout's `client_reference_id` is the context's id.
     case reference
+    /// Any of these: a version that did not record it left the purchase. It is kept as a name would be,
+    /// because an event may have named it; an event of the same purchase that names one replaces it.
+    case unknown
     /// One of the user's unused contexts; it goes to the purchase that names it, if there is one.
     case guess
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// Whether something named exactly this context for exactly this purchase.
+    public var isName: Bool { self < .unknown }
   }
 
   public var key: PurchaseKey

@@ -77,6 +77,7 @@ extension Purchase.ContextSource {
     case .blob: "its blob is in the metadata"
     case .metadata: "named in the metadata"
     case .reference: "named by the checkout's client_reference_id"
+    case .unknown: "recorded by a version that did not keep how it was found"
     case .guess: "guessed: the user's newest that fits"
     }
   }

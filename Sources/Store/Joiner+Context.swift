@@ -19,7 +19,7 @@ extension StoreSession {
       // Another context, named less certainly, may have named another user.
       let isOutranked =
         record.purchase.userSource == .context
-        && record.purchase.contextSource.map { source < $0 } ?? false
+        && record.purchase.contextSource.map { $0.isName && source < $0 } ?? false
       if !isOutranked { record.purchase.learnUser(context.userID, from: .context) }
       guard !isOver, isOutranked || record.purchase.userID == context.userID,
         try take(context, namedBy: source, for: &record)
@@ -77,14 +77,14 @@ extension StoreSession {
   /// - Returns: false when another purchase names it, too, and came first (R5).
   func acquire(_ context: ContextRecord, for row: Int64) throws(SQLiteError) -> Bool {
     let holder = try holder(of: context, besides: row)
-    if let holder, holder.purchase.contextSource != .guess { return false }
+    if let holder, !holder.yieldsContextToName { return false }
     try claim(context.id, for: row, from: holder)
     return true
   }
 
   /// Whether `acquire` would succeed.
   func mayAcquire(_ context: ContextRecord, for row: Int64) throws(SQLiteError) -> Bool {
-    try holder(of: context, besides: row).map { $0.purchase.contextSource == .guess } ?? true
+    try holder(of: context, besides: row)?.yieldsContextToName ?? true
   }
 
   /// The other purchase that has a context; nil also for one that the context only tells of.
@@ -113,7 +113,7 @@ extension StoreSession {
   /// itself: it keeps the context, too.
   private func loseContext(_ holder: PurchaseRecord) throws(SQLiteError) {
     var record = holder
-    if try isUnsent(holder) {
+    if holder.purchase.contextSource == .guess, try isUnsent(holder) {
       record.purchase.dropContext()
       try rebuild(&record)
     } else {

@@ -94,6 +94,12 @@ extension PurchaseRecord {
     purchase.contextSource == .guess && purchase.contextID != nil && receipt?.body == nil
   }
 
+  /// Whether a purchase that names this one's context gets it, too. A guess always yields; so does a context
+  /// of which it is not known how this one came by it, but then this one keeps it as well.
+  var yieldsContextToName: Bool {
+    purchase.contextSource == .guess || (purchase.contextSource == .unknown && receipt != nil)
+  }
+
   /// Whether another purchase may take the context that this one has by a guess.
   func yieldsContext(to other: PurchaseRecord) -> Bool {
     hasOpenGuess && rowID != other.rowID && contextClaim < other.contextClaim

@@ -80,17 +80,16 @@ enum PurchaseRow {
     let blobPrice = try row.optionalText(13)
     let contextID = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
-    // Before schema 3 it was not kept.
-    let source: Purchase.ContextSource =
-      contextID == nil ? .blob : userSource == .context ? .metadata : .guess
+    var source = row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? .unknown
+    // Schemas before 3 did not keep it; a blob without an id can only have come inside an event.
+    if source == .unknown, contextID == nil { source = .blob }
     return Purchase(
       key: PurchaseKey(type: type, id: try row.text(3)), sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
       userID: try row.optionalText(7), userSource: userSource,
       prices: try row.text(9).split(separator: "\n").map(String.init), pricesAreOfCheckout: row.flag(10),
       contextID: contextID, context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
-      contextSource: blob == nil
-        ? nil : row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? source,
+      contextSource: blob == nil ? nil : source,
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
