@@ -79,7 +79,7 @@ import Testing
     try FileManager.default.removeItem(atPath: harness.databasePath)
     let ran = harness.run("stats")
     #expect(ran.code == .notFound)
-    #expect(ran.notes.contains("files of one are (FOLDER/receiptd.db-wal"), "\(ran)")
+    #expect(ran.notes.contains("other files of the database are there (FOLDER/receiptd.db-wal"), "\(ran)")
     for suffix in ["-wal", "-shm"] {
       try FileManager.default.removeItem(atPath: harness.databasePath + suffix)
     }

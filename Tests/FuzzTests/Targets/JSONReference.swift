@@ -227,7 +227,7 @@ private struct JSONGrammar {
     var digits = String((whole + fraction).drop { $0 == "0" })
     guard !digits.isEmpty else { return 0 }
     // One beyond a million has no `Int64`, whatever the digits of an input of this size are.
-    guard let power = Int(exponent), abs(power) <= 1_000_000 else { return nil }
+    guard let power = Int(exponent), power.magnitude <= 1_000_000 else { return nil }
     var zeros = power - fraction.count
     while digits.hasSuffix("0") {
       digits.removeLast()
