@@ -2,7 +2,7 @@
 
 public import Domain
 internal import Platform
-public import Store
+internal import Store
 
 extension Reason {
   /// Why a word is not a reason, and which one was probably meant. Not cleaned: the word is as it was typed.

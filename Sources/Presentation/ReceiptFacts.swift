@@ -1,6 +1,6 @@
 // What is known of one receipt, as names and values. Pure; any thread. Nothing in it is cleaned or escaped.
 
-internal import Domain
+public import Domain
 internal import Platform
 public import Store
 

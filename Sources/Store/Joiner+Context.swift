@@ -117,7 +117,7 @@ extension StoreSession {
       record.purchase.dropContext()
       try rebuild(&record)
     } else {
-      record.receipt?.contextDisputed = true
+      record.apply(.contextDisputed, at: moment(of: record.app))
     }
     try save(&record, before: holder)
   }
@@ -132,24 +132,13 @@ extension StoreSession {
 
   /// Decides again about a purchase whose context changed before its receipt was sent.
   func rebuild(_ record: inout PurchaseRecord) throws(SQLiteError) {
-    guard var receipt = record.receipt else { return try decide(&record) }
-    if receipt.isOpenToJoin { return try decide(&record) }
+    guard let receipt = record.receipt, !receipt.isOpenToJoin else { return try decide(&record) }
     if receipt.state == .pending {
-      // It waits again, for nothing, until it is decided.
-      receipt.state = .waiting
-      receipt.reason = .context
-      receipt.waitUntil = now.advanced(byMilliseconds: Self.reconsiderMilliseconds)
-      receipt.body = nil
-      receipt.readyAt = nil
-      receipt.retrySince = nil
-      receipt.nextAttemptAt = nil
-      record.receipt = receipt
+      record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record.app))
       return try decide(&record)
     }
-    // It ended, unsent: should it be replayed, it goes as it is known now.
+    // It ended unsent: a replay sends what is known now.
     guard receipt.body != nil else { return }
-    receipt.body = nil
-    _ = compose(&receipt, for: record)
-    record.receipt = receipt
+    record.apply(.recomposed(try? payload(of: record).get()), at: moment(of: record.app))
   }
 }

@@ -8,10 +8,10 @@ internal import SQLite
 extension StoreSession {
   /// Puts back the content that an attempt has sent, if it was made again meanwhile.
   func keepSent(_ bytes: [UInt8], in record: inout PurchaseRecord) throws(SQLiteError) {
-    guard var receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
+    guard let receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
       !record.purchase.isErased
     else { return }
-    receipt.body = bytes
+    var sent = SentReceipt(body: bytes, content: nil)
     if let content = try content(of: bytes, record) {
       if let old = record.purchase.contextID, old != content.purchase.contextID {
         changes.contextIDs.insert(old)
@@ -19,18 +19,10 @@ extension StoreSession {
         if record.purchase.contextSource == .guess { try free(old, by: record) }
       }
       record.purchase = content.purchase
-      receipt.priceID = content.priceID
-      receipt.priceMismatch = content.priceMismatch
-      receipt.contextDisputed = content.isDisputed
+      sent.content = .init(
+        priceID: content.priceID, priceMismatch: content.priceMismatch, contextDisputed: content.isDisputed)
     }
-    if receipt.state == .waiting {
-      receipt.state = .pending
-      receipt.reason = nil
-      receipt.waitUntil = nil
-      receipt.readyAt = now
-      restartBudget(of: &receipt, app: record.app, at: now)
-    }
-    record.receipt = receipt
+    record.apply(.foundSent(sent), at: moment(of: record.app))
   }
 
   private typealias SentContent = (

@@ -96,42 +96,30 @@ extension StoreSession {
   }
 
   private func apply(_ resolution: Join.Resolution, _ rules: AppRules, to record: inout PurchaseRecord) {
-    func receipt(_ state: ReceiptState, _ reason: Reason?, until: Timestamp? = nil) -> Receipt {
-      var receipt =
-        record.receipt
-        ?? Receipt(
-          id: receiptIdentifier(row: record.rowID), state: state, reason: reason, createdAt: now)
-      receipt.state = state
-      receipt.reason = reason
-      receipt.waitUntil = until
-      return receipt
-    }
+    let resolved: ReceiptResolution
     switch resolution {
-    case .none: break
+    case .none: return
     case .waiting(let reason, let until):
-      // One that waits for as long as it takes is looked at now and then: the configuration may change.
-      let until = until ?? now.advanced(byMilliseconds: Self.reconsiderMilliseconds)
-      record.receipt = receipt(.waiting, reason, until: until)
-    case .failed(let reason): record.receipt = receipt(.failed, reason)
-    case .cancelled(let reason): record.receipt = receipt(.cancelled, reason)
-    case .ready(let content, let mismatch):
-      var ready = receipt(.pending, nil)
-      ready.priceID = content.priceID
-      ready.priceMismatch = mismatch
-      ready.body = rules.compose(content)
-      ready.readyAt = now
-      ready.isReplay = false
-      restartBudget(of: &ready, app: record.app, at: now)
-      record.receipt = ready
+      // One that waits without a limit is decided again every hour: the configuration may change.
+      resolved = .waiting(reason, until: until ?? reconsideredAt)
+    case .failed(let reason): resolved = .failed(reason)
+    case .cancelled(let reason): resolved = .cancelled(reason)
+    case .ready(let content, let mismatch): resolved = .ready(rules.payload(content, mismatch))
+    }
+    if record.receipt == nil {
+      record.receipt = .begin(
+        id: receiptIdentifier(row: record.rowID), resolved, at: moment(of: record.app))
+    } else {
+      record.apply(.resolved(resolved), at: moment(of: record.app))
     }
   }
 
-  /// The receipt is due at that moment, with its whole retry budget.
-  func restartBudget(of receipt: inout Receipt, app: String, at moment: Timestamp) {
-    receipt.spentTries = 0
-    receipt.retrySince = max(now, moment)
-    receipt.pausedBaseMilliseconds = breakers.pausedMilliseconds(app: app, now: now)
-    receipt.nextAttemptAt = moment
+  /// When to decide again about a receipt about which nothing can be decided now.
+  var reconsideredAt: Timestamp { now.advanced(byMilliseconds: Self.reconsiderMilliseconds) }
+
+  /// Now, for the receipts of an app.
+  func moment(of app: String) -> ReceiptMoment {
+    ReceiptMoment(now: now, pausedMilliseconds: breakers.pausedMilliseconds(app: app, now: now))
   }
 
   /// A user that becomes known for a customer is the user of the customer's other purchases that lack one.

@@ -3,56 +3,6 @@
 
 public import Domain
 
-/// A receipt as it is kept: one row of the outbox.
-public struct Receipt: Sendable, Equatable {
-  public var id: String
-  public var state: ReceiptState
-  public var reason: Reason?
-  /// When to look at a waiting one again; nil for as long as it takes.
-  public var waitUntil: Timestamp?
-  public var priceID: String?
-  public var priceMismatch = false
-  /// It was sent with a guessed context that another purchase names.
-  public var contextDisputed = false
-  /// What is sent, once it is ready.
-  public var body: [UInt8]?
-  /// Tries that counted, in all.
-  public var attempts: Int64 = 0
-  /// Tries that counted, since it became ready or was replayed.
-  public var spentTries: Int64 = 0
-  public var lastStatus: Int64?
-  /// Why the last attempt failed; nil when it did not.
-  public var lastCause: Reason?
-  /// Whether an operator sent it again: new receipts are delivered before it.
-  public var isReplay = false
-  public var importID: String?
-  public var createdAt: Timestamp
-  public var readyAt: Timestamp?
-  public var retrySince: Timestamp?
-  /// The app's paused time when the retry budget began.
-  public var pausedBaseMilliseconds: Int64 = 0
-  public var nextAttemptAt: Timestamp?
-  public var deliveredAt: Timestamp?
-  /// An operator's words.
-  public var note: String?
-
-  public init(id: String, state: ReceiptState, reason: Reason?, createdAt: Timestamp) {
-    self.id = id
-    self.state = state
-    self.reason = reason
-    self.createdAt = createdAt
-  }
-
-  /// Whether later events and contexts may still decide what becomes of it.
-  public var isOpenToJoin: Bool {
-    switch state {
-    case .waiting: true
-    case .failed, .cancelled: reason.map(Reason.ofJoin.contains) ?? false
-    case .pending, .delivered: false
-    }
-  }
-}
-
 /// One row of `purchases`.
 public struct PurchaseRecord: Sendable, Equatable {
   public var rowID: Int64
@@ -67,6 +17,19 @@ public struct PurchaseRecord: Sendable, Equatable {
     self.purchase = purchase
     self.receipt = receipt
     self.updatedAt = updatedAt
+  }
+
+  /// Applies an event to the receipt.
+  /// - Returns: why it does not change the receipt; nil when it did.
+  @discardableResult
+  mutating func apply(_ event: ReceiptEvent, at moment: ReceiptMoment) -> ReceiptRefusal? {
+    do throws(ReceiptRefusal) {
+      try receipt?.apply(event, at: moment)
+      assert(receipt?.contradiction == nil, receipt?.contradiction ?? "")
+      return nil
+    } catch {
+      return error
+    }
   }
 }
 

@@ -23,6 +23,10 @@ public struct AppRules: Sendable {
     self.replayWindow = max(1, replayWindow)
     self.compose = compose
   }
+
+  func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload {
+    ReceiptPayload(priceID: content.priceID, priceMismatch: priceMismatch, body: compose(content))
+  }
 }
 
 /// What a committed batch changed that others wait for.

@@ -57,10 +57,13 @@ struct QueryTests {
   func states() throws {
     for state in ReceiptState.allCases {
       let store = try populated(1)
-      let id = try #require(try store.only().receipt?.id)
       var record = try store.only()
-      record.receipt?.state = state
-      record.receipt?.reason = .byOperator
+      let made = try #require(record.receipt)
+      let id = made.id
+      record.receipt = Receipt(
+        id: id, createdAt: made.createdAt, state: state, reason: .byOperator, waitUntil: made.waitUntil,
+        priceID: made.priceID, body: made.body, readyAt: made.readyAt, retrySince: made.retrySince,
+        nextAttemptAt: made.nextAttemptAt, deliveredAt: made.deliveredAt)
       let write = WriteRecord(record: record)
       try store.apply(write)
       #expect(try list(store) { $0.state = state } == ["sub_0"])

@@ -13,11 +13,9 @@ private struct BreakReceipt: StoreCommand {
   var id: String
 
   func apply(to store: StoreSession) throws(SQLiteError) {
-    guard let old = try store.purchases.find(receipt: id) else { return }
+    guard let old = try store.purchases.find(receipt: id), let receipt = old.receipt else { return }
     var record = old
-    record.receipt?.state = .pending
-    record.receipt?.body = nil
-    record.receipt?.nextAttemptAt = nil
+    record.receipt = Receipt(id: id, createdAt: receipt.createdAt, state: .pending, reason: nil)
     try store.purchases.update(record, from: old)
   }
 }

@@ -32,10 +32,8 @@ public struct CompleteReceipt: StoreCommand {
     guard let old else { return .notFound }
     var record = old
     if let refusal = try complete(&record, in: store) { return refusal }
-    guard var receipt = record.receipt else { return .notFound }
     // Nothing refuses any more from here on; what a refusal had written would be kept.
     if old.purchase.contextID != record.purchase.contextID {
-      receipt.contextDisputed = false
       if let contextID = record.purchase.contextID,
         let context = try store.contexts.find(app: record.app, id: contextID)
       {
@@ -43,13 +41,7 @@ public struct CompleteReceipt: StoreCommand {
       }
       if let former = old.purchase.contextID { try store.free(former, by: old) }
     }
-    receipt.state = .pending
-    receipt.reason = nil
-    receipt.waitUntil = nil
-    receipt.isReplay = true
-    receipt.readyAt = store.now
-    store.restartBudget(of: &receipt, app: record.app, at: store.now)
-    try store.write(receipt, to: &record, from: old)
+    try store.write(&record, from: old)
     try store.offerFreedContexts()
     return .done
   }
@@ -59,14 +51,17 @@ public struct CompleteReceipt: StoreCommand {
   func complete(
     _ record: inout PurchaseRecord, in store: StoreSession
   ) throws(SQLiteError) -> OperatorResult? {
-    guard var receipt = record.receipt else { return .notFound }
-    // The bytes of a pending one may be on their way; those of a delivered one have been.
+    guard let receipt = record.receipt else { return .notFound }
+    // Before anything is supplied, so that this is the reason that is reported.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
+    let contextID = record.purchase.contextID
     if let refusal = try supply(to: &record, in: store) { return refusal }
-    let result = store.compose(&receipt, for: record)
-    guard result == .done else { return result }
-    record.receipt = receipt
-    return nil
+    switch store.payload(of: record) {
+    case .failure(let refusal): return refusal.result
+    case .success(let payload):
+      let event = ReceiptEvent.completed(payload, changesContext: contextID != record.purchase.contextID)
+      return record.apply(event, at: store.moment(of: record.app))?.result
+    }
   }
 
   /// - Returns: why what the operator supplies cannot be used; nil when it can.

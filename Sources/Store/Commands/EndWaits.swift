@@ -48,7 +48,7 @@ public struct EndWaits: StoreCommand {
   /// Nothing can be decided about it: it stays waiting, and is looked at again in an hour.
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(SQLiteError) {
     var postponed = record
-    postponed.receipt?.waitUntil = store.now.advanced(byMilliseconds: StoreSession.reconsiderMilliseconds)
+    postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record.app))
     try store.purchases.update(postponed, from: record)
   }
 }

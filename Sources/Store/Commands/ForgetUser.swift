@@ -34,18 +34,13 @@ public struct ForgetPurchases: StoreCommand {
     for row in rows {
       guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
       var record = found
-      if var receipt = found.receipt, receipt.state != .delivered, receipt.state != .cancelled {
-        guard receipt.state == .failed || cancelsOpen else {
+      if let receipt = found.receipt {
+        if record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: found.app)) != nil {
           outcome.open.append(receipt.id)
           continue
         }
-        if receipt.state != .failed { outcome.cancelled += 1 }
-        // Nothing is left that could be sent; so that no replay tries.
-        receipt.state = .cancelled
-        receipt.reason = .erased
-        receipt.waitUntil = nil
-        receipt.nextAttemptAt = nil
-        try store.write(receipt, to: &record, from: found)
+        if receipt.state == .waiting || receipt.state == .pending { outcome.cancelled += 1 }
+        if record != found { try store.write(&record, from: found) }
       }
       outcome.events += try store.erasures.empty(record, at: store.now, isAskedByID: isAskedByID)
       if record.receipt != nil { outcome.receipts += 1 }

@@ -41,25 +41,17 @@ public struct ReplayReceipt: StoreCommand {
   }
 
   func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard let old, var receipt = old.receipt else { return .notFound }
-    var record = old
+    guard let old, let receipt = old.receipt else { return .notFound }
     if receipt.state == .delivered && !force { return .delivered }
+    var payload: ReceiptPayload?
     if receipt.body == nil {
       // It never became ready; if nothing is lacking any more, an operator may send it as it is.
-      switch store.compose(&receipt, for: record) {
-      case .done: break
-      case let refusal: return refusal
+      switch store.payload(of: old) {
+      case .success(let made): payload = made
+      case .failure(let refusal): return refusal.result
       }
     }
-    receipt.state = .pending
-    receipt.reason = nil
-    receipt.waitUntil = nil
-    receipt.deliveredAt = nil
-    receipt.isReplay = true
-    receipt.readyAt = receipt.readyAt ?? store.now
-    store.restartBudget(of: &receipt, app: record.app, at: max(dueAt, store.now))
-    try store.write(receipt, to: &record, from: old)
-    return .done
+    return try store.apply(.replayed(dueAt: dueAt, force: force, payload: payload), to: old)
   }
 }
 
@@ -79,44 +71,62 @@ public struct CancelReceipt: StoreCommand {
   }
 
   func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
-    guard let old, var receipt = old.receipt else { return .notFound }
-    var record = old
-    guard receipt.state != .delivered, receipt.state != .cancelled else { return .notAllowed(receipt.state) }
-    receipt.state = .cancelled
-    receipt.reason = .byOperator
-    receipt.note = note
-    receipt.waitUntil = nil
-    receipt.nextAttemptAt = nil
-    try store.write(receipt, to: &record, from: old)
+    guard let old, old.receipt != nil else { return .notFound }
+    let result = try store.apply(.cancelled(note: note), to: old)
     try store.offerFreedContexts()
-    return .done
+    return result
   }
 }
 
 extension StoreSession {
-  /// Fixes the bytes of a receipt from what is known, however that came about.
-  func compose(_ receipt: inout Receipt, for record: PurchaseRecord) -> OperatorResult {
-    if record.purchase.isErased { return .erased }
-    if record.purchase.awaitsSubscription { return .lacks(.subscription) }
-    guard let rules = rules(of: record.app) else { return .notAllowed(receipt.state) }
-    switch Join.content(of: record.purchase) {
-    case .failure(let lack): return .lacks(lack.reason)
-    case .success(let ready):
-      receipt.priceID = ready.content.priceID
-      receipt.priceMismatch = ready.priceMismatch
-      receipt.body = rules.compose(ready.content)
-      return .done
-    }
+  /// What the receipt of a purchase would send, made from what is known now.
+  func payload(of record: PurchaseRecord) -> Result<ReceiptPayload, PayloadRefusal> {
+    if record.purchase.isErased { return .failure(.erased) }
+    if record.purchase.awaitsSubscription { return .failure(.lacks(.subscription)) }
+    guard let rules = rules(of: record.app) else { return .failure(.appNotConfigured(record.receipt?.state)) }
+    return Join.content(of: record.purchase)
+      .map { rules.payload($0.content, $0.priceMismatch) }
+      .mapError { .lacks($0.reason) }
   }
 
-  func write(
-    _ receipt: Receipt, to record: inout PurchaseRecord, from old: PurchaseRecord
-  ) throws(SQLiteError) {
-    record.receipt = receipt
+  /// Applies what an operator does to a receipt, and writes it.
+  func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(SQLiteError) -> OperatorResult {
+    var record = old
+    if let refusal = record.apply(event, at: moment(of: old.app)) { return refusal.result }
+    try write(&record, from: old)
+    return .done
+  }
+
+  func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
     record.updatedAt = now
     try purchases.update(record, from: old)
     changes.note(record)
     noteWeakerClaim(of: record, before: old)
     try planLookUp(of: record, before: old)
+  }
+}
+
+/// Why nothing can be sent for a purchase.
+enum PayloadRefusal: Error {
+  case erased
+  case lacks(Reason)
+  /// Only the rules of its app can make the payload.
+  case appNotConfigured(ReceiptState?)
+
+  var result: OperatorResult {
+    switch self {
+    case .erased: .erased
+    case .lacks(let reason): .lacks(reason)
+    case .appNotConfigured(let state): .notAllowed(state ?? .waiting)
+    }
+  }
+}
+
+extension ReceiptRefusal {
+  var result: OperatorResult {
+    switch self {
+    case .notAllowed(let state): .notAllowed(state)
+    case .hasNoBody: .notAllowed(.waiting)
+    }
   }
 }

@@ -79,49 +79,28 @@ public struct RecordAttempt: StoreCommand {
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
     var record = before
     if let sent, report.mayHaveArrived { try store.keepSent(sent, in: &record) }
-    guard var receipt = record.receipt else { return nil }
+    let wasChangedMeanwhile = before != record
     var report = report
-    // Its user was forgotten while it was on its way.
-    if record.purchase.isErased { report.response = [] }
+    // Its user was erased while it was under way.
+    let isErased = record.purchase.isErased
+    if isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
-    receipt.lastStatus = report.status ?? receipt.lastStatus
-    switch decision {
-    case .delivered(let importID):
-      // Also when an operator cancelled it meanwhile: it has been taken in, and must not be sent again (R3).
-      receipt.attempts += 1
-      receipt.state = .delivered
-      receipt.reason = nil
-      receipt.importID = record.purchase.isErased ? nil : importID
-      receipt.deliveredAt = store.now
-      receipt.nextAttemptAt = nil
-      receipt.lastCause = nil
-      receipt.isReplay = false
-    case .retry(let at, let spent):
-      if spent {
-        receipt.attempts += 1
-        receipt.spentTries += 1
-      }
-      guard receipt.state == .pending else { break }
-      receipt.nextAttemptAt = at
-      // An attempt that was cut short by a stop says nothing about the destination.
-      if report.status != nil || report.error != Self.cutShort { receipt.lastCause = report.cause }
-    case .failed(let reason):
-      receipt.attempts += 1
-      guard receipt.state == .pending else { break }
-      receipt.lastCause = report.cause
-      receipt.isReplay = false
-      receipt.state = .failed
-      receipt.reason = reason
-      receipt.nextAttemptAt = nil
-    }
-    var updated = record
-    updated.receipt = receipt
-    updated.updatedAt = store.now
-    try store.purchases.update(updated, from: before)
-    store.changes.note(updated)
-    if before != record { try store.planLookUp(of: updated, before: before) }
+    record.apply(.attempted(attempt(isErased: isErased)), at: store.moment(of: app))
+    record.updatedAt = store.now
+    try store.purchases.update(record, from: before)
+    store.changes.note(record)
+    if wasChangedMeanwhile { try store.planLookUp(of: record, before: before) }
     try store.offerFreedContexts()
-    return receipt
+    return record.receipt
+  }
+
+  private func attempt(isErased: Bool) -> ReceiptAttempt {
+    var decision = decision
+    if isErased, case .delivered = decision { decision = .delivered(importID: nil) }
+    // An attempt that was cut short by a stop says nothing about the destination.
+    let saysSomething = report.status != nil || report.error != Self.cutShort
+    return ReceiptAttempt(
+      status: report.status, cause: saysSomething ? report.cause : nil, decision: decision)
   }
 }
 
@@ -144,12 +123,9 @@ public struct GiveUp: StoreCommand {
     var count = 0
     var madeSince = store.now
     for row in rows {
-      guard let old = try store.purchases.find(row: row), old.receipt?.state == .pending else { continue }
+      guard let old = try store.purchases.find(row: row), old.receipt != nil else { continue }
       var record = old
-      record.receipt?.state = .failed
-      record.receipt?.reason = .gaveUp
-      record.receipt?.nextAttemptAt = nil
-      record.receipt?.isReplay = false
+      guard record.apply(.gaveUp, at: store.moment(of: app)) == nil else { continue }
       record.updatedAt = store.now
       try store.purchases.update(record, from: old)
       store.changes.note(record)

@@ -39,24 +39,9 @@ enum PurchaseRow {
 
   /// For `updateDeliverySQL`; nil when more than those columns differ.
   static func deliveryValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [Value]? {
-    guard var same = old.receipt, let receipt = record.receipt, record.app == old.app,
-      record.purchase == old.purchase
+    guard let before = old.receipt, let receipt = record.receipt, record.app == old.app,
+      record.purchase == old.purchase, before.hasContent(of: receipt)
     else { return nil }
-    same.state = receipt.state
-    same.reason = receipt.reason
-    same.waitUntil = receipt.waitUntil
-    same.attempts = receipt.attempts
-    same.spentTries = receipt.spentTries
-    same.lastStatus = receipt.lastStatus
-    same.importID = receipt.importID
-    same.retrySince = receipt.retrySince
-    same.pausedBaseMilliseconds = receipt.pausedBaseMilliseconds
-    same.nextAttemptAt = receipt.nextAttemptAt
-    same.deliveredAt = receipt.deliveredAt
-    same.note = receipt.note
-    same.lastCause = receipt.lastCause
-    same.isReplay = receipt.isReplay
-    guard same == receipt else { return nil }
     return [
       .time(record.updatedAt), .text(receipt.state.rawValue), .optional(receipt.reason?.text),
       .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentTries),
@@ -97,27 +82,15 @@ enum PurchaseRow {
   private static func receipt(from row: Row) throws(SQLiteError) -> Receipt? {
     guard let id = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
-    var receipt = Receipt(
-      id: id, state: state, reason: try row.optionalText(20).map(Reason.init),
-      createdAt: Timestamp(unixMilliseconds: row.integer(29)))
-    receipt.waitUntil = row.timestamp(21)
-    receipt.priceID = try row.optionalText(22)
-    receipt.priceMismatch = row.flag(23)
-    receipt.body = row.optionalBlob(24)
-    receipt.attempts = row.integer(25)
-    receipt.spentTries = row.integer(26)
-    receipt.lastStatus = row.optionalInteger(27)
-    receipt.importID = try row.optionalText(28)
-    receipt.readyAt = row.timestamp(30)
-    receipt.retrySince = row.timestamp(31)
-    receipt.pausedBaseMilliseconds = row.integer(32)
-    receipt.nextAttemptAt = row.timestamp(33)
-    receipt.deliveredAt = row.timestamp(34)
-    receipt.note = try row.optionalText(35)
-    receipt.lastCause = try row.optionalText(36).map(Reason.init)
-    receipt.isReplay = row.flag(37)
-    receipt.contextDisputed = row.flag(39)
-    return receipt
+    return Receipt(
+      id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
+      reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
+      priceID: try row.optionalText(22), priceMismatch: row.flag(23), contextDisputed: row.flag(39),
+      body: row.optionalBlob(24), attempts: row.integer(25), spentTries: row.integer(26),
+      lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
+      isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
+      retrySince: row.timestamp(31), pausedBaseMilliseconds: row.integer(32),
+      nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35))
   }
 
   /// Everything but `row_id`.

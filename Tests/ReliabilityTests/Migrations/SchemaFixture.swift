@@ -1,5 +1,6 @@
 // Databases of released schemas, as SQL that people can read: Fixtures/schema-N.dump. One thread.
 
+import Domain
 import FoundationEssentials
 import Migrations
 import Platform

@@ -1,12 +1,12 @@
 // The receipt's states and reasons: the words that columns, answers, tables and metrics use. Pure; any
 // thread.
 
-/// Where a receipt stands.
+/// The state of a receipt.
 public enum ReceiptState: String, Sendable, CaseIterable {
   case waiting, pending, delivered, failed, cancelled
 }
 
-/// Why a receipt stands where it does; nil reads as "nothing to say" (pending and delivered).
+/// Why a receipt is in its state. Pending and delivered receipts have none.
 public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public let text: String
   public init(_ text: String) { self.text = text }
@@ -78,20 +78,4 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let ofJoin: Set<Reason> = [
     .payment, .subscription, .user, .price, .context, .checkout, .paymentFailed, .sessionExpired,
   ]
-}
-
-/// What a destination is to be told; fixed when the receipt becomes ready.
-public struct ReceiptContent: Sendable, Equatable {
-  public var userID: String
-  public var key: PurchaseKey
-  public var priceID: String
-  /// `ply_context`, when there is one.
-  public var context: String?
-
-  public init(userID: String, key: PurchaseKey, priceID: String, context: String?) {
-    self.userID = userID
-    self.key = key
-    self.priceID = priceID
-    self.context = context
-  }
 }

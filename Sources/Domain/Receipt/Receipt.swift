@@ -1,0 +1,107 @@
+// A receipt as it is stored. Only its life cycle (`ReceiptLifeCycle.swift`) changes one: outside of this
+// target every property is read-only, and the compiler keeps it so. Pure; any thread.
+
+/// A receipt.
+public struct Receipt: Sendable, Equatable {
+  public let id: String
+  public let createdAt: Timestamp
+  public internal(set) var state: ReceiptState
+  /// Why it is in this state; nil for pending and delivered receipts.
+  public internal(set) var reason: Reason?
+  /// When to decide again about a waiting receipt.
+  public internal(set) var waitUntil: Timestamp?
+  public internal(set) var priceID: String?
+  /// Whether the context names another price than the processor.
+  public internal(set) var priceMismatch: Bool
+  /// Whether it was sent with a guessed context that another purchase names.
+  public internal(set) var contextDisputed: Bool
+  /// What is sent; nil until the receipt is ready.
+  public internal(set) var body: [UInt8]?
+  /// All attempts that counted.
+  public internal(set) var attempts: Int64
+  /// Attempts that counted since it became ready or was replayed.
+  public internal(set) var spentTries: Int64
+  /// The status of the last answer.
+  public internal(set) var lastStatus: Int64?
+  /// Why the last attempt failed; nil when it did not.
+  public internal(set) var lastCause: Reason?
+  /// Whether an operator sent it again: new receipts are delivered first.
+  public internal(set) var isReplay: Bool
+  public internal(set) var importID: String?
+  public internal(set) var readyAt: Timestamp?
+  /// When the retry budget began.
+  public internal(set) var retrySince: Timestamp?
+  /// How long the app had been paused when the retry budget began.
+  public internal(set) var pausedBaseMilliseconds: Int64
+  public internal(set) var nextAttemptAt: Timestamp?
+  public internal(set) var deliveredAt: Timestamp?
+  /// What an operator wrote.
+  public internal(set) var note: String?
+
+  /// A receipt as a store has it. A new one comes from `Receipt.begin`.
+  public init(
+    id: String, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
+    priceID: String? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
+    attempts: Int64 = 0, spentTries: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
+    isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
+    pausedBaseMilliseconds: Int64 = 0, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
+    note: String? = nil
+  ) {
+    self.id = id
+    self.createdAt = createdAt
+    self.state = state
+    self.reason = reason
+    self.waitUntil = waitUntil
+    self.priceID = priceID
+    self.priceMismatch = priceMismatch
+    self.contextDisputed = contextDisputed
+    self.body = body
+    self.attempts = attempts
+    self.spentTries = spentTries
+    self.lastStatus = lastStatus
+    self.lastCause = lastCause
+    self.isReplay = isReplay
+    self.importID = importID
+    self.readyAt = readyAt
+    self.retrySince = retrySince
+    self.pausedBaseMilliseconds = pausedBaseMilliseconds
+    self.nextAttemptAt = nextAttemptAt
+    self.deliveredAt = deliveredAt
+    self.note = note
+  }
+
+  /// Whether later events and contexts may still decide what becomes of it.
+  public var isOpenToJoin: Bool {
+    switch state {
+    case .waiting: true
+    case .failed, .cancelled: reason.map(Reason.ofJoin.contains) ?? false
+    case .pending, .delivered: false
+    }
+  }
+
+  /// What contradicts the rules of its state; nil for a sound receipt. The schema has the same rules as
+  /// CHECK constraints, as far as SQL can say them.
+  public var contradiction: String? {
+    switch state {
+    case .waiting where reason == nil: "a waiting receipt has a reason"
+    case .waiting where waitUntil == nil: "a waiting receipt is decided again at some time"
+    case .failed where reason == nil, .cancelled where reason == nil: "a receipt that ended has a reason"
+    case .pending where reason != nil, .delivered where reason != nil: "it needs no reason"
+    case .pending where body == nil: "a pending receipt has a body"
+    case .pending where nextAttemptAt == nil: "a pending receipt is due at some time"
+    case .pending where retrySince == nil: "a pending receipt has a retry budget"
+    case .delivered where deliveredAt == nil: "a delivered receipt was delivered at some time"
+    case .waiting, .pending, .delivered, .failed, .cancelled:
+      state == .pending || nextAttemptAt == nil ? nil : "only a pending receipt is due"
+    }
+  }
+}
+
+extension Receipt {
+  /// Whether both differ in nothing but what a delivery, a replay or a cancellation changes.
+  public func hasContent(of other: Receipt) -> Bool {
+    id == other.id && createdAt == other.createdAt && priceID == other.priceID
+      && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed
+      && readyAt == other.readyAt && body == other.body
+  }
+}

@@ -1,0 +1,100 @@
+// What can happen to a receipt. Pure; any thread.
+
+/// Something that happens to a receipt. `Receipt.apply` says what follows from it in each state.
+public enum ReceiptEvent: Sendable, Equatable {
+  /// The join decided about the purchase.
+  case resolved(ReceiptResolution)
+  /// Nothing can be decided yet: look again at that time.
+  case postponed(until: Timestamp)
+  /// The purchase lost its context before the receipt was sent: decide again.
+  case withdrawn(until: Timestamp)
+  /// The purchase lost its context after its receipt had ended unsent: this is what a replay would send; nil
+  /// if nothing can be sent.
+  case recomposed(ReceiptPayload?)
+  /// The receipt was changed while an attempt was under way: what the destination got counts.
+  case foundSent(SentReceipt)
+  /// Another purchase names the context with which this receipt was sent.
+  case contextDisputed
+  /// An attempt to deliver it has ended.
+  case attempted(ReceiptAttempt)
+  /// Its time for attempts ended while the destination was known to be down.
+  case gaveUp
+  /// An operator sends it again, a delivered one only with force.
+  /// - payload: what is sent if it never became ready.
+  case replayed(dueAt: Timestamp, force: Bool, payload: ReceiptPayload?)
+  /// An operator stops it.
+  case cancelled(note: String)
+  /// An operator supplied what it lacked.
+  case completed(ReceiptPayload, changesContext: Bool)
+  /// Its user was erased.
+  /// - cancelsOpen: whether a receipt that is still to be delivered is cancelled, too.
+  case erased(cancelsOpen: Bool)
+}
+
+/// What the join decided about a purchase's receipt.
+public enum ReceiptResolution: Sendable, Equatable {
+  case waiting(Reason, until: Timestamp)
+  case ready(ReceiptPayload)
+  case failed(Reason)
+  case cancelled(Reason)
+}
+
+/// An attempt that has ended, as far as the receipt is concerned.
+public struct ReceiptAttempt: Sendable, Equatable {
+  /// The status of the answer; nil when there was none.
+  public var status: Int64?
+  /// Why the attempt failed; nil when it says nothing about the destination.
+  public var cause: Reason?
+  public var decision: Delivery.Decision
+
+  public init(status: Int64?, cause: Reason?, decision: Delivery.Decision) {
+    self.status = status
+    self.cause = cause
+    self.decision = decision
+  }
+}
+
+/// What a destination got.
+public struct SentReceipt: Sendable, Equatable {
+  public var body: [UInt8]
+  /// What the body says; nil when it cannot be told.
+  public var content: Content?
+
+  public struct Content: Sendable, Equatable {
+    public var priceID: String
+    public var priceMismatch: Bool
+    /// Whether another purchase names the context that was sent.
+    public var contextDisputed: Bool
+
+    public init(priceID: String, priceMismatch: Bool, contextDisputed: Bool) {
+      self.priceID = priceID
+      self.priceMismatch = priceMismatch
+      self.contextDisputed = contextDisputed
+    }
+  }
+
+  public init(body: [UInt8], content: Content?) {
+    self.body = body
+    self.content = content
+  }
+}
+
+/// Why an event does not change a receipt.
+public enum ReceiptRefusal: Error, Sendable, Equatable {
+  /// Its state does not allow it.
+  case notAllowed(ReceiptState)
+  /// It has no body, and none was supplied.
+  case hasNoBody
+}
+
+/// When something happens to a receipt.
+public struct ReceiptMoment: Sendable, Equatable {
+  public var now: Timestamp
+  /// How long the receipt's app has been paused up to now: time that no retry budget counts.
+  public var pausedMilliseconds: Int64
+
+  public init(now: Timestamp, pausedMilliseconds: Int64) {
+    self.now = now
+    self.pausedMilliseconds = pausedMilliseconds
+  }
+}

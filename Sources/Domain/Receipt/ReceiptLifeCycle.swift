@@ -1,0 +1,158 @@
+// The life cycle of receipts: one function that says for each state and each event what follows. ARCHITECTURE
+// draws it; a test compares both. Pure; any thread.
+
+extension Receipt {
+  /// A new receipt, of a purchase about which the join decided for the first time.
+  public static func begin(
+    id: String, _ resolution: ReceiptResolution, at moment: ReceiptMoment
+  ) -> Receipt {
+    // For a moment only, and for no reason that anyone sees.
+    var receipt = Receipt(id: id, createdAt: moment.now, state: .waiting, reason: .payment)
+    receipt.resolve(resolution, at: moment)
+    return receipt
+  }
+
+  /// Changes the receipt as the event demands.
+  /// - Throws: `ReceiptRefusal` when its state does not allow the event; the receipt is unchanged then.
+  public mutating func apply(
+    _ event: ReceiptEvent, at moment: ReceiptMoment
+  ) throws(ReceiptRefusal) {
+    switch event {
+    case .resolved(let resolution):
+      guard isOpenToJoin else { throw .notAllowed(state) }
+      resolve(resolution, at: moment)
+    case .postponed(let until):
+      guard state == .waiting else { throw .notAllowed(state) }
+      waitUntil = until
+    case .withdrawn(let until):
+      guard state == .pending else { throw .notAllowed(state) }
+      enter(.waiting, .context, until: until)
+      (body, readyAt, retrySince) = (nil, nil, nil)
+    case .recomposed(let payload):
+      guard state == .failed || state == .cancelled else { throw .notAllowed(state) }
+      body = nil
+      if let payload { use(payload) }
+    case .foundSent(let sent):
+      guard state != .delivered else { throw .notAllowed(state) }
+      found(sent, at: moment)
+    case .contextDisputed:
+      contextDisputed = true
+    case .attempted(let attempt):
+      ended(attempt, at: moment)
+    case .gaveUp:
+      guard state == .pending else { throw .notAllowed(state) }
+      isReplay = false
+      enter(.failed, .gaveUp)
+    case .replayed(let dueAt, let force, let payload):
+      guard force || state != .delivered else { throw .notAllowed(state) }
+      guard let payload else {
+        guard body != nil else { throw .hasNoBody }
+        return beginReplay(dueAt: dueAt, at: moment)
+      }
+      if body == nil { use(payload) }
+      beginReplay(dueAt: dueAt, at: moment)
+    case .cancelled(let words):
+      guard state != .delivered, state != .cancelled else { throw .notAllowed(state) }
+      note = words
+      enter(.cancelled, .byOperator)
+    case .completed(let payload, let changesContext):
+      // The bytes of a pending receipt may be on their way; those of a delivered one have arrived.
+      guard state != .delivered, state != .pending else { throw .notAllowed(state) }
+      if changesContext { contextDisputed = false }
+      use(payload)
+      readyAt = moment.now
+      beginReplay(dueAt: moment.now, at: moment)
+    case .erased(let cancelsOpen):
+      switch state {
+      case .delivered, .cancelled: break
+      case .failed: enter(.cancelled, .erased)
+      case .waiting, .pending:
+        guard cancelsOpen else { throw .notAllowed(state) }
+        enter(.cancelled, .erased)
+      }
+    }
+  }
+
+  private mutating func resolve(_ resolution: ReceiptResolution, at moment: ReceiptMoment) {
+    switch resolution {
+    case .waiting(let reason, let until): enter(.waiting, reason, until: until)
+    case .failed(let reason): enter(.failed, reason)
+    case .cancelled(let reason): enter(.cancelled, reason)
+    case .ready(let payload):
+      use(payload)
+      readyAt = moment.now
+      isReplay = false
+      makeDue(at: moment.now, moment)
+    }
+  }
+
+  private mutating func found(_ sent: SentReceipt, at moment: ReceiptMoment) {
+    body = sent.body
+    if let content = sent.content {
+      priceID = content.priceID
+      priceMismatch = content.priceMismatch
+      contextDisputed = content.contextDisputed
+    }
+    guard state == .waiting else { return }
+    readyAt = moment.now
+    makeDue(at: moment.now, moment)
+  }
+
+  private mutating func ended(_ attempt: ReceiptAttempt, at moment: ReceiptMoment) {
+    lastStatus = attempt.status ?? lastStatus
+    switch attempt.decision {
+    case .delivered(let importID):
+      // Also one that an operator cancelled meanwhile: it was accepted, and must not be sent again (R3).
+      attempts += 1
+      lastCause = nil
+      isReplay = false
+      self.importID = importID
+      deliveredAt = moment.now
+      enter(.delivered, nil)
+    case .retry(let at, let spent):
+      if spent {
+        attempts += 1
+        spentTries += 1
+      }
+      guard state == .pending else { return }
+      nextAttemptAt = at
+      if let cause = attempt.cause { lastCause = cause }
+    case .failed(let reason):
+      attempts += 1
+      guard state == .pending else { return }
+      if let cause = attempt.cause { lastCause = cause }
+      isReplay = false
+      enter(.failed, reason)
+    }
+  }
+
+  private mutating func beginReplay(dueAt: Timestamp, at moment: ReceiptMoment) {
+    deliveredAt = nil
+    isReplay = true
+    readyAt = readyAt ?? moment.now
+    makeDue(at: max(dueAt, moment.now), moment)
+  }
+
+  private mutating func use(_ payload: ReceiptPayload) {
+    priceID = payload.priceID
+    priceMismatch = payload.priceMismatch
+    body = payload.body
+  }
+
+  /// Pending and due at that time, with its whole retry budget.
+  private mutating func makeDue(at dueAt: Timestamp, _ moment: ReceiptMoment) {
+    enter(.pending, nil)
+    spentTries = 0
+    retrySince = max(moment.now, dueAt)
+    pausedBaseMilliseconds = moment.pausedMilliseconds
+    nextAttemptAt = dueAt
+  }
+
+  /// The one place that changes a state, so that what only some states have goes with them.
+  private mutating func enter(_ state: ReceiptState, _ reason: Reason?, until: Timestamp? = nil) {
+    self.state = state
+    self.reason = reason
+    waitUntil = until
+    nextAttemptAt = nil
+  }
+}

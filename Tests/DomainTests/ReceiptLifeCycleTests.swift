@@ -1,0 +1,276 @@
+// The whole life cycle of receipts: every event in every state, what the properties hold afterwards, and the
+// diagram in ARCHITECTURE.
+
+import FoundationEssentials
+import Testing
+
+@testable import Domain
+
+private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
+private let later = now.advanced(byMilliseconds: 60_000)
+private let moment = ReceiptMoment(now: now, pausedMilliseconds: 7000)
+private let payload = ReceiptPayload(priceID: "price_1", priceMismatch: false, body: [1])
+private let other = ReceiptPayload(priceID: "price_2", priceMismatch: true, body: [2])
+
+/// A receipt for each column of the table. One that failed or was cancelled by the join is open to later
+/// events; one that ended otherwise is not.
+private func sample(_ column: String) -> Receipt {
+  func receipt(_ state: ReceiptState, _ reason: Reason?) -> Receipt {
+    var receipt = Receipt(
+      id: "rcp_1", createdAt: now, state: state, reason: reason, attempts: 3, spentTries: 2)
+    if state == .waiting { receipt.waitUntil = later }
+    if state == .pending || state == .delivered || column.hasSuffix("sent") {
+      receipt.body = [9]
+      receipt.readyAt = now.advanced(byMilliseconds: -5000)
+      receipt.retrySince = now.advanced(byMilliseconds: -5000)
+    }
+    if state == .pending { receipt.nextAttemptAt = later }
+    if state == .delivered { receipt.deliveredAt = now }
+    return receipt
+  }
+  return switch column {
+  case "waiting": receipt(.waiting, .price)
+  case "pending": receipt(.pending, nil)
+  case "delivered": receipt(.delivered, nil)
+  case "failed/join": receipt(.failed, .price)
+  case "failed/sent": receipt(.failed, .gaveUp)
+  case "cancelled/join": receipt(.cancelled, .sessionExpired)
+  case "cancelled/sent": receipt(.cancelled, .byOperator)
+  default: fatalError("no such column: \(column)")
+  }
+}
+
+private func attempt(_ decision: Delivery.Decision, status: Int64 = 500) -> ReceiptEvent {
+  .attempted(ReceiptAttempt(status: status, cause: .status(Int(status)), decision: decision))
+}
+
+private let events: [ReceiptEvent] = [
+  .resolved(.waiting(.user, until: later)), .resolved(.ready(payload)), .resolved(.failed(.user)),
+  .resolved(.cancelled(.paymentFailed)), .postponed(until: later), .withdrawn(until: later),
+  .recomposed(other), .foundSent(SentReceipt(body: [5], content: nil)), .contextDisputed,
+  attempt(.delivered(importID: "imp_1"), status: 200), attempt(.retry(at: later, spent: true)),
+  attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
+  .replayed(dueAt: now, force: true, payload: payload),
+  .replayed(dueAt: now, force: true, payload: nil), .cancelled(note: "why"),
+  .completed(payload, changesContext: true), .erased(cancelsOpen: true), .erased(cancelsOpen: false),
+]
+
+/// The name of an event's row. A new event does not compile before it has one.
+private func name(_ event: ReceiptEvent) -> String {
+  switch event {
+  case .resolved(.waiting): "resolved waiting"
+  case .resolved(.ready): "resolved ready"
+  case .resolved(.failed): "resolved failed"
+  case .resolved(.cancelled): "resolved cancelled"
+  case .postponed: "postponed"
+  case .withdrawn: "withdrawn"
+  case .recomposed: "recomposed"
+  case .foundSent: "found sent"
+  case .contextDisputed: "context disputed"
+  case .attempted(let attempt):
+    switch attempt.decision {
+    case .delivered: "attempted, delivered"
+    case .retry: "attempted, retry"
+    case .failed: "attempted, failed"
+    }
+  case .gaveUp: "gave up"
+  case .replayed(_, let force, let payload):
+    payload == nil ? "replayed as it was" : force ? "replayed with force" : "replayed"
+  case .cancelled: "cancelled"
+  case .completed: "completed"
+  case .erased(let cancelsOpen): cancelsOpen ? "erased" : "erased, not open ones"
+  }
+}
+
+/// `-` is a refusal.
+private let table = """
+                        waiting   pending   delivered failed/join failed/sent cancelled/join cancelled/sent
+  resolved waiting      waiting   -         -         waiting     -           waiting        -
+  resolved ready        pending   -         -         pending     -           pending        -
+  resolved failed       failed    -         -         failed      -           failed         -
+  resolved cancelled    cancelled -         -         cancelled   -           cancelled      -
+  postponed             waiting   -         -         -           -           -              -
+  withdrawn             -         waiting   -         -           -           -              -
+  recomposed            -         -         -         failed      failed      cancelled      cancelled
+  found sent            pending   pending   -         failed      failed      cancelled      cancelled
+  context disputed      waiting   pending   delivered failed      failed      cancelled      cancelled
+  attempted, delivered  delivered delivered delivered delivered   delivered   delivered      delivered
+  attempted, retry      waiting   pending   delivered failed      failed      cancelled      cancelled
+  attempted, failed     waiting   failed    delivered failed      failed      cancelled      cancelled
+  gave up               -         failed    -         -           -           -              -
+  replayed              pending   pending   -         pending     pending     pending        pending
+  replayed with force   pending   pending   pending   pending     pending     pending        pending
+  replayed as it was    -         pending   pending   -           pending     -              pending
+  cancelled             cancelled cancelled -         cancelled   cancelled   -              -
+  completed             pending   -         -         pending     pending     pending        pending
+  erased                cancelled cancelled delivered cancelled   cancelled   cancelled      cancelled
+  erased, not open ones -         -         delivered cancelled   cancelled   cancelled      cancelled
+  """
+
+/// One cell of the table.
+private struct Cell: Sendable, CustomTestStringConvertible {
+  var event: String
+  var column: String
+  var state: String
+  var testDescription: String { "\(column), \(event)" }
+}
+
+private let rows: [(event: String, cells: [Cell])] = {
+  let lines = table.split(separator: "\n")
+  let columns = lines[0].split(separator: " ").map(String.init)
+  return lines.dropFirst().map { line in
+    let event = line.prefix(22).drop { $0 == " " }
+    let name = String(event.reversed().drop { $0 == " " }.reversed())
+    let states = line.dropFirst(22).split(separator: " ").map(String.init)
+    return (name, zip(columns, states).map { Cell(event: name, column: $0, state: $1) })
+  }
+}()
+
+private func outcome(of event: ReceiptEvent, on receipt: Receipt) -> Receipt? {
+  var changed = receipt
+  do throws(ReceiptRefusal) {
+    try changed.apply(event, at: moment)
+    return changed
+  } catch {
+    return nil
+  }
+}
+
+@Suite("The life cycle of receipts")
+struct ReceiptLifeCycleTests {
+  @Test("The table names every event and every state")
+  func complete() {
+    #expect(rows.map(\.event).sorted() == events.map(name).sorted())
+    #expect(rows.allSatisfy { $0.cells.count == 7 })
+    let states = Set(rows[0].cells.map { sample($0.column).state })
+    #expect(states == Set(ReceiptState.allCases))
+  }
+
+  @Test("Each event leads each state where the table says", arguments: rows.flatMap(\.cells))
+  fileprivate func transition(cell: Cell) throws {
+    let event = try #require(events.first { name($0) == cell.event })
+    let before = sample(cell.column)
+    #expect(outcome(of: event, on: before)?.state.rawValue ?? "-" == cell.state)
+  }
+
+  @Test("No event leaves a receipt that contradicts its state", arguments: rows.flatMap(\.cells))
+  fileprivate func sound(cell: Cell) throws {
+    let event = try #require(events.first { name($0) == cell.event })
+    let before = sample(cell.column)
+    #expect(before.contradiction == nil)
+    #expect(outcome(of: event, on: before)?.contradiction == nil)
+  }
+
+  @Test("A refusal changes nothing and says why")
+  func refusal() throws {
+    var delivered = sample("delivered")
+    #expect(throws: ReceiptRefusal.notAllowed(.delivered)) {
+      try delivered.apply(.cancelled(note: "x"), at: moment)
+    }
+    #expect(delivered == sample("delivered"))
+    var waiting = sample("waiting")
+    #expect(throws: ReceiptRefusal.hasNoBody) {
+      try waiting.apply(.replayed(dueAt: now, force: true, payload: nil), at: moment)
+    }
+    #expect(waiting == sample("waiting"))
+  }
+
+  @Test("A receipt that becomes due has its whole retry budget, whatever makes it due")
+  func budget() throws {
+    let due: [(String, ReceiptEvent)] = [
+      ("waiting", .resolved(.ready(payload))), ("waiting", .completed(payload, changesContext: false)),
+      ("failed/sent", .replayed(dueAt: now, force: false, payload: nil)),
+      ("delivered", .replayed(dueAt: now, force: true, payload: nil)),
+      ("waiting", .foundSent(SentReceipt(body: [5], content: nil))),
+    ]
+    for (column, event) in due {
+      let receipt = try #require(outcome(of: event, on: sample(column)))
+      #expect(receipt.spentTries == 0)
+      #expect(receipt.retrySince == now)
+      #expect(receipt.pausedBaseMilliseconds == 7000)
+      #expect(receipt.nextAttemptAt == now)
+      #expect(receipt.attempts == 3, "the history is kept")
+    }
+  }
+
+  @Test("A replay is due at the time that it names, and its budget begins then")
+  func replayLater() throws {
+    let event = ReceiptEvent.replayed(dueAt: later, force: false, payload: nil)
+    let receipt = try #require(outcome(of: event, on: sample("failed/sent")))
+    #expect(receipt.nextAttemptAt == later)
+    #expect(receipt.retrySince == later)
+    #expect(receipt.isReplay)
+    let past = ReceiptEvent.replayed(
+      dueAt: now.advanced(byMilliseconds: -1), force: false, payload: nil)
+    #expect(outcome(of: past, on: sample("failed/sent"))?.nextAttemptAt == now)
+  }
+
+  @Test("A replay sends the bytes that were sent before, also when it could make others")
+  func replaySameBytes() {
+    let event = ReceiptEvent.replayed(dueAt: now, force: false, payload: other)
+    #expect(outcome(of: event, on: sample("failed/sent"))?.body == [9])
+    #expect(outcome(of: event, on: sample("failed/join"))?.body == [2])
+  }
+
+  @Test("An attempt that says nothing about the destination keeps the cause of the one before")
+  func causeKept() throws {
+    var receipt = sample("pending")
+    try receipt.apply(attempt(.retry(at: later, spent: true)), at: moment)
+    let silent = ReceiptAttempt(status: nil, cause: nil, decision: .retry(at: later, spent: false))
+    try receipt.apply(.attempted(silent), at: moment)
+    #expect(receipt.lastCause == .status(500))
+    #expect(receipt.lastStatus == 500)
+    #expect(receipt.spentTries == 3)
+    #expect(receipt.attempts == 4)
+  }
+
+  @Test("An attempt that fails after an operator cancelled the receipt counts and changes no state")
+  func cancelledMeanwhile() throws {
+    let receipt = try #require(outcome(of: attempt(.failed(.status(422))), on: sample("cancelled/sent")))
+    #expect(receipt.reason == .byOperator)
+    #expect(receipt.attempts == 4)
+  }
+
+  @Test("A new receipt is what the join decided")
+  func begins() {
+    let waiting = Receipt.begin(id: "rcp_2", .waiting(.user, until: later), at: moment)
+    #expect(waiting.reason == .user)
+    #expect(waiting.waitUntil == later)
+    let ready = Receipt.begin(id: "rcp_2", .ready(payload), at: moment)
+    #expect(ready.state == .pending)
+    #expect(ready.reason == nil)
+    #expect(ready.body == [1])
+    #expect(ready.readyAt == now)
+    #expect(Receipt.begin(id: "rcp_2", .failed(.user), at: moment).contradiction == nil)
+  }
+
+  /// Every change of state that the function makes, as edges of the diagram.
+  static var edges: Set<String> {
+    var edges: Set<String> = []
+    for cell in rows.flatMap(\.cells) where cell.state != "-" {
+      let from = sample(cell.column).state.rawValue
+      if from != cell.state { edges.insert("\(from) --> \(cell.state)") }
+    }
+    let resolutions: [ReceiptResolution] = [
+      .waiting(.user, until: later), .ready(payload), .failed(.user), .cancelled(.sessionExpired),
+    ]
+    for resolution in resolutions {
+      edges.insert("[*] --> \(Receipt.begin(id: "rcp_2", resolution, at: moment).state.rawValue)")
+    }
+    return edges
+  }
+
+  @Test("ARCHITECTURE draws the life cycle as it is")
+  func diagram() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try #require(FileManager.default.contents(atPath: "\(root.path)/ARCHITECTURE.md"))
+    let text = try #require(String(validating: page, as: UTF8.self))
+    let drawing = text.split(separator: "\n").drop { $0 != "stateDiagram-v2" }.dropFirst()
+    let drawn = drawing.prefix { $0 != "```" }.map { line in
+      line.prefix { $0 != ":" }.split(separator: " ").joined(separator: " ")
+    }
+    #expect(Set(drawn).symmetricDifference(Self.edges).sorted() == [])
+    #expect(drawn.count == Set(drawn).count, "each edge is drawn once")
+  }
+}
