@@ -37,28 +37,29 @@ struct OperatorFault: Error, Equatable {
     }
   }
 
-  /// There is no database at a path: it was never made, or it was moved or removed, also while receiptd serves
-  /// it. The lock beside it outlives the file.
+  /// There is no database at a path: it was never made, or it was moved or removed, perhaps while receiptd
+  /// serves it. The lock beside it outlives the file.
   private init(missingAt path: String) {
     let shown = DisplayText.clean(path)
     if let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)) {
       self.init(
         .unavailable,
         holder.purpose == .serving
-          ? "\(shown) was moved or removed while receiptd (\(holder.place)) serves it; contexts and events are "
-            + "refused with 503. Put the file back (mv, not cp): receiptd continues at once. If it is gone, "
-            + "stop receiptd and restore a backup: receiptctl db restore FILE"
+          ? "\(shown) was moved or removed while receiptd (\(holder.place)) serves it; contexts and events "
+            + "are refused with 503. Put the file back (mv, not cp): receiptd continues at once. If it is "
+            + "gone, stop receiptd and restore a backup: receiptctl db restore FILE"
           : "\(shown): there is no database yet; receiptctl db restore (\(holder.place)) is writing it. Try "
             + "again when it has ended")
       return
     }
     let names = DatabaseLock.companions(of: path)
-    guard !names.isEmpty else { return self.init(.notFound, "\(shown): \(StoreError.missing)") }
     let files = names.map(DisplayText.clean).joined(separator: ", ")
     self.init(
       .notFound,
-      "\(shown) was moved or removed: other files of the database are there (\(files)). Put it back, or "
-        + "restore a backup: receiptctl db restore FILE")
+      names.isEmpty
+        ? "\(shown): \(StoreError.missing)"
+        : "\(shown) was moved or removed: other files of the database are there (\(files)). Put it back, or "
+          + "restore a backup: receiptctl db restore FILE")
   }
 
   /// A question or a change that the database did not take.

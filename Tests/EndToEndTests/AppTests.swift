@@ -1,5 +1,6 @@
 // The app's side, CheckoutKit with its own transport, against receiptd.
 
+import Domain
 import CheckoutKit
 import Foundation
 import JSON

@@ -1,5 +1,6 @@
 // Every command of the runbook, with the real programs, in the situation that its section is about.
 
+import Domain
 import FoundationEssentials
 import Glibc
 import JSON

@@ -76,7 +76,8 @@ struct SwedbankBrowserTests {
           // Nothing is known here of this payment, and nothing else is said of it.
           let text = try browser.text("document.body.innerText")
           #expect(
-            text.contains("cannot tell") && text.contains("Kaffe & <Te>") && !text.contains("7"), "\(text)")
+            text.contains("cannot show the state") && text.contains("Kaffe & <Te>") && !text.contains("7"),
+            "\(text)")
           try browser.keepPicture("swedbank-\(page)-\(view.name)")
         }
       }
