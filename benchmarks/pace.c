@@ -29,7 +29,7 @@ struct piece {
 
 struct connection {
   int socket;
-  long request;
+  long request;  // -1 while none is under way
   size_t used;
   char answer[answer_max + 1];
 };
@@ -42,6 +42,7 @@ static struct piece pieces[pieces_max];
 static const char *records;
 static size_t record_size, record_count;
 static struct connection *connections, **idle;
+static struct sockaddr_in server;
 static struct moment *moments;
 static long idle_count, answered, refused;
 
@@ -100,22 +101,26 @@ static size_t render(char *request, size_t number) {
   }
 }
 
+static void connect_one(int poll, struct connection *connection) {
+  connection->socket = socket(AF_INET, SOCK_STREAM, 0);
+  if (connect(connection->socket, (struct sockaddr *)&server, sizeof server) != 0) fail("cannot connect");
+  int on = 1;
+  setsockopt(connection->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  fcntl(connection->socket, F_SETFL, O_NONBLOCK);
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
+  if (epoll_ctl(poll, EPOLL_CTL_ADD, connection->socket, &event) != 0) fail("epoll_ctl");
+  connection->request = -1;
+}
+
 static void connect_all(int poll, int port, long count) {
-  struct sockaddr_in address = {
+  server = (struct sockaddr_in){
       .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
   connections = calloc((size_t)count, sizeof *connections);
   idle = calloc((size_t)count, sizeof *idle);
   if (connections == NULL || idle == NULL) fail("no memory");
   for (long i = 0; i < count; i += 1) {
-    struct connection *connection = &connections[i];
-    connection->socket = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(connection->socket, (struct sockaddr *)&address, sizeof address) != 0) fail("cannot connect");
-    int on = 1;
-    setsockopt(connection->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    fcntl(connection->socket, F_SETFL, O_NONBLOCK);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
-    if (epoll_ctl(poll, EPOLL_CTL_ADD, connection->socket, &event) != 0) fail("epoll_ctl");
-    idle[idle_count++] = connection;
+    connect_one(poll, &connections[i]);
+    idle[idle_count++] = &connections[i];
   }
 }
 
@@ -130,10 +135,16 @@ static void send_request(long number, size_t record) {
   if (send(connection->socket, request, size, MSG_NOSIGNAL) != (ssize_t)size) fail("a request could not be sent");
 }
 
-static void take_answer(struct connection *connection) {
+static void take_answer(int poll, struct connection *connection) {
   ssize_t got = recv(connection->socket, connection->answer + connection->used, answer_max - connection->used, 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) fail("a connection broke");
+  if (got <= 0) {
+    // A server closes a connection on which no request comes for a while; the busiest few do most of the work here.
+    if (got < 0 || connection->request >= 0) fail("a connection broke");
+    close(connection->socket);
+    connect_one(poll, connection);
+    return;
+  }
   connection->used += (size_t)got;
   connection->answer[connection->used] = 0;
   long length = answer_length(connection->answer, connection->used);
@@ -142,6 +153,7 @@ static void take_answer(struct connection *connection) {
   moments[connection->request].answered = monotonic_ns();
   answered += 1;
   if (connection->answer[9] != '2') refused += 1;
+  connection->request = -1;
   idle[idle_count++] = connection;
 }
 
@@ -161,7 +173,7 @@ static void run(int poll, long total, double rate, size_t first) {
     struct timespec timeout = {wait / 1000000000, wait % 1000000000};
     int count = epoll_pwait2(poll, events, 256, &timeout, NULL);
     if (count < 0 && errno != EINTR) fail("epoll_pwait2");
-    for (int i = 0; i < count; i += 1) take_answer(events[i].data.ptr);
+    for (int i = 0; i < count; i += 1) take_answer(poll, events[i].data.ptr);
     now = monotonic_ns();
     if (count > 0 || next == answered) last_answer = now;
     if (now - last_answer > (int64_t)patience_s * 1000000000) fail("no answer");
