@@ -9,6 +9,9 @@
 ALTER TABLE purchases ADD COLUMN context_source INTEGER DEFAULT 4;
 -- The receipt was sent with a guessed context that another purchase names.
 ALTER TABLE purchases ADD COLUMN context_disputed INTEGER NOT NULL DEFAULT 0;
+-- Guesses that another purchase may still take: few at any time, whatever a user has bought.
+CREATE INDEX purchases_guessing ON purchases (user_id, app)
+  WHERE context_source = 5 AND context_id IS NOT NULL AND body IS NULL;
 -- Objects whose receipt retention deleted, for as long as the processor may still send their events again.
 CREATE TABLE past_purchases (
   row_id    INTEGER PRIMARY KEY,

@@ -75,9 +75,7 @@ public final class FileLock: Sendable {
       }
       // The previous holder may have removed the file before it let go of it (`DatabaseLock.abandon`);
       // nobody would find a lock on a file without a name.
-      if let locked = FileIdentity(descriptor: descriptor),
-        FileIdentity(path: path)?.isSameFile(as: locked) == true
-      {
+      if Self.isFile(descriptor, at: path) {
         self.descriptor = descriptor
         self.isNew = isNew
         return
@@ -87,6 +85,14 @@ public final class FileLock: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether a path leads to the file of this lock.
+  public func isFile(at path: String) -> Bool { Self.isFile(descriptor, at: path) }
+
+  private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
+    guard let locked = FileIdentity(descriptor: descriptor) else { return false }
+    return FileIdentity(path: path)?.isSameFile(as: locked) == true
+  }
 
   /// Keeps everybody else from opening the database until `body` returns.
   /// - Throws: `held` when somebody has it open through receiptctl (`FileUse`); whatever `body` throws.

@@ -23,7 +23,8 @@ enum ServiceFile {
         return (made, true)
       }
       guard errno == EEXIST else { throw .last("open") }
-      let found = unsafe Glibc.open(path, flags | O_CLOEXEC)
+      // Nor does this call: the service's user cannot have root write to another file.
+      let found = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW)
       if found >= 0 { return (found, false) }
       guard errno == ENOENT else { throw .last("open") }
     }

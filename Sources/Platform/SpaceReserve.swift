@@ -62,5 +62,10 @@ public struct FileReserve: SpaceReserve {
     return failure == ENOSPC ? .noSpace : .unavailable
   }
 
-  public func giveUp() { unsafe truncate(path, 0) }
+  public func giveUp() {
+    let file = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return }
+    ftruncate(file, 0)
+    close(file)
+  }
 }

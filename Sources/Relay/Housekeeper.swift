@@ -135,6 +135,8 @@ final class Housekeeper: Sendable {
     let clock = surroundings.clock
     if let jump = rounds.watch.jump(clock) {
       followClock(FollowClock(jump: jump))
+      // A pass goes by the clock with which it began.
+      rounds.retention = nil
       // What is old by a clock that has just been set forward may not be. One rest is enough: a machine that
       // sleeps every night would never be done with it.
       let rested = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)

@@ -175,6 +175,34 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("purchases without a receipt").contains("rows=3210"))
   }
 
+  @Test("A pass of retention that began by a wrong clock ends when the clock is set back")
+  func clockSetBack() throws {
+    let clock = ManualClock()
+    let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
+    try bench.committer.start()
+    defer { bench.committer.stop() }
+    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let now = bench.now.unixMilliseconds
+    try file.execute(
+      """
+      INSERT INTO purchases (app, object_type, object_id, observations, prices, prices_of_checkout,
+        happened_at, first_seen_at, updated_at)
+      WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < 1200)
+      SELECT 'shop', 'subscription', 'sub_' || n, 16, '', 0, \(now), \(now), \(now) FROM counting
+      """)
+    clock.setWall(by: 400 * Self.day)
+    var rounds = Housekeeper.Rounds(clock)
+    _ = bench.housekeeper.goRound(&rounds)
+    try bench.store(Barrier())
+    clock.setWall(by: -400 * Self.day)
+    for _ in 0..<20 {
+      clock.advance(Housekeeper.slicePauseMilliseconds)
+      _ = bench.housekeeper.goRound(&rounds)
+      try bench.store(Barrier())
+    }
+    #expect(try file.integer("SELECT count(*) FROM purchases") == 700, "one slice was under way")
+  }
+
   @Test("A slice of retention waits for the one before it")
   func oneSliceAtATime() throws {
     let bench = try Bench([Bench.app()], isStarted: false)

@@ -34,6 +34,9 @@ final class ManualClock: Clock {
     }
   }
 
+  /// Sets the wall clock alone, as a person or NTP does.
+  func setWall(by milliseconds: Int64) { state.update { $0.wall += milliseconds } }
+
   /// How often somebody has looked at the monotonic time.
   var looks: Int { state.withLock { $0.looks } }
 

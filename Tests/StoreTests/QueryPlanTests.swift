@@ -72,6 +72,15 @@ struct QueryPlanTests {
       .filter { !$0.contains("sqlite_stmt") }
   }
 
+  @Test("Open guesses are found by their own index, whatever else a user has bought")
+  func openGuesses() throws {
+    let store = try TestStore()
+    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let plan = try plan(of: PurchaseRows.guessingSQL, connection)
+    #expect(plan.contains { $0.contains("INDEX purchases_guessing (user_id=? AND app=?)") }, "\(plan)")
+    #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
+  }
+
   @Test("None of the writer's statements reads a whole table")
   func writer() throws {
     let store = try TestStore()

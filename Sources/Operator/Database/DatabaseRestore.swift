@@ -29,15 +29,12 @@ struct DatabaseRestore {
     }
     let lock = try Self.lock(path)
     let undo = RestoreUndo(lock)
-    try session.surroundings.guarding({ [output = session.output] in
-      switch undo.run() {
-      case .undone: output.error("stopped by a signal; nothing was changed")
-      case .replaced: output.error("stopped by a signal; the database was replaced before that")
-      case .notNow: return false
-      }
-      return true
-    }) {
-      do {
+    do {
+      try session.surroundings.guarding({ [output = session.output] in
+        guard undo.run() == .undone else { return false }
+        output.error("stopped by a signal; nothing was changed")
+        return true
+      }) {
         let restore = try DatabaseRestore(session, lock.path)
         try restore.describe()
         try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
@@ -45,10 +42,10 @@ struct DatabaseRestore {
         // Nobody opens the database before all of it is in its place.
         withExtendedLifetime(lock) {}
         try restore.report(aside, jobs)
-      } catch {
-        undo.run()
-        throw error
       }
+    } catch {
+      undo.run()
+      throw error
     }
     return .done
   }
@@ -246,10 +243,17 @@ struct DatabaseRestore {
       }
       try FileWriting.rename(new, to: path)
     } catch {
+      var isBack = isThere
       for suffix in moved {
-        // If even that fails, they stand beside the second name.
-        try? FileWriting.rename(aside + suffix, to: path + suffix)
+        do throws(SystemError) {
+          try FileWriting.rename(aside + suffix, to: path + suffix)
+        } catch {
+          // It stays beside the second name.
+          isBack = false
+        }
       }
+      // A database with two names would be taken for one that somebody serves under the other.
+      if isBack { FileWriting.remove(aside) }
       throw error
     }
   }

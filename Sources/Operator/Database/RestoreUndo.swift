@@ -9,10 +9,9 @@ final class RestoreUndo: Sendable {
   enum Outcome {
     /// All is as it was before the restore.
     case undone
-    /// The database is being replaced; that takes a moment and must not be cut off.
+    /// The database is being replaced, or has just been: the rest takes a moment, and its report says what to
+    /// do next.
     case notNow
-    /// The database was replaced.
-    case replaced
   }
 
   private enum Stage {
@@ -35,13 +34,14 @@ final class RestoreUndo: Sendable {
   }
 
   /// Removes the copy, and the lock file where it would be all that is left.
-  /// Once the database is being replaced nothing is done.
+  /// Once the database is being replaced it does nothing.
   @discardableResult func run() -> Outcome {
     state.withLock { stage in
       switch stage {
-      case .replacing: return .notNow
-      case .replaced: return .replaced
-      case .preparing, .undone:
+      case .replacing, .replaced: return .notNow
+      // Once is enough: by now the files may be another restore's.
+      case .undone: return .undone
+      case .preparing:
         stage = .undone
         Self.removeCopy(of: lock.path)
         lock.abandon()

@@ -105,7 +105,7 @@ extension Problem {
     retryAfterSeconds: 1)
   static let crowded = unavailable(
     "too-many-connections",
-    "Too many connections are open. Nothing of this request was kept; send it again.",
+    "Too many requests are under way. Nothing of this request was kept; send it again.",
     retryAfterSeconds: 2)
   static let storeFailed = unavailable(
     "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",

@@ -79,8 +79,9 @@ public final class DatabaseLock: Sendable {
   /// Removes the lock file when this lock made it and there is no database: a lock file alone looks like the
   /// remains of a database that was lost. To be called before a `replace` without success is let go of.
   public func abandon() {
-    guard file.isNew, FileIdentity(path: path) == nil else { return }
-    FileWriting.remove(path + ".lock")
+    let lockPath = path + ".lock"
+    guard file.isNew, file.isFile(at: lockPath), FileIdentity(path: path) == nil else { return }
+    FileWriting.remove(lockPath)
   }
 
   /// Runs `body` while nobody has the database open through receiptctl.

@@ -31,10 +31,14 @@ final class PurchaseRows {
   /// What the command that is being applied came from.
   var cause = ChangeCause()
 
-  private static let guessingSQL = """
+  /// The condition of the index `purchases_guessing`, word for word, so that SQLite uses it: a user may have
+  /// any number of other purchases.
+  private static let openGuess =
+    "context_source = \(Purchase.ContextSource.guess.rawValue) AND context_id IS NOT NULL AND body IS NULL"
+
+  static let guessingSQL = """
     SELECT \(PurchaseRow.columnList) FROM purchases
-    WHERE user_id = ?1 AND app = ?2 AND context_source = ?4 AND body IS NULL AND context_id IS NOT NULL
-    ORDER BY row_id DESC LIMIT ?3
+    WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
   init(_ connection: Connection, counts: CountRows) throws(SQLiteError) {
@@ -135,10 +139,7 @@ final class PurchaseRows {
   /// A user's purchases that have a context by a guess and no bytes made of it.
   func withOpenGuess(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
     try guessingOfUser.all(
-      [
-        .text(user), .text(app), .integer(Self.relatedMax),
-        .integer(Purchase.ContextSource.guess.rawValue),
-      ], PurchaseRow.record)
+      [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// A customer's purchases whose user is not known.
