@@ -27,8 +27,10 @@ def parts(count):
     for state, size in sizes.items():
         path = seeds.seed(state)
         until = seeds.moment_of(path)
-        # What is pending is not due before tomorrow, so that it stays so.
-        more = {"failed": {"reason": reasons}, "pending": {"next_attempt_at": str(until + 86_400_000)}}
+        # What is pending is not due before tomorrow, and what waits has a day left, so that they stay so.
+        tomorrow = str(until + 86_400_000)
+        more = {"failed": {"reason": reasons}, "pending": {"next_attempt_at": tomorrow},
+                "waiting": {"bought_at": tomorrow}}
         replaced = {"app": apps} | more.get(state, {})
         made.append((path, size, replaced, (until - DAYS * 86_400_000, until)))
     return made
