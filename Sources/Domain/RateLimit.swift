@@ -48,13 +48,19 @@ public struct RateLimit: Sendable, Equatable {
 
 /// A limit for each of many, in a table that does not grow.
 ///
-/// Who was forgotten begins anew with a full bucket. So the fullest buckets go first: of those who have done
-/// the least, forgetting is the least harm.
+/// A full bucket is dropped sooner or later: a new one is the same. So memory follows the keys that were active
+/// lately, not all that there have ever been. If these are too many, the fullest buckets go first: an evicted
+/// key restarts with a full one.
 public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public let limit: RateLimit
-  /// How many are remembered.
+  /// How many are remembered at most.
   public let entriesMax: Int
   private var buckets: [Key: TokenBucket] = [:]
+  /// With so many entries the full ones are dropped: twice what was left the last time, so that each entry
+  /// pays for one look or two.
+  private var sweepAt = Self.sweepMin
+
+  private static var sweepMin: Int { 1024 }
 
   public init(_ limit: RateLimit, entriesMax: Int) {
     self.limit = limit
@@ -69,7 +75,7 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public mutating func take(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
     // In place: a bucket that is taken out and put back would be two look-ups more.
     if let wait = Self.take(&buckets[key], now) { return wait }
-    if buckets.count >= entriesMax { makeRoom(now) }
+    if buckets.count >= min(sweepAt, entriesMax) { makeRoom(now) }
     var bucket = limit.bucket(nowMilliseconds: now)
     _ = bucket.take(nowMilliseconds: now)
     buckets[key] = bucket
@@ -81,8 +87,8 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     return bucket?.waitMilliseconds(nowMilliseconds: now)
   }
 
-  /// Drops the full ones, and more of the fullest when that is not a quarter of all: making room then costs
-  /// little for each that comes.
+  /// Drops the full ones, and where no more fit in, more of the fullest when that is not a quarter of all:
+  /// making room then costs little for each that comes.
   private mutating func makeRoom(_ now: Int64) {
     func fill(_ bucket: TokenBucket) -> Double {
       var bucket = bucket
@@ -90,6 +96,8 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     }
     let before = buckets.count
     buckets = buckets.filter { fill($0.value) < 1 }
+    sweepAt = max(Self.sweepMin, 2 * buckets.count)
+    guard before >= entriesMax else { return }
     let more = max(1, entriesMax / 4) - (before - buckets.count)
     guard more > 0 else { return }
     let fullest = buckets.map { (key: $0.key, fill: fill($0.value)) }.sorted { $0.fill > $1.fill }

@@ -39,6 +39,18 @@ import Testing
     #expect(limiter.count <= 60)
   }
 
+  @Test("Keys that were active once are forgotten: memory follows those that are active now")
+  func forgets() {
+    var limiter = RateLimiter<Int>(RateLimit(60, per: .minute), entriesMax: 1_000_000)
+    var most = 0
+    // One a millisecond, each full again after a second.
+    for number in 0..<50_000 {
+      #expect(limiter.take(number, nowMilliseconds: Int64(number)) == 0)
+      most = max(most, limiter.count)
+    }
+    #expect(most <= 2100, "\(most)")
+  }
+
   @Test("A limit is written as it is read, and anything else is none")
   func text() {
     for text in ["1/s", "120/m", "1000000/h"] { #expect(RateLimit(parsing: text)?.text == text) }
