@@ -48,9 +48,9 @@ public struct RateLimit: Sendable, Equatable {
 
 /// A limit for each of many, in a table that does not grow.
 ///
-/// A full bucket is dropped sooner or later: a new one is the same. So memory follows the keys that were active
-/// lately, not all that there have ever been. If these are too many, the fullest buckets go first: an evicted
-/// key restarts with a full one.
+/// A full bucket is dropped sooner or later: a new one is the same. So memory follows the keys that were
+/// active lately, not all that there have ever been. If these are too many, the fullest buckets go first: an
+/// evicted key restarts with a full one.
 public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public let limit: RateLimit
   /// How many are remembered at most.
