@@ -7,7 +7,7 @@ internal import Store
 
 /// Runs the quick check of a start.
 ///
-/// SQLite cannot move the log into the database, or begin it anew, while somebody reads. So the check of a
+/// SQLite cannot move the log into the database, or restart it, while somebody reads. So the check of a
 /// table is interrupted once the log has grown, and begins again after a pause.
 final class DatabaseChecker: Sendable {
   /// How long it may take after a run that did not end well: some tens of GiB from memory, some GiB from a
@@ -18,7 +18,7 @@ final class DatabaseChecker: Sendable {
   /// How often one table is begun. Where so much is stored that the log grows faster than a table is read, it
   /// is left out.
   static let attemptsMax = 3
-  /// Long enough for the writer to begin the log anew.
+  /// Long enough for the writer to restart the log.
   static let pauseMilliseconds: Int64 = 1000
   /// An interrupt has no effect between two statements, so a stop repeats it.
   private static let interruptIntervalMilliseconds: Int64 = 10
