@@ -1,6 +1,6 @@
 // Checkpoints beside the writer: what has to be copied from the log into the database is copied and synced
 // while commits go on, so that none of them waits for it. Only the rest that came meanwhile is left to the
-// writer, which alone can begin the log anew. One thread at a time.
+// writer, which alone can restart the log. One thread at a time.
 
 public import SQLite
 
