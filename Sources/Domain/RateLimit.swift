@@ -56,7 +56,7 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   /// How many are remembered at most.
   public let entriesMax: Int
   private var buckets: [Key: TokenBucket] = [:]
-  /// With so many entries the full ones are dropped: twice what was left the last time, so that each entry
+  /// At this number of entries the full ones are dropped: twice what was left the last time, so each entry
   /// pays for one look or two.
   private var sweepAt = Self.sweepMin
 

@@ -50,7 +50,7 @@ extension Core {
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
 
   /// Cuts the idle connections that have to make room.
-  /// - Returns: whether there are so many connections that some may have to.
+  /// - Returns: whether more connections are open than `Eviction.kept`.
   private func evictIdle(_ all: [Connection], _ now: MonotonicInstant) -> Bool {
     let eviction = limits.eviction
     let isFilling = registry.withLock { registry in

@@ -19,9 +19,9 @@ internal import Platform
 ///
 /// A connection is idle until the header fields of its (next) request are complete.
 struct Eviction {
-  /// Up to so many connections none is closed.
+  /// Up to this number of connections, none is closed.
   let kept: Int
-  /// Above so many, the grace does not count. Without a reserve it always does.
+  /// Above this number, the grace does not count. Without a reserve it always does.
   let urgent: Int
   /// How long a connection has at least, unless the last places are taken.
   let graceMilliseconds: Int64

@@ -41,7 +41,7 @@ import Testing
       $0.connectionsPerAddress = 9
       $0.unlimitedPeers = proxies.compactMap { AddressPrefix($0) }
     }
-    // More than leave the reserve free, and not so many that one is closed: some have never sent anything,
+    // Above the unreserved number, below the number at which one is closed: some have never sent anything,
     // some were kept open after a request, some have sent a part of one.
     var idle: [TestClient] = []
     for number in 0..<34 {

@@ -51,7 +51,7 @@ import Testing
     let lines = Self.lines(.info) { $0.note(transitions) }
     let expected = [
       "info a receipt is ready app=shop", "info a receipt is ready app=shop", "info delivered app=shop",
-      "warning a receipt failed; look at it with receiptctl receipts show, mend the cause, then replay it",
+      "warning a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
       "info a receipt is taken up again app=shop", "info a receipt was cancelled app=shop",
     ]
     #expect(lines.count == expected.count)

@@ -122,7 +122,7 @@ final class ReceiptLog: Sendable {
       log.warning(
         isLacking
           ? "a receipt failed: what it needs never came; supply it with receiptctl receipts complete"
-          : "a receipt failed; look at it with receiptctl receipts show, mend the cause, then replay it",
+          : "a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
         fields)
     }
   }
