@@ -1,5 +1,6 @@
 // GNU libmicrohttpd for Swift: the functions with variable arguments, which Swift cannot call, as typed ones.
 #pragma once
+#include <limits.h>
 #include <microhttpd.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,16 +13,13 @@ typedef void (*CMicroHTTPDLogger)(void *context, const char *text);
 /// What MHD_start_daemon is told. Must outlive the daemon: the logger reads it, and so may TLS.
 struct CMicroHTTPDOptions {
   unsigned int flags;
-  MHD_socket listener;
   unsigned int threads;
-  unsigned int connections;
   unsigned int idleTimeoutSeconds;
   size_t connectionMemory;
   char *certificate;  // PEM, or null
   char *key;          // PEM, or null
   void *context;      // handed to every callback
   CMicroHTTPDLogger log;
-  MHD_AcceptPolicyCallback accept;
   MHD_NotifyConnectionCallback connection;
   void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_AccessHandlerCallback request;
@@ -40,8 +38,8 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
   // the place of an end mark.
   struct MHD_OptionItem items[] = {
     {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)CMicroHTTPD_log, o},
-    {MHD_OPTION_LISTEN_SOCKET, (intptr_t)o->listener, NULL},
-    {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)o->connections, NULL},
+    // Whoever adds connections counts them.
+    {MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL},
     {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->idleTimeoutSeconds, NULL},
     {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->connectionMemory, NULL},
     {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
@@ -53,7 +51,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_END, 0, NULL},
     {MHD_OPTION_END, 0, NULL},
   };
-  struct MHD_OptionItem *next = items + 9;
+  struct MHD_OptionItem *next = items + 8;
   if (o->threads > 1) {
     *next++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
   }
@@ -62,7 +60,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, o->key};
   }
   return MHD_start_daemon(
-      o->flags, 0, o->accept, o->context, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+      o->flags, 0, NULL, NULL, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 /// The connection's file descriptor, or -1.
@@ -85,6 +83,9 @@ static inline void *CMicroHTTPD_socketContext(struct MHD_Connection *connection)
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
 }
+
+/// accept4(2), which sys/socket.h shows only to those who define _GNU_SOURCE.
+int accept4(int listener, struct sockaddr *address, socklen_t *size, int flags);
 
 // epoll(7), whose events have a union for their data.
 

@@ -9,9 +9,6 @@ enum Callbacks {
   /// Fills in the callbacks.
   static func install(in options: inout CMicroHTTPDOptions) {
     unsafe options.log = { unsafe Callbacks.log($0, $1) }
-    unsafe options.accept = { context, address, _ in
-      unsafe Callbacks.core(context)?.accepts(PeerAddress.text(address)) == false ? .NO : .YES
-    }
     unsafe options.connection = { unsafe Callbacks.connection($0, $1, $2, $3) }
     unsafe options.target = { _, target, handle in unsafe Callbacks.target(target, handle) }
     unsafe options.request = { _, handle, _, method, _, data, size, requestContext in
@@ -47,10 +44,10 @@ enum Callbacks {
     switch code {
     case .CONNECTION_NOTIFY_STARTED:
       guard let handle = unsafe handle else { return }
-      let connection = unsafe Connection(core: core, handle: handle)
+      let connection = core.register(unsafe CMicroHTTPD_socket(handle)) { admission in
+        unsafe Connection(core: core, handle: handle, admission)
+      }
       unsafe socketContext.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
-      // Another thread may have accepted one of the same client since `accepts`.
-      if !core.register(connection) { connection.refuse() }
     case .CONNECTION_NOTIFY_CLOSED:
       guard let opaque = unsafe socketContext.pointee else { return }
       unsafe socketContext.pointee = nil

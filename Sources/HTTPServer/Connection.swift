@@ -17,22 +17,21 @@ internal import Platform
   let remoteAddress: String
   /// What limits count the client as.
   let group: AddressGroup
-  /// Whether it counts for the connections of one client (`Core.limitedGroup`).
-  let isLimited: Bool
+  /// What it counts as among the connections of one client; nil when it does not.
+  let limitedGroup: AddressGroup?
   let handle: OpaquePointer
   let state: Monitor<ConnectionState>
 
-  init(core: Core, handle: OpaquePointer) {
+  init(core: Core, handle: OpaquePointer, _ admission: Core.Admission) {
     self.core = core
     unsafe self.handle = unsafe handle
     let descriptor = unsafe CMicroHTTPD_socket(handle)
     let address = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
     remoteAddress = address.isEmpty ? PeerAddress.localUser(descriptor) : address
     group = AddressGroup(remoteAddress)
-    isLimited = core.limitedGroup(address) != nil
-    let now = MonotonicInstant.now()
-    state = Monitor(
-      ConnectionState(descriptor: descriptor, now: now, deadline: core.requestDeadline(from: now)))
+    limitedGroup = admission.group
+    let deadline = core.requestDeadline(from: admission.moment)
+    state = Monitor(ConnectionState(descriptor: descriptor, now: admission.moment, deadline: deadline))
   }
 
   // MARK: The application's side; any thread
@@ -202,9 +201,6 @@ internal import Platform
     let deadline = core.requestDeadline(from: now)
     state.withLock { $0.begin(target: target, now: now, deadline: deadline) }
   }
-
-  /// The client has too many connections: this one ends before it is served.
-  func refuse() { state.withLock { cut(&$0, nil) } }
 
   /// The request is over: the answer is sent, or the client is gone.
   func finish() {

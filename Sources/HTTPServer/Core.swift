@@ -15,15 +15,35 @@ final class Core: Sendable {
   let bodies: BodyBudget
   var isEncrypted: Bool { limits.tls != nil }
 
+  /// What is known of a connection before libmicrohttpd serves it.
+  struct Admission {
+    let moment: MonotonicInstant
+    /// What it is counted as; nil when it is not limited.
+    let group: AddressGroup?
+  }
+
   struct Registry {
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// Of those that are limited.
+    /// Accepted, and not yet served by libmicrohttpd, by their descriptors. One that the library had no
+    /// memory for is never served: it counts until its number is given out again, which is soon, since the
+    /// lowest free one always is (open(2)).
+    var accepted: [Int32: Admission] = [:]
+    /// Of those that are limited, accepted ones included.
     var countByGroup: [AddressGroup: Int] = [:]
     /// Connections have come since the watcher last had room for more.
     var isFilling = false
     /// Counts what may end a wait of the stopping thread.
     var progress: UInt64 = 0
     var isWatcherDone = false
+    /// The acceptor waits until a connection ends.
+    var isFull = false
+    /// No connections are accepted any more.
+    var isClosed = false
+
+    mutating func uncount(_ group: AddressGroup?) {
+      guard let group, let ofGroup = countByGroup[group] else { return }
+      countByGroup[group] = ofGroup > 1 ? ofGroup - 1 : nil
+    }
   }
 
   /// What libmicrohttpd says while it starts; nil at any other time.
@@ -96,15 +116,47 @@ final class Core: Sendable {
     return limits.unlimitedPeers.contains { $0.contains(peer) } ? nil : AddressGroup(peer)
   }
 
-  /// Whether an address may have one more connection.
-  func accepts(_ address: String) -> Bool {
-    guard let group = limitedGroup(address) else { return true }
-    return registry.withLock { $0.countByGroup[group] ?? 0 } < max(1, limits.connectionsPerAddress)
+  /// Waits until one more connection may be accepted.
+  /// - Returns: false when none will be.
+  func waitForPlace() -> Bool {
+    let isOpen = registry.wait { registry -> Bool? in
+      if registry.isClosed { return false }
+      registry.isFull = registry.connections.count + registry.accepted.count >= max(1, limits.connections)
+      return registry.isFull ? nil : true
+    }
+    return isOpen == true
   }
 
-  /// - Returns: false when the client has too many; it is registered all the same, until it is closed.
-  func register(_ connection: Connection) -> Bool {
-    let (needsWatcher, isWithinLimit) = registry.withLock { registry in
+  /// Waits, but not longer than the acceptor may accept.
+  /// - Returns: false when it may no longer.
+  func pause(milliseconds: Int64) -> Bool {
+    let end = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+    return registry.wait(until: end) { $0.isClosed ? true : nil } == nil
+  }
+
+  /// Counts a connection that was accepted.
+  /// - Returns: false when its address has too many, and it must be closed.
+  func admit(_ descriptor: Int32, _ address: String) -> Bool {
+    let group = limitedGroup(address)
+    return registry.withLock { registry in
+      registry.uncount(registry.accepted.removeValue(forKey: descriptor)?.group)
+      if let group {
+        let ofGroup = registry.countByGroup[group, default: 0]
+        guard ofGroup < max(1, limits.connectionsPerAddress) else { return false }
+        registry.countByGroup[group] = ofGroup + 1
+      }
+      registry.accepted[descriptor] = Admission(moment: .now(), group: group)
+      return true
+    }
+  }
+
+  /// libmicrohttpd serves a connection from now on. Called in the thread that serves it.
+  /// - Parameter make: is told when it was accepted.
+  func register(_ descriptor: Int32, _ make: (Admission) -> Connection) -> Connection {
+    let admission = registry.withLock { $0.accepted[descriptor] }
+    let connection = make(admission ?? Admission(moment: .now(), group: nil))
+    let needsWatcher = registry.withLock { registry in
+      registry.accepted[descriptor] = nil
       registry.connections[ObjectIdentifier(connection)] = connection
       let total = registry.connections.count
       count.now = total
@@ -112,22 +164,22 @@ final class Core: Sendable {
       // The watcher sleeps without an end while nobody is connected.
       let needsWatcher = total == 1 || (isFilling && !registry.isFilling)
       if isFilling { registry.isFilling = true }
-      guard connection.isLimited else { return (needsWatcher, true) }
-      let ofGroup = registry.countByGroup[connection.group, default: 0] + 1
-      registry.countByGroup[connection.group] = ofGroup
-      return (needsWatcher, ofGroup <= max(1, limits.connectionsPerAddress))
+      return needsWatcher
     }
     if needsWatcher { registry.update { _ in } }
-    return isWithinLimit
+    return connection
   }
 
   func unregister(_ connection: Connection) {
-    registry.withLock { registry in
-      guard registry.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    let wasFull = registry.withLock { registry in
+      guard registry.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
+        return false
+      }
       count.now = registry.connections.count
-      guard connection.isLimited, let ofGroup = registry.countByGroup[connection.group] else { return }
-      registry.countByGroup[connection.group] = ofGroup > 1 ? ofGroup - 1 : nil
+      registry.uncount(connection.limitedGroup)
+      return registry.isFull
     }
+    if wasFull { registry.update { _ in } }
     noteProgress()
   }
 

@@ -1,13 +1,46 @@
-// The listening socket. Opened here and not by libmicrohttpd, so that port 0 works and a failure says which
-// call failed and why.
+// The listening socket. Opened here and not by libmicrohttpd, so that a failure says which call failed and
+// why.
 
 internal import Glibc
 internal import Platform
 
-/// A bound, listening, non-blocking TCP socket. The caller of `open` owns the descriptor.
-enum Listener {
-  /// - Throws: `invalidAddress`, or `system` with the call that failed.
-  static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Int32 {
+/// A bound, listening, non-blocking socket. Whoever made it calls `close` once.
+struct Listener: Sendable {
+  let descriptor: Int32
+  /// 0 for a Unix socket.
+  let port: UInt16
+  private let file: SocketFile?
+
+  /// Of every socket here: nothing blocks on it, and no other program inherits it (socket(2), accept4(2)).
+  static let socketFlags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+
+  /// - Throws: `invalidAddress`, `invalidSocket`, or `system` with the call that failed.
+  init(_ configuration: ServerConfiguration) throws(ServerError) {
+    if let path = configuration.socketPath {
+      let file = try SocketFile(path)
+      descriptor = file.descriptor
+      port = 0
+      self.file = file
+    } else {
+      let descriptor = try Self.open(configuration)
+      do throws(ServerError) {
+        port = try Self.port(of: descriptor)
+      } catch {
+        Glibc.close(descriptor)
+        throw error
+      }
+      self.descriptor = descriptor
+      file = nil
+    }
+  }
+
+  /// Closes the socket, which refuses those that wait in its backlog, and takes its file away.
+  func close() {
+    Glibc.close(descriptor)
+    file?.remove()
+  }
+
+  private static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Int32 {
     let address = configuration.address
     let port = configuration.port.bigEndian
     var four = sockaddr_in()
@@ -26,7 +59,7 @@ enum Listener {
   }
 
   /// The port that the system bound the socket to.
-  static func port(of descriptor: Int32) throws(ServerError) -> UInt16 {
+  private static func port(of descriptor: Int32) throws(ServerError) -> UInt16 {
     var storage = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let code = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
@@ -42,8 +75,7 @@ enum Listener {
   private static func bound<Address>(
     _ address: Address, _ family: Int32, backlog: Int32, onlySix: Int32?
   ) throws(ServerError) -> Int32 {
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(family, type, 0)
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | socketFlags, 0)
     guard descriptor >= 0 else { throw .system(.last("socket")) }
     do throws(ServerError) {
       // A restart must not wait for the old connections' TIME_WAIT.
@@ -57,7 +89,7 @@ enum Listener {
       guard code == 0 else { throw ServerError.system(.last("bind")) }
       guard listen(descriptor, backlog) == 0 else { throw ServerError.system(.last("listen")) }
     } catch {
-      close(descriptor)
+      Glibc.close(descriptor)
       throw error
     }
     return descriptor

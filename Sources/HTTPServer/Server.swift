@@ -1,6 +1,6 @@
-// An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The daemon's threads call `Callbacks`; a
-// watcher keeps the deadlines that libmicrohttpd does not know, and another one sees the hang-ups that it
-// does not see. Nothing here is on the way of a request.
+// An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The acceptor hands connections to the
+// daemon, whose threads call `Callbacks`; a watcher keeps the deadlines that libmicrohttpd does not know, and
+// another one sees the hang-ups that it does not see. Nothing here is on the way of a request.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -8,7 +8,7 @@ internal import Platform
 
 /// A running HTTP server.
 ///
-/// Owns the listening socket, the daemon and the watcher's thread; `stop` frees them, and `deinit` does when
+/// Owns the acceptor, the daemon and the watchers' threads; `stop` frees them, and `deinit` does when
 /// nobody stopped it. Any thread may use it but the server's own: `stop` waits for those, so a
 /// `RequestHandler` must neither call it nor hold the last reference.
 @safe public final class Server: @unchecked Sendable {
@@ -21,6 +21,7 @@ internal import Platform
 
   /// For tests, too.
   let core: Core
+  private let acceptor: Acceptor
   private let daemon: Daemon
   private let watcher: WorkerThread
   private let hangUpWatcher: WorkerThread
@@ -40,25 +41,35 @@ internal import Platform
       throw .system(error)
     }
     let core = Core(configuration, handler, hangUps, log: log)
-    let daemon = try Daemon(core)
-    do throws(SystemError) {
-      let watcher = try WorkerThread(name: "http-watcher") { core.watch() }
+    let listener = try Listener(configuration)
+    var undo = [listener.close]
+    do throws(ServerError) {
+      let daemon = try Daemon(core)
+      undo.append(daemon.stop)
       do throws(SystemError) {
-        hangUpWatcher = try WorkerThread(name: "http-hang-ups") { hangUps.run() }
+        let watcher = try WorkerThread(name: "http-watcher") { core.watch() }
+        undo.append {
+          core.stopWatching()
+          watcher.join()
+        }
+        let hangUpWatcher = try WorkerThread(name: "http-hang-ups") { hangUps.run() }
+        undo.append {
+          hangUps.stop()
+          hangUpWatcher.join()
+        }
+        acceptor = try unsafe Acceptor(core, listener) { unsafe daemon.serve($0, $1, $2) }
+        self.watcher = watcher
+        self.hangUpWatcher = hangUpWatcher
       } catch {
-        core.stopWatching()
-        watcher.join()
-        throw error
+        throw .system(error)
       }
-      self.watcher = watcher
+      self.daemon = daemon
     } catch {
-      daemon.stopListening()
-      daemon.stop()
-      throw .system(error)
+      for step in undo.reversed() { step() }
+      throw error
     }
     self.core = core
-    self.daemon = daemon
-    port = daemon.port
+    port = listener.port
   }
 
   /// How much of `bodyBytesTotalMax` is held now.
@@ -83,7 +94,7 @@ internal import Platform
       return
     }
     core.isStopping = true
-    daemon.stopListening()
+    acceptor.stop()
     let grace = MonotonicInstant.now().advanced(byMilliseconds: max(0, graceMilliseconds))
     if !core.waitUntilNone(by: grace, { $0.isInFlight }) {
       core.isDraining = true

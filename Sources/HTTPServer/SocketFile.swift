@@ -67,8 +67,7 @@ struct SocketFile {
   }
 
   private static func open() throws(ServerError) -> Int32 {
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(AF_UNIX, type, 0)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Listener.socketFlags, 0)
     guard descriptor >= 0 else { throw .system(.last("socket")) }
     return descriptor
   }

@@ -174,6 +174,12 @@ func withRelay(
 ) throws {
   let relay = try Relay(destination, app: app, top: top)
   try Relay.$logPath.withValue(relay.logPath) {
+    // A test that kills cannot tell from the exit code whether the program had crashed before.
+    defer {
+      let crash = TextFile.read(relay.logPath).split(separator: "\n")
+        .first { $0.contains("Fatal error") || $0.contains("Program crashed") }
+      #expect(crash == nil, "receiptd crashed")
+    }
     try relay.start()
     try body(relay)
   }

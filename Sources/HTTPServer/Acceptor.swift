@@ -1,0 +1,95 @@
+// Accepts connections: a thread of its own, which hands each to libmicrohttpd. The library could listen
+// itself, but its threads and whoever stops it then remove the listening socket from the same epoll sets,
+// without a lock, and abort the process when they meet (daemon.c of 0.9.75, MHD_quiesce_daemon and
+// MHD_epoll).
+
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// The thread that accepts, and the listening socket.
+///
+/// Owns the socket and an eventfd(2) that ends the thread; `stop` must be called once, and closes them. While
+/// as many connections are open as may be, further ones wait in the socket's backlog.
+final class Acceptor: Sendable {
+  /// Takes a descriptor over, and closes it if it cannot be served.
+  typealias Serve = @Sendable (Int32, UnsafePointer<sockaddr>, socklen_t) -> Void
+
+  private let core: Core
+  private let listener: Listener
+  private let end: Int32
+  private let thread: WorkerThread
+
+  /// Accepts at once. Takes the listener over, and leaves it alone when it throws.
+  init(_ core: Core, _ listener: Listener, serve: @escaping Serve) throws(SystemError) {
+    let end = eventfd(0, Int32(EFD_CLOEXEC))
+    guard end >= 0 else { throw .last("eventfd") }
+    do throws(SystemError) {
+      thread = try WorkerThread(name: "http-acceptor") {
+        unsafe Acceptor.run(core, listener.descriptor, end: end, serve)
+      }
+    } catch {
+      close(end)
+      throw error
+    }
+    self.core = core
+    self.listener = listener
+    self.end = end
+  }
+
+  /// Takes no new connections; nobody can connect any more when it returns. Those that are open go on.
+  func stop() {
+    core.registry.update { $0.isClosed = true }
+    _ = eventfd_write(end, 1)
+    thread.join()
+    listener.close()
+    close(end)
+  }
+
+  private static func run(_ core: Core, _ listener: Int32, end: Int32, _ serve: Serve) {
+    var watched = [listener, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while core.waitForPlace() {
+      // It fails for a signal, or for want of memory (poll(2)).
+      guard unsafe poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
+      if watched[1].revents != 0 { return }
+      switch unsafe accept(core, listener, serve) {
+      case .accepted, .none: break
+      case .failed(let error):
+        core.log("cannot accept a connection: \(error); trying again")
+        guard core.pause(milliseconds: pauseMilliseconds) else { return }
+      }
+    }
+  }
+
+  private enum Outcome {
+    case accepted
+    /// Nobody is there any more.
+    case none
+    /// The system has no descriptor, or no memory for one.
+    case failed(SystemError)
+  }
+
+  private static func accept(_ core: Core, _ listener: Int32, _ serve: Serve) -> Outcome {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return unsafe withUnsafeMutableBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) { addresses in
+        guard let address = addresses.baseAddress else { return .none }
+        let descriptor = unsafe accept4(listener, address, &size, Listener.socketFlags)
+        guard descriptor >= 0 else {
+          let error = SystemError.last("accept4")
+          return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.code) ? .failed(error) : .none
+        }
+        if core.admit(descriptor, unsafe PeerAddress.text(address)) {
+          unsafe serve(descriptor, address, size)
+        } else {
+          close(descriptor)
+        }
+        return .accepted
+      }
+    }
+  }
+
+  /// How long it waits for descriptors or memory, which nobody announces.
+  private static let pauseMilliseconds: Int64 = 100
+}
