@@ -21,12 +21,14 @@ final class Acceptor: Sendable {
   private let thread: WorkerThread
 
   /// Accepts at once. Takes the listener over, and leaves it alone when it throws.
-  init(_ core: Core, _ listener: Listener, serve: @escaping Serve) throws(SystemError) {
+  init(
+    _ core: Core, _ listener: Listener, warn: @escaping @Sendable (String) -> Void, serve: @escaping Serve
+  ) throws(SystemError) {
     let end = eventfd(0, Int32(EFD_CLOEXEC))
     guard end >= 0 else { throw .last("eventfd") }
     do throws(SystemError) {
       thread = try WorkerThread(name: "http-acceptor") {
-        unsafe Acceptor.run(core, listener.descriptor, end: end, serve)
+        unsafe Acceptor.run(core, listener.descriptor, end: end, warn, serve)
       }
     } catch {
       close(end)
@@ -46,7 +48,10 @@ final class Acceptor: Sendable {
     close(end)
   }
 
-  private static func run(_ core: Core, _ listener: Int32, end: Int32, _ serve: Serve) {
+  private static func run(
+    _ core: Core, _ listener: Int32, end: Int32, _ warn: (String) -> Void, _ serve: Serve
+  ) {
+    var warnAt = MonotonicInstant.now()
     var watched = [listener, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while core.waitForPlace() {
       // It fails for a signal, or for want of memory (poll(2)).
@@ -55,7 +60,11 @@ final class Acceptor: Sendable {
       switch unsafe accept(core, listener, serve) {
       case .accepted, .none: break
       case .failed(let error):
-        core.log("cannot accept a connection: \(error); trying again")
+        let now = MonotonicInstant.now()
+        if now >= warnAt {
+          warn("no connection can be accepted: \(error.reason)")
+          warnAt = now.advanced(byMilliseconds: warningMilliseconds)
+        }
         guard core.pause(milliseconds: pauseMilliseconds) else { return }
       }
     }
@@ -92,4 +101,5 @@ final class Acceptor: Sendable {
 
   /// How long it waits for descriptors or memory, which nobody announces.
   private static let pauseMilliseconds: Int64 = 100
+  private static let warningMilliseconds: Int64 = 60_000
 }

@@ -29,10 +29,13 @@ internal import Platform
 
   /// Listens and serves at once.
   /// - Parameter log: takes what libmicrohttpd reports, one line without its end at a time, on any thread.
+  /// - Parameter warn: takes what the operator should know: that no connection can be accepted. Once a minute
+  ///   at most, on any thread.
   /// - Throws: `ServerError`; nothing is left behind then.
   public init(
     _ configuration: ServerConfiguration, handler: any RequestHandler,
-    log: @escaping @Sendable (String) -> Void = { _ in }
+    log: @escaping @Sendable (String) -> Void = { _ in },
+    warn: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(ServerError) {
     let hangUps: HangUps
     do {
@@ -57,7 +60,7 @@ internal import Platform
           hangUps.stop()
           hangUpWatcher.join()
         }
-        acceptor = try unsafe Acceptor(core, listener) { unsafe daemon.serve($0, $1, $2) }
+        acceptor = try unsafe Acceptor(core, listener, warn: warn) { unsafe daemon.serve($0, $1, $2) }
         self.watcher = watcher
         self.hangUpWatcher = hangUpWatcher
       } catch {

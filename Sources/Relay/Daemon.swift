@@ -247,7 +247,11 @@ public final class Daemon: Sendable {
     _ settings: ServerConfiguration, _ handler: any RequestHandler, _ log: Log
   ) throws(DaemonError) -> Server {
     do throws(ServerError) {
-      return try Server(settings, handler: handler) { log.debug($0) }
+      return try Server(settings, handler: handler) {
+        log.debug($0)
+      } warn: {
+        log.warning($0 + "; raise LimitNOFILE= of the service, or lower limits.connections")
+      }
     } catch {
       let place = settings.socketPath ?? "\(settings.address) port \(settings.port)"
       throw .unavailable("cannot listen on \(place): \(error)")

@@ -6,6 +6,7 @@ import HTTPServer
 import JSON
 import Platform
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct ConnectionTests {
@@ -48,6 +49,21 @@ import Testing
       try stays.send(Self.poll(id))
       try relay.take(Checkout("polled").completed)
       #expect(try stays.reply()["state"] == "delivered")
+    }
+  }
+
+  @Test("Without descriptors it says so once, and serves as soon as there are some")
+  func descriptors() throws {
+    try withRelay { relay, _ in
+      let process = try #require(relay.process)
+      let count = process.descriptors + 3
+      #expect(try ShellRun(["prlimit", "--pid", "\(process.id)", "--nofile=\(count):\(count)"]).code == 0)
+      var idle = try (0..<10).map { _ in try Wire(relay.outside.api.port) }
+      let warning = "no connection can be accepted: Too many open files; raise LimitNOFILE="
+      try waitUntil("it says so") { relay.log.contains(warning) }
+      idle.removeAll()
+      #expect(try relay.outside.send(Checkout("late").completed).status == 200)
+      #expect(relay.log.split(separator: warning).count == 2)
     }
   }
 
