@@ -73,7 +73,8 @@ def machine():
     versions = [f"{name} {version(package)}" for name, package in
                 (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"))]
     name = model[1] if model else platform.machine()
-    return [f"{name}, {os.cpu_count()} CPUs, {memory} GiB, Linux {platform.release()}", ", ".join(versions)]
+    kernel = ".".join(platform.release().split(".")[:2])
+    return [f"{name}, {os.cpu_count()} CPUs, {memory} GiB, Linux {kernel}", ", ".join(versions)]
 
 
 def version(package):
