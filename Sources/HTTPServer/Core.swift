@@ -151,7 +151,7 @@ final class Core: Sendable {
   }
 
   /// libmicrohttpd serves a connection from now on. Called in the thread that serves it.
-  /// - Parameter make: is told when it was accepted.
+  /// - Parameter make: makes it, from what has been known since the accept.
   func register(_ descriptor: Int32, _ make: (Admission) -> Connection) -> Connection {
     let admission = registry.withLock { $0.accepted[descriptor] }
     let connection = make(admission ?? Admission(moment: .now(), group: nil))
