@@ -97,33 +97,6 @@ import Testing
     stopper.join()
   }
 
-  @Test("A stop while requests come and go aborted the process now and then")
-  func stopWhileServing() throws {
-    for _ in 1...200 {
-      let served = Monitor(0)
-      let application = TestApplication { request, responder in
-        responder.respond(TestApplication.echo(request))
-        served.update { $0 += 1 }
-      }
-      let server = try application.serve { $0.threads = 4 }
-      let clients = try (1...4).map { _ in
-        try WorkerThread(name: "client") {
-          // Until the stop closes the connection.
-          while let client = try? TestClient(server) {
-            for _ in 1...20 {
-              guard (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil,
-                let reply = try? client.response(), !reply.closes
-              else { break }
-            }
-          }
-        }
-      }
-      _ = served.wait { $0 >= 50 ? true : nil }
-      server.stop(graceMilliseconds: 1000)
-      clients.forEach { $0.join() }
-    }
-  }
-
   @Test("Stopping under load neither hangs nor aborts, and the second call waits for the first")
   func stopUnderLoad() throws {
     for _ in 1...10 {
