@@ -42,7 +42,7 @@ func tests(
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] = [
   "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-  "Destinations", "JSONWebToken", "Store", "Terminal", "Relay", "Operator",
+  "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Relay", "Operator",
 ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -89,13 +89,14 @@ let package = Package(
         .embedInCode("v0003_truth.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["JSON", "Domain", "SQLite", "Cryptography", "Migrations"]),
+    library("Store", ["JSON", "Domain", "Cryptography"]),
+    library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library("Presentation", ["Platform", "Domain", "Store"]),
     library(
       "Relay",
       [
         "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
-        "Processors", "Destinations", "JSONWebToken", "Store",
+        "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore",
         "Presentation",
       ]),
 
@@ -107,8 +108,8 @@ let package = Package(
     library(
       "Operator",
       [
-        "Platform", "JSON", "AppLinks", "SQLite", "HTTPServer", "HTTPClient", "Domain", "Destinations",
-        "Store", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "SQLiteStore", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),
 
@@ -138,24 +139,27 @@ let package = Package(
     tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
     tests(
       "JSONWebTokenTests", ["JSONWebToken", "Domain", "Cryptography", "JSON", "Platform", "TestSupport"]),
-    tests("StoreTests", ["Store", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
+    tests(
+      "StoreTests",
+      ["Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
       [
-        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLite",
-        "Processors", "Destinations", "HTML", "JSONWebToken",
+        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLiteStore",
+        "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
         "Cryptography", "TestSupport",
       ]),
     tests(
       "EndToEndTests",
       [
         "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
+        "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",
       [
-        "Relay", "Store", "Migrations", "SQLite", "Domain", "Platform", "JSON", "Processors", "Destinations",
+        "Relay", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "JSON", "Processors",
+        "Destinations",
         "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
@@ -163,7 +167,8 @@ let package = Package(
     tests(
       "OperatorTests",
       [
-        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLite", "Domain", "JSON", "Platform",
+        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLiteStore", "SQLite", "Domain", "JSON",
+        "Platform",
         "Cryptography", "TestSupport",
         "HTTPServer",
       ],

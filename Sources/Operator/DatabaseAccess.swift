@@ -4,6 +4,7 @@
 
 internal import Platform
 internal import Relay
+internal import SQLiteStore
 internal import Terminal
 
 /// What one command holds of the database. It must outlive the command's connections.

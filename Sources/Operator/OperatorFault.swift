@@ -3,7 +3,7 @@
 
 internal import Platform
 internal import Relay
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 
@@ -33,7 +33,7 @@ struct OperatorFault: Error, Equatable {
       }
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
-    case .sqlite(let fault): self.init(fault)
+    case .fault(let fault): self.init(fault)
     }
   }
 
@@ -63,7 +63,7 @@ struct OperatorFault: Error, Equatable {
   }
 
   /// A question or a change that the database did not take.
-  init(_ error: SQLiteError) {
+  init(_ error: StoreFault) {
     let what = "the database cannot be used: \(error)"
     switch error.kind {
     case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")

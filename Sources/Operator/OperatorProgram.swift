@@ -3,7 +3,6 @@
 
 public import Platform
 internal import Relay
-internal import SQLite
 internal import Store
 public import Terminal
 
@@ -94,7 +93,7 @@ public enum OperatorProgram {
     } catch let error as Fault {
       output.error(error.description)
       return .configuration
-    } catch let error as SQLiteError {
+    } catch let error as StoreFault {
       let fault = OperatorFault(error)
       output.error(fault.message)
       return fault.code

@@ -4,7 +4,6 @@ internal import Domain
 internal import JSON
 internal import Platform
 internal import Relay
-internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -138,7 +137,7 @@ enum ReloadCommand {
   /// again at each boot.
   static func answer(
     _ reader: StoreReader, unlike before: ServiceReport?, askedAt asked: MonotonicInstant
-  ) throws(SQLiteError) -> ReloadReport? {
+  ) throws(StoreFault) -> ReloadReport? {
     guard let stored = try reader.serviceReport(.reload), stored != before,
       let report = ReloadReport(stored: stored.content, at: stored.at), report.began >= asked
     else { return nil }

@@ -3,6 +3,7 @@
 internal import Domain
 internal import Platform
 internal import Relay
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 

@@ -2,7 +2,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 extension Daemon {

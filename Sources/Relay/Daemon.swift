@@ -5,7 +5,7 @@ internal import Domain
 internal import HTTPClient
 internal import HTTPServer
 public import Platform
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 
 /// Why the daemon did not start.

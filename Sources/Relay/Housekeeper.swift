@@ -4,7 +4,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Does what is due by time.
@@ -225,7 +224,7 @@ final class Housekeeper: Sendable {
   }
 
   /// A fault lasts for longer than one attempt: the first is logged, then one a minute of each kind.
-  private func logFailure(_ what: String, _ error: SQLiteError, app: String? = nil) {
+  private func logFailure(_ what: String, _ error: StoreFault, app: String? = nil) {
     let kind = "\(what) \(error.kind.rawValue)"
     guard let count = faultLines.admit(kind, now: surroundings.clock.monotonic) else { return }
     surroundings.log.error(

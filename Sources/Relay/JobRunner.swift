@@ -5,7 +5,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Runs jobs.
@@ -94,7 +93,7 @@ final class JobRunner: Sendable {
       }
       return (state.hasNews, state.underWay, state.refused)
     }
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       if hasNews || now >= rounds.lookAt {
         try look(&rounds, now)
         rounds.lookAt = now.advanced(byMilliseconds: surroundings.lookIntervalMilliseconds)
@@ -107,7 +106,7 @@ final class JobRunner: Sendable {
       return now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
     }
     for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
-      do throws(SQLiteError) {
+      do throws(StoreFault) {
         try turn(row, &rounds, now)
       } catch {
         // A row that cannot be read stops no other job.
@@ -122,8 +121,8 @@ final class JobRunner: Sendable {
   }
 
   /// Learns which jobs there are; what was told about may concern any of them.
-  private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
-    let open = try reader.withLock { reader throws(SQLiteError) in try reader.openJobs() }
+  private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+    let open = try reader.withLock { reader throws(StoreFault) in try reader.openJobs() }
     var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
     for row in open {
       guard let known = rounds.works[row] else {
@@ -135,11 +134,11 @@ final class JobRunner: Sendable {
     rounds.works = works
   }
 
-  private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(SQLiteError) {
+  private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     guard var work = rounds.works[row]?.work else { return }
     work.windows = state.withLock { $0.windows }
     let wall = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
-    let turn = try reader.withLock { reader throws(SQLiteError) in try work.next(reader, now: wall) }
+    let turn = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
     switch turn {
     case .over: rounds.works[row] = nil
     case .wait(let milliseconds):

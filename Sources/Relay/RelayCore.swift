@@ -5,7 +5,7 @@ internal import Domain
 internal import HTTPServer
 internal import Platform
 internal import Presentation
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 
 /// Everything that works without a listener.
@@ -249,7 +249,7 @@ final class RelayCore: Sendable {
 
 extension DaemonError {
   init(_ error: StoreError) {
-    if case .sqlite(let fault) = error {
+    if case .fault(let fault) = error {
       self = .database(error.description, isBusy: fault.kind == .busy)
     } else {
       self = .database(error.description, isBusy: false)

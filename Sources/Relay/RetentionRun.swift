@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 public import Store
 
 /// One pass of retention over everything that is kept for a time, a slice after the other.
@@ -59,7 +58,7 @@ struct RetentionRun {
 extension RetentionRun.State {
   /// A slice is done.
   /// - Returns: how many rows are gone, if it was the last of its kind; otherwise 0.
-  mutating func take(_ result: Result<RetentionSlice.Outcome, SQLiteError>) -> Int {
+  mutating func take(_ result: Result<RetentionSlice.Outcome, StoreFault>) -> Int {
     isWaiting = false
     if case .success(let outcome) = result {
       deleted += outcome.deleted

@@ -2,7 +2,7 @@
 // their own in its place. A value.
 
 internal import Platform
-internal import SQLite
+internal import Store
 
 /// What surrounds the relay.
 struct Surroundings: Sendable {
@@ -30,5 +30,5 @@ struct Surroundings: Sendable {
   var watchesDatabaseFile = false
   var lookIntervalMilliseconds = Self.lookIntervalMilliseconds
   /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
-  var onSyncFailure: @Sendable (SQLiteError) -> Void
+  var onSyncFailure: @Sendable (StoreFault) -> Void
 }

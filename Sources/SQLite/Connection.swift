@@ -102,13 +102,18 @@ internal import CSQLite
   /// Whether a transaction is open.
   public var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
-  public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+  /// Begins a transaction that writes. One that could not be undone before is undone first.
+  public func begin() throws(SQLiteError) {
     if hasRemains {
       if isInTransaction { try execute("ROLLBACK") }
       hasRemains = false
     }
     try execute("BEGIN IMMEDIATE")
+  }
+
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
+  public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    try begin()
     do {
       let result = try body()
       try execute("COMMIT")

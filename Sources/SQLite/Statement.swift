@@ -51,6 +51,9 @@ internal import CSQLite
     return try step() ? try body(Row(self)) : nil
   }
 
+  /// The row that `step` went to.
+  public var row: Row { Row(self) }
+
   /// What `body` makes of every row.
   public func all<Result>(
     _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
@@ -63,7 +66,9 @@ internal import CSQLite
   /// Whether the last call was not refused memory.
   fileprivate var hasMemory: Bool { unsafe sqlite3_errcode(connection.handle) & 0xFF != SQLITE_NOMEM }
 
-  private func step() throws(SQLiteError) -> Bool {
+  /// Goes to the next row.
+  /// - Returns: false after the last one; the statement must be reset then.
+  public func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true
@@ -72,7 +77,8 @@ internal import CSQLite
     }
   }
 
-  private func reset() {
+  /// Ends a use that `beginBinding` began.
+  public func reset() {
     // Both repeat the error of the step before or cannot fail.
     unsafe sqlite3_reset(handle)
     if holdsCopies { unsafe sqlite3_clear_bindings(handle) }
@@ -80,7 +86,14 @@ internal import CSQLite
   }
 
   private func bind(_ values: [Value]) throws(SQLiteError) {
-    guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: values.count) else {
+    try beginBinding(count: values.count)
+    for index in values.indices { try bind(values[index], at: index) }
+  }
+
+  /// To be called before the parameters are bound one by one.
+  /// - Parameter count: how many there will be.
+  public func beginBinding(count: Int) throws(SQLiteError) {
+    guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
     // Inside of its own rows it would take from them what they are bound to.
@@ -88,10 +101,13 @@ internal import CSQLite
       throw SQLiteError(code: SQLITE_MISUSE, operation: operation)
     }
     buffer.begin()
-    for index in values.indices {
-      let code = bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
-      guard code == SQLITE_OK else { throw connection.failure(code, operation) }
-    }
+  }
+
+  /// Binds a parameter.
+  /// - Parameter index: from 0.
+  public func bind(_ value: Value, at index: Int) throws(SQLiteError) {
+    let code = bind(value, at: Int32(truncatingIfNeeded: index + 1))
+    guard code == SQLITE_OK else { throw connection.failure(code, operation) }
   }
 
   private func bind(_ value: Value, at index: Int32) -> Int32 {

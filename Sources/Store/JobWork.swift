@@ -2,14 +2,13 @@
 // and asks again. receiptd does so for every job; receiptctl for one that it started or watches. One thread.
 
 public import Domain
-public import SQLite
 
 /// One step of a job.
 public enum JobStep: StoreCommand {
   case extend(ExtendJob)
   case step(StepJob)
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     switch self {
     case .extend(let command): _ = try command.apply(to: store)
     case .step(let command): _ = try command.apply(to: store)
@@ -54,7 +53,7 @@ public struct JobWork {
     self.windows = windows
   }
 
-  public mutating func next(_ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
+  public mutating func next(_ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobTurn {
     guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
     if job.state == .preparing { return try prepare(job, reader, now: now) }
     let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
@@ -80,7 +79,7 @@ public struct JobWork {
   }
 
   /// What may be released of each app whose receipts had no turn yet.
-  private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> [JobRoom] {
+  private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> [JobRoom] {
     if job.request.kind == .cancel { return [.open(StepJob.slice)] }
     let breakers = try reader.breakers()
     var rooms: [JobRoom] = []
@@ -99,7 +98,7 @@ public struct JobWork {
     return rooms
   }
 
-  private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(SQLiteError) -> JobTurn {
+  private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobTurn {
     guard case .filter(var filter, let limit) = job.request.source else {
       let silent = now.milliseconds(since: job.updatedAt)
       if silent < StepJob.abandonedMilliseconds {

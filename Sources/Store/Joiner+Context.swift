@@ -3,7 +3,6 @@
 // thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// A blob inside an event, or a context that the event names by its id, replaces what is less certain. A
@@ -11,7 +10,7 @@ extension StoreSession {
   /// - Parameter known: the purchase before it absorbed the report.
   func takeNamedContext(
     of report: PurchaseReport, for record: inout PurchaseRecord, had known: Purchase
-  ) throws(SQLiteError) {
+  ) throws(StoreFault) {
     if let old = known.contextID, record.purchase.contextID != old { try free(old, by: record) }
     let isOver = record.purchase.isAbandoned || (record.receipt == nil && record.purchase.hasEnded)
     for (id, source) in report.namedContexts {
@@ -32,7 +31,7 @@ extension StoreSession {
   /// made again; otherwise what was sent stays, and the context says what became of its checkout.
   func takeLateName(
     of report: PurchaseReport, for record: inout PurchaseRecord
-  ) throws(SQLiteError) {
+  ) throws(StoreFault) {
     guard report.context != nil || !report.namedContexts.isEmpty, !record.purchase.isErased else { return }
     guard try isUnsent(record) else {
       for (id, source) in report.namedContexts {
@@ -60,7 +59,7 @@ extension StoreSession {
   /// - Returns: whether it has that context now.
   private func take(
     _ context: ContextRecord, namedBy source: Purchase.ContextSource, for record: inout PurchaseRecord
-  ) throws(SQLiteError) -> Bool {
+  ) throws(StoreFault) -> Bool {
     if let known = record.purchase.contextSource, known <= source { return false }
     if record.purchase.contextID != context.id {
       guard try acquire(context, for: record.rowID) else { return false }
@@ -75,7 +74,7 @@ extension StoreSession {
   /// Makes a purchase the one that a context belongs to, because something names it: nobody has it, or
   /// whoever does had it by a guess.
   /// - Returns: false when another purchase names it, too, and came first (R5).
-  func acquire(_ context: ContextRecord, for row: Int64) throws(SQLiteError) -> Bool {
+  func acquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
     let holder = try holder(of: context, besides: row)
     if let holder, !holder.yieldsContextToName { return false }
     try claim(context.id, for: row, from: holder)
@@ -83,14 +82,14 @@ extension StoreSession {
   }
 
   /// Whether `acquire` would succeed.
-  func mayAcquire(_ context: ContextRecord, for row: Int64) throws(SQLiteError) -> Bool {
+  func mayAcquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
     try holder(of: context, besides: row)?.yieldsContextToName ?? true
   }
 
   /// The other purchase that has a context; nil also for one that the context only tells of.
   func holder(
     of context: ContextRecord, besides row: Int64? = nil
-  ) throws(SQLiteError) -> PurchaseRecord? {
+  ) throws(StoreFault) -> PurchaseRecord? {
     guard let owner = context.purchaseRow, owner != row, let holder = try purchases.find(row: owner),
       holder.purchase.contextID == context.id
     else { return nil }
@@ -99,7 +98,7 @@ extension StoreSession {
 
   /// Gives a context to a purchase. Whoever had it is decided again at once; that takes nothing from the
   /// purchase itself, which is not written yet.
-  func claim(_ id: String, for row: Int64, from holder: PurchaseRecord?) throws(SQLiteError) {
+  func claim(_ id: String, for row: Int64, from holder: PurchaseRecord?) throws(StoreFault) {
     try contexts.claim(id: id, for: row)
     changes.contextIDs.insert(id)
     guard let holder else { return }
@@ -111,7 +110,7 @@ extension StoreSession {
   /// A purchase had a context by a guess that another one names, or has a stronger claim to. What was sent is
   /// marked; what was not is made again, as if the guess had not been. So is marked what may have been named
   /// itself: it keeps the context, too.
-  private func loseContext(_ holder: PurchaseRecord) throws(SQLiteError) {
+  private func loseContext(_ holder: PurchaseRecord) throws(StoreFault) {
     var record = holder
     if holder.purchase.contextSource == .guess, try isUnsent(holder) {
       record.purchase.dropContext()
@@ -124,14 +123,14 @@ extension StoreSession {
 
   /// Whether no destination can have got the receipt, as far as attempts on disk say. What is on its way
   /// right now is found when it comes back (`RecordAttempt`).
-  func isUnsent(_ record: PurchaseRecord) throws(SQLiteError) -> Bool {
+  func isUnsent(_ record: PurchaseRecord) throws(StoreFault) -> Bool {
     guard let receipt = record.receipt else { return true }
     guard receipt.state != .delivered, receipt.lastStatus == nil else { return false }
     return receipt.body == nil ? true : try !attempts.haveReached(row: record.rowID)
   }
 
   /// Decides again about a purchase whose context changed before its receipt was sent.
-  func rebuild(_ record: inout PurchaseRecord) throws(SQLiteError) {
+  func rebuild(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let receipt = record.receipt, !receipt.isOpenToJoin else { return try decide(&record) }
     if receipt.state == .pending {
       record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record.app))

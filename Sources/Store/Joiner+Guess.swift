@@ -3,7 +3,6 @@
 // The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// A context that a purchase may get by a guess, and the purchase that has it now.
@@ -14,7 +13,7 @@ extension StoreSession {
 
   /// Finds a context for a purchase that has none: the post of a blob that came inside an event, else a
   /// guess.
-  func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
+  func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(StoreFault) {
     try dropOutdatedGuess(&record, rules)
     let purchase = record.purchase
     guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
@@ -35,7 +34,7 @@ extension StoreSession {
 
   /// Lets a guess go that was made before the price was known, if another context fits better now or this one
   /// names another price. Not before a guess may be made again: another purchase would get it meanwhile.
-  private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(SQLiteError) {
+  private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(StoreFault) {
     let purchase = record.purchase
     guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
       Join.isOutdated(guess, for: purchase),
@@ -49,7 +48,7 @@ extension StoreSession {
   }
 
   /// The context that a purchase gets which names none; nil for none, or none yet.
-  func guess(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> Guess? {
+  func guess(for record: PurchaseRecord, _ rules: AppRules) throws(StoreFault) -> Guess? {
     guard Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now) else {
       return nil
     }
@@ -60,7 +59,7 @@ extension StoreSession {
   }
 
   /// The contexts of a purchase's user that are unused, or that it may take from another purchase.
-  private func guesses(for record: PurchaseRecord, _ rules: AppRules) throws(SQLiteError) -> [Guess] {
+  private func guesses(for record: PurchaseRecord, _ rules: AppRules) throws(StoreFault) -> [Guess] {
     guard let user = record.purchase.userID else { return [] }
     let since = Join.windowStart(happenedAt: record.purchase.happenedAt, now: now, policy: rules.join)
     var found = try contexts.candidates(app: record.app, user: user, since: since).map {
@@ -79,7 +78,7 @@ extension StoreSession {
   }
 
   /// Lets a context go; at the end of the command whoever waits for it gets it.
-  func free(_ id: String, by record: PurchaseRecord) throws(SQLiteError) {
+  func free(_ id: String, by record: PurchaseRecord) throws(StoreFault) {
     try contexts.release(id: id, by: record.rowID)
     changes.contextIDs.insert(id)
     freedContexts.append((record.app, id))
@@ -96,7 +95,7 @@ extension StoreSession {
 
   /// Gives what was let go to purchases that wait for a context. Last in a command, because it changes rows
   /// that the command may have read.
-  func offerFreedContexts() throws(SQLiteError) {
+  func offerFreedContexts() throws(StoreFault) {
     while let (app, id) = freedContexts.popLast() {
       guard let context = try contexts.find(app: app, id: id) else { continue }
       let holder = context.isUnused ? nil : try holder(of: context)
@@ -110,7 +109,7 @@ extension StoreSession {
   /// - Parameter holder: the purchase that has it; only those with a stronger claim take it.
   func offer(
     _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: String, user: String
-  ) throws(SQLiteError) {
+  ) throws(StoreFault) {
     guard let rules = rules(of: app) else { return }
     let waiting = try purchases.lackingContext(app: app, user: user).filter { record in
       holder?.yieldsContext(to: record) ?? true

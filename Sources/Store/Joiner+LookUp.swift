@@ -2,11 +2,10 @@
 // them. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// Follows a receipt that begins to wait for something that the processor may know, or no longer does.
-  func planLookUp(of record: PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  func planLookUp(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     let reason = lookedUpReason(of: record)
     let known = before.flatMap(lookedUpReason)
     guard reason != known else { return }

@@ -1,7 +1,6 @@
 // Which row a report is about, and two rows that turn out to be one purchase. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// The row that the report is about. A checkout that stood under its session's id, and a subscription that
@@ -9,7 +8,7 @@ extension StoreSession {
   /// - Returns: the row, and the same as it was before anything was merged into it.
   func findAndMerge(
     _ report: PurchaseReport, app: String
-  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord)? {
+  ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord)? {
     var known = try purchases.find(app: app, key: report.key)
     guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
     if known == nil { known = try purchases.find(app: app, session: sessionID) }
@@ -24,7 +23,7 @@ extension StoreSession {
 
   private func merge(
     _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
-  ) throws(SQLiteError) -> (record: PurchaseRecord, before: PurchaseRecord) {
+  ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord) {
     // A receipt names its row. Nothing of the placeholder's was ever sent, so it may go on as the
     // subscription's.
     let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil

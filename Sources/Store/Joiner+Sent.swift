@@ -3,11 +3,10 @@
 // other bytes. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// Puts back the content that an attempt has sent, if it was made again meanwhile.
-  func keepSent(_ bytes: [UInt8], in record: inout PurchaseRecord) throws(SQLiteError) {
+  func keepSent(_ bytes: [UInt8], in record: inout PurchaseRecord) throws(StoreFault) {
     guard let receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
       !record.purchase.isErased
     else { return }
@@ -32,7 +31,7 @@ extension StoreSession {
   /// What a receipt's bytes say: the purchase without a context, or with one of its user's.
   private func content(
     of bytes: [UInt8], _ record: PurchaseRecord
-  ) throws(SQLiteError) -> SentContent? {
+  ) throws(StoreFault) -> SentContent? {
     guard let rules = rules(of: record.app), let user = record.purchase.userID else { return nil }
     var bare = record.purchase
     bare.dropContext()

@@ -3,7 +3,6 @@
 // writer, so two reports of one purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 extension StoreSession {
   /// How often a purchase about which nothing can be decided yet is looked at again.
@@ -14,7 +13,7 @@ extension StoreSession {
   /// - Returns: what became of the event, and the purchase it belongs to.
   func take(
     _ report: PurchaseReport, app: String, keep: Bool
-  ) throws(SQLiteError) -> (outcome: EventOutcome, row: Int64?) {
+  ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
     if found == nil, try pastPurchases.contains(report, app: app, erasures) { return (.receipt, nil) }
     guard found != nil || keep else { return (.ignored, nil) }
@@ -43,13 +42,13 @@ extension StoreSession {
 
   /// Completes what can be completed, decides, and writes the row if it is new or changed.
   /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
-  func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
     try save(&record, before: before)
   }
 
   /// Completes what can be completed, and decides what becomes of a purchase that is open to it.
-  func decide(_ record: inout PurchaseRecord) throws(SQLiteError) {
+  func decide(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let rules = rules(of: record.app) else { return }
     try completeUser(&record)
     // What ended before it had a receipt gets none, whoever turns out to have bought it.
@@ -61,7 +60,7 @@ extension StoreSession {
     apply(resolution, rules, to: &record)
   }
 
-  func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard record != before else { return }
     record.updatedAt = now
     guard let before else {
@@ -78,7 +77,7 @@ extension StoreSession {
     }
   }
 
-  private func completeUser(_ record: inout PurchaseRecord) throws(SQLiteError) {
+  private func completeUser(_ record: inout PurchaseRecord) throws(StoreFault) {
     if record.purchase.userID == nil, let customer = record.purchase.customerID,
       let user = try purchases.user(app: record.app, ofCustomer: customer)
     {
@@ -123,7 +122,7 @@ extension StoreSession {
   }
 
   /// A user that becomes known for a customer is the user of the customer's other purchases that lack one.
-  private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(SQLiteError) {
+  private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
     if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
     for other in try purchases.lackingUser(app: record.app, customer: customer)

@@ -1,10 +1,8 @@
 // Why the database cannot be used, in words for an operator.
 
-public import SQLite
-
 /// What can be wrong with a database when it is opened.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-  case sqlite(SQLiteError)
+  case fault(StoreFault)
   /// There is no database at the path, and this program does not make one.
   case missing
   /// The database belongs to another program.
@@ -18,9 +16,9 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .sqlite(let error) where error.kind == .corrupt:
-      "the database is damaged: \(error). What is lost, and what to do, says: receiptctl db check"
-    case .sqlite(let error): "the database cannot be used: \(error)"
+    case .fault(let fault) where fault.kind == .corrupt:
+      "the database is damaged: \(fault). What is lost, and what to do, says: receiptctl db check"
+    case .fault(let fault): "the database cannot be used: \(fault)"
     case .missing: "there is no database there; start receiptd once, or check `database` in the configuration"
     case .foreign: "the file is a database of another program; check `database` in the configuration"
     case .newerSchema(let found, let known):
@@ -30,7 +28,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
       "the database has schema version \(found), and this program needs \(known); "
         + "start the receiptd of this version once, it migrates the database"
     case .unsafeSetting(let name):
-      "SQLite did not take the setting \(name); the database would not be durable"
+      "the database did not take the setting \(name); it would not be durable"
     }
   }
 }

@@ -2,7 +2,6 @@
 // what must be told to others once the transaction is on disk. The writer's thread.
 
 public import Domain
-internal import SQLite
 
 /// What an app's configuration means for the store.
 public struct AppRules: Sendable {
@@ -87,7 +86,7 @@ public struct StoreChanges: Sendable, Equatable {
 
 /// The open transaction, as commands see it.
 public final class StoreSession {
-  let connection: Connection
+  let connection: StoreConnection
   let counts: CountRows
   let purchases: PurchaseRows
   let contexts: ContextRows
@@ -113,8 +112,8 @@ public final class StoreSession {
   private var random: any RandomNumberGenerator & Sendable
 
   init(
-    _ connection: Connection, rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
-  ) throws(SQLiteError) {
+    _ connection: StoreConnection, rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+  ) throws(StoreFault) {
     self.connection = connection
     self.rules = rules
     self.random = random
@@ -140,7 +139,7 @@ public final class StoreSession {
   }
 
   /// Before anything is erased.
-  func prepareErasure() throws(SQLiteError) { try erasures.prepare(random: &random) }
+  func prepareErasure() throws(StoreFault) { try erasures.prepare(random: &random) }
 
   /// A new job's identifier. It names its row.
   func jobIdentifier(row: Int64) -> String {
@@ -149,8 +148,8 @@ public final class StoreSession {
 
   /// Whatever `body` changes is told with this as its cause.
   func because<Result>(
-    of cause: ChangeCause, _ body: () throws(SQLiteError) -> Result
-  ) throws(SQLiteError) -> Result {
+    of cause: ChangeCause, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
     purchases.cause = cause
     defer { purchases.cause = ChangeCause() }
     return try body()
@@ -158,15 +157,15 @@ public final class StoreSession {
 
   /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
   func transaction<Result>(
-    now: Timestamp, _ body: () throws(SQLiteError) -> Result
-  ) throws(SQLiteError) -> Result {
+    now: Timestamp, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
     self.now = now
     changes = StoreChanges()
     freedContexts = []
     rowsInHand = []
     _ = purchases.takeTransitions()
-    do throws(SQLiteError) {
-      let result = try connection.transaction { () throws(SQLiteError) in
+    do throws(StoreFault) {
+      let result = try connection.transaction { () throws(StoreFault) in
         try breakers.refresh(connection)
         try counts.begin()
         try erasures.begin()

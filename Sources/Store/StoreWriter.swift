@@ -2,54 +2,42 @@
 // (R1). One thread at a time; its owner sees to that.
 
 public import Domain
-public import SQLite
 
 /// What came of a batch.
 public struct BatchResult: Sendable {
   /// What changed.
   public var changes: StoreChanges
-  /// Why something of it could not be stored, whoever submitted that was told; or why the log could not be
-  /// moved.
-  public var fault: SQLiteError?
+  /// Why something of it could not be stored, which was reported to whoever submitted it; or why the upkeep
+  /// after it failed.
+  public var fault: StoreFault?
+}
+
+/// What an engine does on the writer's thread beside the writer's transactions.
+public protocol StoreUpkeep: AnyObject {
+  /// Called as late as possible before each commit of a batch. Throws when nothing may be stored.
+  func beforeCommit() throws(StoreFault)
+  /// Called after the answers of each batch, so that nobody waits for it.
+  func afterBatch() throws(StoreFault)
+  /// Frees as much of the disk space beside the database as it can now.
+  func freeSpace() throws(StoreFault)
+  /// Called once, at a clean stop.
+  func finish() throws(StoreFault)
 }
 
 /// The writing side of the store.
 public final class StoreWriter {
-  /// How long the log may grow before the writer moves what is left of it and begins it anew: 16 MiB, which a
-  /// start after a crash reads in a moment.
-  public static let checkpointPages = 4096
-
-  private let connection: Connection
-  private let checkpointPages: Int
-  private let background: (any BackgroundCheckpoints)?
-  private let isInPlace: (@Sendable () -> Bool)?
-  private var isPassUnderWay = false
-  /// How much of the log the last pass found or left in the database.
-  private var movedPages = 0
   private let session: StoreSession
+  private let upkeep: any StoreUpkeep
 
   /// - Parameters:
-  ///   - role: `owner` for receiptd, `guest` for receiptctl.
   ///   - rules: what each configured app's configuration means for the store.
-  ///   - checkpointPages: how long the log may grow before it is moved into the database.
-  ///   - background: who moves most of it beside the writer; without it the writer moves all.
-  ///   - onDamage: called whenever SQLite meets damage.
-  ///   - isInPlace: whether the database is still at its path; asked before each commit of a batch.
+  ///   - upkeep: of the same connection.
   public init(
-    path: String, role: DatabaseRole, rules: [String: AppRules],
-    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-    checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
-    onDamage: (@Sendable (SQLiteError) -> Void)? = nil, isInPlace: (@Sendable () -> Bool)? = nil
-  ) throws(StoreError) {
-    connection = try Database.open(path: path, role: role, onDamage: onDamage)
-    self.isInPlace = isInPlace
-    self.checkpointPages = checkpointPages
-    self.background = background
-    do throws(SQLiteError) {
-      session = try StoreSession(connection, rules: rules, random: random)
-    } catch {
-      throw .sqlite(error)
-    }
+    _ connection: StoreConnection, rules: [String: AppRules],
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), upkeep: any StoreUpkeep
+  ) throws(StoreFault) {
+    session = try StoreSession(connection, rules: rules, random: random)
+    self.upkeep = upkeep
   }
 
   /// New rules, from the next batch on.
@@ -61,49 +49,21 @@ public final class StoreWriter {
   /// other with it. When the database fails, nothing of the batch is on disk and all are told so.
   public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
     var result = commitAll(batch, now: now)
-    do throws(SQLiteError) {
-      // After the answers, so that nobody waits for it. SQLite's own checkpoints would keep their errors to
-      // themselves.
-      try keepLogShort()
+    do throws(StoreFault) {
+      try upkeep.afterBatch()
     } catch {
       if error.kind == .syncFailed || result.fault == nil { result.fault = error }
     }
     return result
   }
 
-  private func keepLogShort() throws(SQLiteError) {
-    let pages = connection.logPages
-    guard let background else {
-      if pages >= checkpointPages { try moveLog() }
-      return
-    }
-    // A shorter log than what was moved of it: it has begun anew.
-    if pages < movedPages { movedPages = 0 }
-    // Little at a time, for the sync of a commit waits in the disk's queue behind that of a pass.
-    if !isPassUnderWay, pages - movedPages >= checkpointPages / 4 {
-      isPassUnderWay = true
-      background.begin()
-    }
-    guard isPassUnderWay, let result = background.takeResult() else { return }
-    isPassUnderWay = false
-    switch result {
-    case .success(let moved): movedPages = moved
-    case .failure(let error) where error.kind == .syncFailed: throw error
-    // Tried again with the next batch, and by the writer if the log is long.
-    case .failure: break
-    }
-    // As long as commits go on, a pass never catches up with them; the log begins anew only when nothing of
-    // it is left to be moved, so the little that came meanwhile is moved here.
-    if pages >= checkpointPages { try moveLog() }
-  }
-
   private func commitAll(_ batch: [Submission], now: Timestamp) -> BatchResult {
     switch commit(batch, now: now) {
     case .success(let changes): return BatchResult(changes: changes, fault: nil)
-    case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneStatement:
+    case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneCommand:
       var result = BatchResult(changes: StoreChanges(), fault: nil)
       for submission in batch {
-        if let fault = result.fault, !fault.kind.mayConcernOneStatement {
+        if let fault = result.fault, !fault.kind.mayConcernOneCommand {
           submission.fail(fault)
           continue
         }
@@ -124,18 +84,17 @@ public final class StoreWriter {
   /// Applies one command and waits for the disk.
   public func apply<Command: StoreCommand>(
     _ command: Command, now: Timestamp
-  ) throws(SQLiteError) -> Command.Outcome {
-    try session.transaction(now: now) { () throws(SQLiteError) in try command.apply(to: session) }
+  ) throws(StoreFault) -> Command.Outcome {
+    try session.transaction(now: now) { () throws(StoreFault) in try command.apply(to: session) }
   }
 
-  private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, SQLiteError> {
-    do throws(SQLiteError) {
-      let answers = try session.transaction(now: now) { () throws(SQLiteError) in
+  private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, StoreFault> {
+    do throws(StoreFault) {
+      let answers = try session.transaction(now: now) { () throws(StoreFault) in
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch { answers.append(try submission.apply(session)) }
-        // As late as can be: nothing is acknowledged that goes into a file which nobody finds again.
-        if let isInPlace, !isInPlace() { throw SQLiteError.moved }
+        try upkeep.beforeCommit()
         return answers
       }
       for answer in answers { answer() }
@@ -145,12 +104,9 @@ public final class StoreWriter {
     }
   }
 
-  /// Moves as much of the log into the database file as no reader still needs where it is; the log is then
-  /// written from its beginning again.
-  public func moveLog() throws(SQLiteError) { try connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
+  /// Frees as much of the disk space beside the database as the engine can now.
+  public func freeSpace() throws(StoreFault) { try upkeep.freeSpace() }
 
-  /// Moves the log into the database file and cuts it, at a clean stop.
-  public func checkpoint() throws(SQLiteError) {
-    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-  }
+  /// To be called at a clean stop, after the last batch.
+  public func finish() throws(StoreFault) { try upkeep.finish() }
 }

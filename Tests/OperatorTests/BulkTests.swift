@@ -3,6 +3,7 @@
 import Domain
 import JSON
 import Platform
+import SQLiteStore
 import Store
 import Terminal
 import TestSupport

@@ -6,6 +6,7 @@ import JSON
 import Platform
 import Relay
 import SQLite
+import SQLiteStore
 import Store
 import Terminal
 import TestSupport

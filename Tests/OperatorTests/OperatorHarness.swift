@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import JSON
 import Platform
+import SQLiteStore
 import Sandbox
 import Store
 import Terminal

@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import SQLiteStore
 import Store
 import Terminal
 import Testing

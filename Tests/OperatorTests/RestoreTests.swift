@@ -3,6 +3,7 @@ import FoundationEssentials
 import JSON
 import Platform
 import SQLite
+import SQLiteStore
 import Store
 import Terminal
 import Testing

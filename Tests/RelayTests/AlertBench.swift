@@ -4,6 +4,7 @@ import Domain
 import HTTPClient
 import JSON
 import Platform
+import SQLiteStore
 import Store
 import Testing
 

@@ -5,7 +5,7 @@ import Domain
 import FoundationEssentials
 import HTTPClient
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import Testing
 
@@ -151,7 +151,7 @@ final class Bench {
   /// Stores a command and gives its outcome.
   @discardableResult
   func store<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
-    let outcome = Monitor<Result<Command.Outcome, SQLiteError>?>(nil)
+    let outcome = Monitor<Result<Command.Outcome, StoreFault>?>(nil)
     let isQueued = committer.submit(command, from: .inside) { result in outcome.update { $0 = result } }
     try #require(isQueued)
     return try #require(outcome.wait(until: soon()) { $0 }).get()

@@ -5,6 +5,7 @@ import FoundationEssentials
 import HTTPServer
 import JSON
 import Platform
+import SQLiteStore
 import Store
 import Testing
 

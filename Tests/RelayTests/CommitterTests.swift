@@ -2,7 +2,7 @@
 
 import Domain
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import Testing
 
@@ -11,15 +11,15 @@ import Testing
 @Suite("The committer") struct CommitterTests {
   /// Cannot be stored.
   private struct Failing: StoreCommand {
-    static let error = SQLiteError(kind: .constraint, code: 19, operation: "test")
-    func apply(to store: StoreSession) throws(SQLiteError) { throw Self.error }
+    static let error = StoreFault(.constraint, operation: "test", reason: "test")
+    func apply(to store: StoreSession) throws(StoreFault) { throw Self.error }
   }
 
   /// Changes nothing, once it is let.
   private struct Gate: StoreCommand {
     let isOpen = Monitor(false)
     let isReached = Monitor(false)
-    func apply(to store: StoreSession) throws(SQLiteError) {
+    func apply(to store: StoreSession) throws(StoreFault) {
       isReached.update { $0 = true }
       let _: Bool? = isOpen.wait(until: soon()) { $0 ? true : nil }
     }
@@ -31,13 +31,13 @@ import Testing
 
   /// Collects what was answered, by number.
   private final class Answers: Sendable {
-    private let answers = Monitor<[Int: Result<TakeContext.Outcome, SQLiteError>]>([:])
+    private let answers = Monitor<[Int: Result<TakeContext.Outcome, StoreFault>]>([:])
 
-    func take(_ number: Int) -> @Sendable (Result<TakeContext.Outcome, SQLiteError>) -> Void {
+    func take(_ number: Int) -> @Sendable (Result<TakeContext.Outcome, StoreFault>) -> Void {
       { [answers] result in answers.update { $0[number] = result } }
     }
 
-    func wait(_ count: Int) -> [Int: Result<TakeContext.Outcome, SQLiteError>] {
+    func wait(_ count: Int) -> [Int: Result<TakeContext.Outcome, StoreFault>] {
       answers.wait(until: soon()) { $0.count >= count ? $0 : nil } ?? answers.withLock { $0 }
     }
 
@@ -150,7 +150,7 @@ import Testing
   func failures() throws {
     let bench = try Self.bench()
     let answers = Answers()
-    let failed = Monitor<[SQLiteError]>([])
+    let failed = Monitor<[StoreFault]>([])
     for number in 1...10 {
       #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
       guard number % 5 == 0 else { continue }

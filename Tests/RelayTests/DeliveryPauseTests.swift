@@ -3,7 +3,7 @@
 import Domain
 import HTTPServer
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import Testing
 

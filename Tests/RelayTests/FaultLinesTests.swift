@@ -1,14 +1,14 @@
 // Lines of the log about a database that cannot be written: few, and with what to do.
 
 import Platform
-import SQLite
+import Store
 import Testing
 
 @testable import Relay
 
 @Suite("Lines of the log about a fault of the database") struct FaultLinesTests {
-  private func error(_ kind: SQLiteError.Kind) -> SQLiteError {
-    SQLiteError(kind: kind, code: 1, operation: "COMMIT")
+  private func error(_ kind: StoreFault.Kind) -> StoreFault {
+    StoreFault(kind, operation: "COMMIT", reason: "test")
   }
 
   @Test("Each request that could not be stored wrote a line; now one a second of each fault, with a count")
@@ -19,7 +19,7 @@ import Testing
       lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
     }
     let requestLog = RequestLog(log, clock: clock)
-    func fail(_ kind: SQLiteError.Kind) {
+    func fail(_ kind: StoreFault.Kind) {
       requestLog.couldNotStore(error(kind), route: "stripe", app: "shop", requestID: "r")
     }
     for _ in 0..<1000 { fail(.moved) }
@@ -35,10 +35,10 @@ import Testing
 
   @Test("A fault of the disk alone sends the operator to the disk")
   func advice() {
-    for kind in [SQLiteError.Kind.moved, .corrupt, .busy, .readOnly, .cannotOpen, .misuse] {
+    for kind in [StoreFault.Kind.moved, .corrupt, .busy, .readOnly, .cannotOpen, .misuse] {
       #expect(!kind.advice.contains("the disk"), "\(kind)")
     }
-    #expect(SQLiteError.Kind.inputOutput.advice.contains("the disk"))
-    #expect(SQLiteError.Kind.full.advice.contains("Free space"))
+    #expect(StoreFault.Kind.inputOutput.advice.contains("the disk"))
+    #expect(StoreFault.Kind.full.advice.contains("Free space"))
   }
 }

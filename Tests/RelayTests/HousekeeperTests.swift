@@ -3,6 +3,7 @@
 import Domain
 import Platform
 import SQLite
+import SQLiteStore
 import Store
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
 /// Changes nothing; when it is answered, what was queued before it has been stored.
 struct Barrier: StoreCommand {
-  func apply(to store: StoreSession) throws(SQLiteError) {}
+  func apply(to store: StoreSession) throws(StoreFault) {}
 }
 
 @Suite("The housekeeper") struct HousekeeperTests {

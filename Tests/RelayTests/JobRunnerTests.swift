@@ -3,7 +3,7 @@
 import Domain
 import HTTPClient
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

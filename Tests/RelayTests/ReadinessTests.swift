@@ -1,7 +1,6 @@
 // Why the daemon is not ready, collected from every component.
 
 import Platform
-import SQLite
 import Testing
 
 @testable import Relay

@@ -1,7 +1,6 @@
 // What became of a checkout that only its session names.
 
 import Domain
-import SQLite
 import Testing
 
 @testable import Store

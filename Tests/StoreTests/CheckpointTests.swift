@@ -5,6 +5,7 @@ import Domain
 import FoundationEssentials
 import Platform
 import SQLite
+import SQLiteStore
 import Store
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
 private final class Passes: BackgroundCheckpoints {
   private let checkpoint: Monitor<BackgroundCheckpoint?>
   private let begun = Monitor(0)
-  private let result = Monitor<Result<Int, SQLiteError>?>(nil)
+  private let result = Monitor<Result<Int, StoreFault>?>(nil)
 
   /// - Parameter path: the database; nil for passes that never end.
   init(path: String?) throws {
@@ -24,13 +25,13 @@ private final class Passes: BackgroundCheckpoints {
 
   var count: Int { begun.withLock { $0 } }
 
-  func say(_ answer: Result<Int, SQLiteError>) { result.withLock { $0 = answer } }
+  func say(_ answer: Result<Int, StoreFault>) { result.withLock { $0 = answer } }
 
   func begin() {
     begun.withLock { $0 += 1 }
-    let answer = checkpoint.withLock { checkpoint -> Result<Int, SQLiteError>? in
+    let answer = checkpoint.withLock { checkpoint -> Result<Int, StoreFault>? in
       guard let checkpoint else { return nil }
-      do throws(SQLiteError) {
+      do throws(StoreFault) {
         return .success(try checkpoint.pass())
       } catch {
         return .failure(error)
@@ -39,7 +40,7 @@ private final class Passes: BackgroundCheckpoints {
     if let answer { say(answer) }
   }
 
-  func takeResult() -> Result<Int, SQLiteError>? {
+  func takeResult() -> Result<Int, StoreFault>? {
     result.withLock { result in
       defer { result = nil }
       return result
@@ -63,7 +64,7 @@ struct CheckpointTests {
   /// Makes the database.
   private func prepare() throws { _ = try open(nil) }
 
-  private func post(_ number: Int, _ writer: StoreWriter) -> SQLiteError? {
+  private func post(_ number: Int, _ writer: StoreWriter) -> StoreFault? {
     let command = TakeContext(
       app: "ios", userID: "user-\(number)",
       blob: ContextBlob(text: String(repeating: "x", count: 5000), priceID: nil),
@@ -115,7 +116,7 @@ struct CheckpointTests {
     let passes = try Passes(path: nil)
     let writer = try open(passes)
     for number in 0..<50 where passes.count == 0 { #expect(post(number, writer) == nil) }
-    let error = SQLiteError(kind: .inputOutput, code: 10, operation: "test")
+    let error = StoreFault(.inputOutput, operation: "test", reason: "test")
     passes.say(.failure(error))
     let count = passes.count
     for number in 100..<300 {
@@ -126,7 +127,7 @@ struct CheckpointTests {
     #expect(try logBytes <= 2 * 64 * 4200)
     let before = passes.count
     for number in 300..<400 where passes.count == before { #expect(post(number, writer) == nil) }
-    passes.say(.failure(SQLiteError(kind: .syncFailed, code: 1034, operation: "test")))
+    passes.say(.failure(StoreFault(.syncFailed, operation: "test", reason: "test")))
     #expect(post(400, writer)?.kind == .syncFailed)
   }
 
@@ -171,9 +172,9 @@ struct CheckpointTests {
     let check = try QuickCheck(path: path)
     #expect(try check.tables().contains("contexts"))
     let isOver = Monitor(false)
-    let interrupter = check.interrupter
+    let interrupt = check.interrupt
     let thread = try WorkerThread(name: "interrupter") {
-      while !isOver.withLock({ $0 }) { interrupter.interrupt() }
+      while !isOver.withLock({ $0 }) { interrupt() }
     }
     var outcome = QuickCheck.Outcome.sound
     while outcome == .sound { outcome = try check.look(at: "contexts") }
@@ -186,6 +187,6 @@ struct CheckpointTests {
   @Test("Without a database there is no pass")
   func noDatabase() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
-    #expect(throws: SQLiteError.self) { try BackgroundCheckpoint(path: path) }
+    #expect(throws: StoreFault.self) { try BackgroundCheckpoint(path: path) }
   }
 }

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Migrations
 import SQLite
+@testable import SQLiteStore
 import Testing
 
 @testable import Store
@@ -96,7 +97,7 @@ struct DatabaseTests {
       let files = try Files()
       let bytes = Data(String(repeating: "no database ", count: 1000).utf8)
       try bytes.write(to: URL(filePath: files.path))
-      guard case .sqlite(let error) = files.fault(role) else {
+      guard case .fault(let error) = files.fault(role) else {
         Issue.record("opened as \(role)")
         continue
       }
@@ -114,7 +115,7 @@ struct DatabaseTests {
     #expect {
       try Database.open(path: path, role: .owner)
     } throws: { error in
-      guard case .sqlite(let error)? = error as? StoreError else { return false }
+      guard case .fault(let error)? = error as? StoreError else { return false }
       return error.kind == .cannotOpen
     }
   }
@@ -164,7 +165,7 @@ struct DatabaseTests {
     let faults: [StoreError] = [
       .missing, .foreign, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),
       .unsafeSetting("wal"),
-      .sqlite(SQLiteError(kind: .full, code: 13, operation: "INSERT")),
+      .fault(StoreFault(.full, operation: "INSERT", reason: "test")),
     ]
     for fault in faults { #expect(!fault.description.isEmpty && !fault.description.contains("/")) }
     #expect(StoreError.newerSchema(found: 9, known: 1).description.contains("version 9"))

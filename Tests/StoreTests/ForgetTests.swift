@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import SQLite
+import SQLiteStore
 import Store
 import Testing
 
@@ -71,7 +72,7 @@ struct ForgetTests {
     let guest = try StoreWriter(path: store.path, role: .guest, rules: rules)
     _ = try guest.apply(ForgetPurchases(rows: [row], cancelsOpen: false), now: store.now)
     _ = try guest.apply(ForgetContexts(app: "ios", userID: "user-jane"), now: store.now)
-    try guest.checkpoint()
+    try guest.finish()
     let bytes = try #require(FileManager.default.contents(atPath: store.path))
     for text in Self.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
     // The daemon's own writer, which has been open all the time, knows of it.
@@ -144,13 +145,13 @@ struct ForgetTests {
   func isUndone() throws {
     struct Fails: StoreCommand {
       let inner: ForgetPurchases
-      func apply(to store: StoreSession) throws(SQLiteError) {
+      func apply(to store: StoreSession) throws(StoreFault) {
         _ = try inner.apply(to: store)
-        throw SQLiteError(kind: .full, code: 13, operation: "test")
+        throw StoreFault(.full, operation: "test", reason: "test")
       }
     }
     let (store, row, _) = try store()
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: StoreFault.self) {
       try store.apply(Fails(inner: ForgetPurchases(rows: [row], cancelsOpen: false)))
     }
     #expect(try store.integer("SELECT count(*) FROM erasure_key") == 0)

@@ -1,7 +1,6 @@
 // Jobs: work on many receipts that goes on whatever ends in between (R3, R4, R9).
 
 import Domain
-import SQLite
 import Store
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 // The large database that tests are made on is one that the relay itself could have made.
 
 import Domain
-import SQLite
 import Store
 import TestSupport
 import Testing

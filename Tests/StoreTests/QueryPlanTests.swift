@@ -3,6 +3,7 @@
 import Platform
 import Domain
 import SQLite
+@testable import SQLiteStore
 import Testing
 @testable import Store
 
@@ -48,6 +49,10 @@ struct QueryPlanTests {
   private static let growing = ["purchases", "events", "contexts", "attempts"]
 
   /// The steps of a statement's plan that read all of a growing table.
+  private func sqlite(_ reader: StoreReader) throws -> Connection {
+    try #require(reader.connection.engine as? SQLiteConnection).connection
+  }
+
   private func fullScans(of sql: String, _ connection: Connection) throws -> [String] {
     try plan(of: sql, connection).filter { step in
       Self.growing.contains { step.hasPrefix("SCAN \($0)") } || step.hasPrefix("SCAN p")
@@ -85,7 +90,8 @@ struct QueryPlanTests {
   func writer() throws {
     let store = try TestStore()
     let connection = try Database.open(path: store.path, role: .guest)
-    let session = try StoreSession(connection, rules: [:], random: SeededGenerator(seed: 1))
+    let session = try StoreSession(
+      StoreConnection(SQLiteConnection(connection)), rules: [:], random: SeededGenerator(seed: 1))
     let held = try statements(connection)
     #expect(held.count > 25, "the session's \(held.count) statements are there to be asked about")
     for sql in held { #expect(try fullScans(of: sql, connection) == [], "\(sql)") }
@@ -99,67 +105,67 @@ struct QueryPlanTests {
   @Test("None of the reader's statements reads a whole table, nor does any list of receipts")
   func reader() throws {
     let store = try TestStore()
-    let held = try statements(store.reader.connection)
+    let held = try statements(sqlite(store.reader))
     #expect(held.count >= 6)
-    for sql in held { #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)") }
+    for sql in held { #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)") }
     let receipts = [
       StoreReader.groupSQL, StoreReader.failuresSQL, JobRow.replaysDueSQL, JobRow.hasDueSQL,
       JobRow.plannedAppsSQL, JobRow.plannedSQL,
     ]
     let events = StoreReader.eventSQL
     for sql in receipts + [events.all, events.ofPurchase, events.one, events.group] + events.nextGroup {
-      #expect(try fullScans(of: sql, store.reader.connection) == [], "\(sql)")
+      #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)")
     }
     for (filter, index) in ReceiptFilter.narrow where filter.objectID == nil {
-      let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
+      let steps = try plan(of: #require(StoreReader.fewSQL(filter)), sqlite(store.reader))
       #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
     }
     // An object is looked up by its own id and by its session's, each by its index.
     for (filter, _) in ReceiptFilter.narrow where filter.objectID != nil {
-      let steps = try plan(of: try #require(StoreReader.fewSQL(filter)), store.reader.connection)
+      let steps = try plan(of: #require(StoreReader.fewSQL(filter)), sqlite(store.reader))
       for index in ["purchases_by_object (object_id=?", "purchases_by_session (session_id=?"] {
         #expect(steps.contains { $0.hasPrefix("SEARCH purchases USING INDEX \(index)") }, "\(steps)")
       }
-      #expect(try fullScans(of: #require(StoreReader.fewSQL(filter)), store.reader.connection) == [])
+      #expect(try fullScans(of: #require(StoreReader.fewSQL(filter)), sqlite(store.reader)) == [])
     }
     for (filter, index) in ContextFilter.all {
-      let steps = try plan(of: StoreReader.select(filter), store.reader.connection)
+      let steps = try plan(of: StoreReader.select(filter), sqlite(store.reader))
       #expect(steps.first?.contains(index) == true, "\(steps)")
       let isSorted = steps.contains { $0.contains("TEMP B-TREE") }
       #expect(isSorted == (filter.userID != nil), "only the few of a user: \(steps)")
     }
     let seeks = ["app=? AND outcome=? AND type=? AND rowid>?", "app=? AND outcome=? AND type>?"]
     for (sql, seek) in zip([events.group] + events.nextGroup, seeks + ["app=? AND outcome>?", "app>?"]) {
-      let steps = try plan(of: sql, store.reader.connection)
+      let steps = try plan(of: sql, sqlite(store.reader))
       #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group (\(seek)"), "\(steps)")
     }
     let session = try #require(held.first { $0.contains("session_id = ?1") })
-    let searches = try plan(of: session, store.reader.connection).filter { $0.contains("purchases") }
+    let searches = try plan(of: session, sqlite(store.reader)).filter { $0.contains("purchases") }
     #expect(
       searches == [
         "SEARCH purchases USING INDEX purchases_by_session (session_id=? AND app=?)",
         "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=? AND object_type=?)",
       ])
-    let failures = try plan(of: StoreReader.failuresSQL, store.reader.connection)
+    let failures = try plan(of: StoreReader.failuresSQL, sqlite(store.reader))
     #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
-    let counts = try plan(of: StoreReader.deliveriesSQL, store.reader.connection)
+    let counts = try plan(of: StoreReader.deliveriesSQL, sqlite(store.reader))
     #expect(
       counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
     for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
-      let steps = try plan(of: sql, store.reader.connection)
+      let steps = try plan(of: sql, sqlite(store.reader))
       #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
     }
-    let withoutID = try plan(of: StoreReader.withoutImportIDSQL, store.reader.connection)
+    let withoutID = try plan(of: StoreReader.withoutImportIDSQL, sqlite(store.reader))
     #expect(
       withoutID.count == 1 && withoutID[0].contains("purchases_without_import_id (app=? AND receipt_id>"))
-    let group = try plan(of: StoreReader.groupSQL, store.reader.connection)
+    let group = try plan(of: StoreReader.groupSQL, sqlite(store.reader))
     #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }
 
   @Test("What metrics and alerts ask takes as many steps on any number of receipts")
   func steps() throws {
     let store = try TestStore()
-    let connection = store.reader.connection
+    let connection = try sqlite(store.reader)
     func steps() throws -> Int64 {
       let counting = "SELECT sum(nstep) FROM sqlite_stmt WHERE sql NOT LIKE '%sqlite_stmt%'"
       let before = try connection.integer(counting) ?? 0
@@ -185,7 +191,7 @@ struct QueryPlanTests {
     let store = try TestStore()
     let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
     // What is asked is what `JobRows.plannedApps` and `StoreReader.plannedApps` ask.
-    let asking = try store.reader.connection.prepare(JobRow.plannedAppsSQL)
+    let asking = try sqlite(store.reader).prepare(JobRow.plannedAppsSQL)
     func steps(plannedOfEachApp count: Int64) throws -> Int64 {
       try file.execute("DELETE FROM job_receipts; DELETE FROM jobs")
       try file.execute(
@@ -202,7 +208,7 @@ struct QueryPlanTests {
       ).run([.integer(count)])
       let apps = try asking.all([.integer(1)]) { row throws(SQLiteError) in try row.text(0) }
       #expect(apps == ["ios", "web"])
-      let counted = try store.reader.connection.prepare("SELECT nstep FROM sqlite_stmt WHERE sql = ?1")
+      let counted = try sqlite(store.reader).prepare("SELECT nstep FROM sqlite_stmt WHERE sql = ?1")
         .first([.text(JobRow.plannedAppsSQL)]) { row throws(SQLiteError) in row.integer(0) }
       defer { total = counted ?? 0 }
       return (counted ?? 0) - total

@@ -2,7 +2,6 @@
 
 import Platform
 import Domain
-import SQLite
 import Testing
 
 @testable import Store
@@ -170,7 +169,7 @@ struct QueryTests {
 private struct WriteRecord: StoreCommand {
   var record: PurchaseRecord
 
-  func apply(to store: StoreSession) throws(SQLiteError) {
+  func apply(to store: StoreSession) throws(StoreFault) {
     guard let old = try store.purchases.find(row: record.rowID) else { return }
     try store.purchases.update(record, from: old)
   }

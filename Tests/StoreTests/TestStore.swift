@@ -4,6 +4,7 @@ import Platform
 import Domain
 import FoundationEssentials
 import SQLite
+import SQLiteStore
 import Store
 import Testing
 

@@ -4,6 +4,7 @@
 import Domain
 import Platform
 import SQLite
+import SQLiteStore
 import Testing
 
 @testable import Store
@@ -12,7 +13,7 @@ import Testing
 private struct BreakReceipt: StoreCommand {
   var id: String
 
-  func apply(to store: StoreSession) throws(SQLiteError) {
+  func apply(to store: StoreSession) throws(StoreFault) {
     guard let old = try store.purchases.find(receipt: id), let receipt = old.receipt else { return }
     var record = old
     record.receipt = Receipt(id: id, createdAt: receipt.createdAt, state: .pending, reason: nil)
@@ -22,18 +23,18 @@ private struct BreakReceipt: StoreCommand {
 
 /// Keeps a breaker, and then fails.
 private struct BreakAfterBreaker: StoreCommand {
-  func apply(to store: StoreSession) throws(SQLiteError) {
+  func apply(to store: StoreSession) throws(StoreFault) {
     try store.breakers.save(Breaker(state: .paused, cause: .status(403)), app: "ios")
-    throw SQLiteError(kind: .misuse, code: 21, operation: "test")
+    throw StoreFault(.misuse, operation: "test", reason: "test")
   }
 }
 
 /// Fails as a database does whose disk is gone.
 private struct FailAs: StoreCommand {
-  var kind: SQLiteError.Kind
+  var kind: StoreFault.Kind
 
-  func apply(to store: StoreSession) throws(SQLiteError) {
-    throw SQLiteError(kind: kind, code: 1, operation: "test")
+  func apply(to store: StoreSession) throws(StoreFault) {
+    throw StoreFault(kind, operation: "test", reason: "test")
   }
 }
 
@@ -149,7 +150,7 @@ struct WriterTests {
     let answers = Answers()
     let result = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
     #expect(answers.all == ["bad: misuse"] && result.fault?.kind == .misuse && result.changes.isEmpty)
-    #expect(throws: SQLiteError(kind: .misuse, code: 21, operation: "test")) {
+    #expect(throws: StoreFault(.misuse, operation: "test", reason: "test")) {
       try store.apply(BreakAfterBreaker())
     }
     #expect(try store.reader.breakers().isEmpty)
@@ -167,8 +168,8 @@ struct WriterTests {
 
   @Test(
     "When the database fails, all are told so at once and none is tried alone",
-    arguments: [SQLiteError.Kind.syncFailed, .busy, .inputOutput, .readOnly, .interrupted])
-  func databaseFails(kind: SQLiteError.Kind) throws {
+    arguments: [StoreFault.Kind.syncFailed, .busy, .inputOutput, .readOnly, .interrupted])
+  func databaseFails(kind: StoreFault.Kind) throws {
     let store = try TestStore()
     let answers = Answers()
     let result = store.writer.apply(
@@ -204,7 +205,7 @@ struct WriterTests {
   func checkpoint() throws {
     let store = try TestStore()
     try store.take(.said(prices: ["price_1"]))
-    try store.writer.checkpoint()
+    try store.writer.finish()
     try store.reopen()
     #expect(try store.status() == "waiting/context")
     #expect(try store.reader.integrityFaults().isEmpty)
@@ -239,6 +240,6 @@ struct WriterTests {
     try store.reader.copy(to: path)
     let copy = try StoreReader(path: path, role: .guest)
     #expect(try copy.receipts(ReceiptFilter(), limit: 10) == store.receipts())
-    #expect(throws: SQLiteError.self) { try store.reader.copy(to: path) }
+    #expect(throws: StoreFault.self) { try store.reader.copy(to: path) }
   }
 }

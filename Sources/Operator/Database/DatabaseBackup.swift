@@ -3,7 +3,7 @@
 internal import JSON
 internal import Platform
 internal import Relay
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 
@@ -100,7 +100,7 @@ struct DatabaseBackup {
   }
 
   private func copy() throws {
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       try source.copy(to: partPath)
     } catch {
       guard error.kind == .full else { throw error }

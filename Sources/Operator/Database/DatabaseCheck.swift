@@ -3,6 +3,7 @@
 internal import JSON
 internal import Platform
 internal import Relay
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 

@@ -5,7 +5,7 @@ internal import Domain
 internal import JSON
 internal import Platform
 internal import Relay
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 
@@ -179,16 +179,16 @@ struct DatabaseRestore {
         details: ["backup": .string(filePath), "halted_jobs": .array(jobs.map { .string($0.id) })])
       do throws(StoreError) {
         let writer = try StoreWriter(path: new, role: .guest, rules: [:])
-        do throws(SQLiteError) {
+        do throws(StoreFault) {
           try writer.apply(WriteAudit(entry), now: session.moment)
         } catch {
-          throw .sqlite(error)
+          throw .fault(error)
         }
       } catch {
         throw OperatorFault(error, path: new)
       }
       // The copy alone is moved: nothing of it may be left in a log.
-      guard try Database.settle(path: new) else { throw Self.isInUse }
+      guard try Database.moveWholeLog(path: new) else { throw Self.isInUse }
     }
     return jobs
   }
@@ -213,8 +213,8 @@ struct DatabaseRestore {
   /// Moves what is left of the old database's log into it.
   private func settle() throws {
     var isSettled = false
-    do throws(SQLiteError) {
-      isSettled = try Database.settle(path: path)
+    do throws(StoreFault) {
+      isSettled = try Database.moveWholeLog(path: path)
     } catch {
       // A damaged one does not let itself be settled; its log goes aside as it is.
       isSettled = error.kind != .busy

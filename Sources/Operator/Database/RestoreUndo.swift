@@ -2,6 +2,7 @@
 
 internal import Platform
 internal import Relay
+internal import SQLiteStore
 
 /// Undoes what a restore left on the disk, as long as the database was not replaced.
 final class RestoreUndo: Sendable {

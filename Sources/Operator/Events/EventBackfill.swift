@@ -5,7 +5,6 @@ internal import Domain
 internal import JSON
 internal import Platform
 internal import Relay
-internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -102,7 +101,7 @@ struct EventBackfill {
         try goThrough(enquiry, &tally)
       } catch let fault as OperatorFault {
         tally.fault = fault
-      } catch let error as SQLiteError {
+      } catch let error as StoreFault {
         tally.fault = OperatorFault(error)
       }
       if tally.missing > 0, !isDry { session.wakeDaemon(configuration) }

@@ -5,7 +5,6 @@ internal import Domain
 internal import Platform
 internal import Presentation
 internal import Relay
-internal import SQLite
 internal import Store
 internal import Terminal
 

@@ -4,7 +4,6 @@
 internal import Domain
 internal import JSON
 internal import Relay
-internal import SQLite
 internal import Store
 internal import Terminal
 

@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import JSON
-internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -25,7 +24,7 @@ struct BulkJob {
     do {
       try prepare(started)
       if bulk.rate == nil { try release(started) }
-    } catch let error as SQLiteError {
+    } catch let error as StoreFault {
       let fault = OperatorFault(error)
       throw OperatorFault(
         fault.code,

@@ -6,7 +6,6 @@ internal import JSON
 internal import Platform
 internal import Presentation
 internal import Relay
-internal import SQLite
 internal import Store
 internal import Terminal
 
@@ -22,7 +21,7 @@ struct ServiceHealth {
   let now: Timestamp
   private let configuration: Configuration
 
-  init(_ reader: StoreReader, _ configuration: Configuration, _ session: Session) throws(SQLiteError) {
+  init(_ reader: StoreReader, _ configuration: Configuration, _ session: Session) throws(StoreFault) {
     self.configuration = configuration
     now = session.now
     daemon = session.daemon(configuration)

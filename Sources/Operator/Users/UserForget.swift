@@ -205,7 +205,7 @@ struct UserForget {
       try writer.apply(WriteAudit(entry), now: session.moment)
     }
     // Out of the log, too; where receiptd is at it, its own next pass does that.
-    try? writer.checkpoint()
+    try? writer.finish()
   }
 
   private func report() -> ExitCode {

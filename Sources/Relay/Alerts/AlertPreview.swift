@@ -3,7 +3,6 @@
 
 public import Domain
 internal import Platform
-public import SQLite
 public import Store
 
 /// A trouble that is there now.
@@ -29,7 +28,7 @@ public enum AlertPreview {
   public static func troubles(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     now: Timestamp
-  ) throws(SQLiteError) -> [CurrentTrouble] {
+  ) throws(StoreFault) -> [CurrentTrouble] {
     let alert = Configuration.Alert(
       to: Secret("nobody"), on: AlertCondition.forms, everyMilliseconds: RecentCounts.windowMillisecondsMax)
     var refused: [LabelValues: UInt64] = [:]

@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Where the alerter looks.
@@ -57,7 +56,7 @@ struct AlertWatch {
 
   mutating func look(
     for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
-  ) throws(SQLiteError) -> Findings {
+  ) throws(StoreFault) -> Findings {
     signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     let signatures = signatures
     return try Self.findings(
@@ -71,7 +70,7 @@ struct AlertWatch {
     for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
     signatures: (Int64) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
     isDiskFull: Bool, now: Timestamp
-  ) throws(SQLiteError) -> Findings {
+  ) throws(StoreFault) -> Findings {
     var oldest: [String: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
     var failures: [Int64: [String: Int64]] = [:]
@@ -90,7 +89,7 @@ struct AlertWatch {
   }
 
   /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
-  func failures(of app: String, since: Timestamp, now: Timestamp) throws(SQLiteError) -> Trouble {
+  func failures(of app: String, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
     .failures(
       try reader.failures(since: since)[app] ?? 0, app: app, now: now,
       recent: try reader.recentFailures(since: since)[app] ?? [],

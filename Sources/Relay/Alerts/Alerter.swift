@@ -7,7 +7,6 @@ internal import Domain
 internal import HTTPClient
 internal import Platform
 internal import Presentation
-internal import SQLite
 internal import Store
 
 /// An app as alerts speak of it: how its corrected secrets take effect.

@@ -4,7 +4,6 @@ internal import Domain
 internal import HTTPClient
 internal import JSON
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// One run of the alerter, from start to stop.
@@ -81,7 +80,7 @@ struct AlerterRun {
     beat = plan.heartbeat.map { Heartbeats($0.address, everyMilliseconds: $0.everyMilliseconds, monotonic) }
     lookAt = monotonic
     var records: [AlertRecord] = []
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       records = try watch.reader.alerts()
     } catch {
       // Then what is there is told again.
@@ -101,7 +100,7 @@ struct AlerterRun {
   }
 
   private mutating func look() {
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       let findings = try watch.look(
         for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
       for index in couriers.indices {

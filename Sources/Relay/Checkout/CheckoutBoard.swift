@@ -5,7 +5,6 @@
 internal import Domain
 internal import HTTPServer
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Who waits for which checkout.
@@ -141,10 +140,10 @@ final class CheckoutBoard: Sendable {
     return seconds
   }
 
-  private func read(_ contextID: String, app: String) -> Result<CheckoutStatus?, SQLiteError> {
+  private func read(_ contextID: String, app: String) -> Result<CheckoutStatus?, StoreFault> {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     return reader.withLock { reader in
-      do throws(SQLiteError) {
+      do throws(StoreFault) {
         return .success(try reader.status(app: app, contextID: contextID, now: now))
       } catch {
         return .failure(error)
@@ -162,10 +161,10 @@ final class CheckoutBoard: Sendable {
   /// What is known of a checkout right now: of the first of these names that means anything.
   /// - Parameter requestID: for the log, should the store fail.
   /// - Throws: when the store cannot be read.
-  func look(_ names: [Name], app: String, requestID: String) throws(SQLiteError) -> CheckoutStatus? {
+  func look(_ names: [Name], app: String, requestID: String) throws(StoreFault) -> CheckoutStatus? {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
-    let result: Result<CheckoutStatus?, SQLiteError> = reader.withLock { reader in
-      do throws(SQLiteError) {
+    let result: Result<CheckoutStatus?, StoreFault> = reader.withLock { reader in
+      do throws(StoreFault) {
         for name in names {
           let status =
             switch name {
@@ -183,7 +182,7 @@ final class CheckoutBoard: Sendable {
     return try result.get()
   }
 
-  private func logFailure(_ error: SQLiteError, requestID: String) {
+  private func logFailure(_ error: StoreFault, requestID: String) {
     guard let count = faultLines.admit(error.kind.rawValue, now: clock.monotonic) else { return }
     log.error(
       "could not read the state of a checkout. \(error.kind.advice)",
@@ -193,7 +192,7 @@ final class CheckoutBoard: Sendable {
   }
 
   private func answer(
-    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, SQLiteError>,
+    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, StoreFault>,
     closing: Bool = false
   ) {
     switch result {

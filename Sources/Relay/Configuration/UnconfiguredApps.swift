@@ -4,7 +4,7 @@
 internal import Domain
 internal import Platform
 internal import Presentation
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 
 extension Configuration {
@@ -25,7 +25,7 @@ extension Configuration {
 extension UnconfiguredApp {
   /// Logs every app with open receipts that the configuration does not have.
   static func log(_ reader: StoreReader, configured: [String], _ log: Log) {
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       for app in all(try reader.counts(), configured: configured) {
         log.warning(
           "an app is not configured and has open receipts: they are kept, and nothing is decided or "

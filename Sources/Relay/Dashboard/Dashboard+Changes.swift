@@ -7,7 +7,6 @@ internal import HTTPServer
 internal import JSON
 internal import Platform
 internal import Presentation
-internal import SQLite
 internal import Store
 
 extension Dashboard {
@@ -18,7 +17,7 @@ extension Dashboard {
   func confirmation(
     receipt id: String, _ kind: AdminRoute.Change, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
-    let record = try read { source throws(SQLiteError) in try source.reader.receipt(id: id) }
+    let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
     guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
     let token = tokens.token(for: Self.purpose(kind, id))
     let target = Link("receipts", id, kind.rawValue)
@@ -54,7 +53,7 @@ extension Dashboard {
     }
     // What the destination refused has its reason for a cause; an address need not say it twice.
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
-    let groups = try read { source throws(SQLiteError) in
+    let groups = try read { source throws(StoreFault) in
       try source.reader.failures(app: app, reason: reason, cause: cause, limit: 1)
     }
     guard let group = groups.first else { throw .problem(.nothingFailed) }
@@ -127,7 +126,7 @@ extension Dashboard {
     receipt id: String, _ kind: AdminRoute.Change, _ form: AdminForm, _ words: String?, _ visitor: String,
     _ exchange: Exchange
   ) throws(Refusal) {
-    let record = try read { source throws(SQLiteError) in try source.reader.receipt(id: id) }
+    let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
     guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
     let force = form["force"] == "yes"
     let needsReason = kind == .cancel || force

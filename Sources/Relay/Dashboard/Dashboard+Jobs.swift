@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import HTML
-internal import SQLite
 internal import Store
 
 extension Dashboard {
@@ -32,13 +31,13 @@ extension Dashboard {
     filter.after = form["after"]
     let size = JobListPage.pageSize
     let wanted = filter
-    let jobs = try read { source throws(SQLiteError) in try source.reader.jobs(wanted, limit: size + 1) }
+    let jobs = try read { source throws(StoreFault) in try source.reader.jobs(wanted, limit: size + 1) }
     return JobListPage(jobs: Array(jobs.prefix(size)), hasMore: jobs.count > size, now: now).page
   }
 
   func job(_ id: String) throws(Refusal) -> DashboardPage {
     let now = now
-    let page = try read { source throws(SQLiteError) -> JobPage? in
+    let page = try read { source throws(StoreFault) -> JobPage? in
       guard let job = try source.reader.job(id: id) else { return nil }
       return JobPage(job: job, holds: try source.reader.holds(job, now: now), now: now)
     }

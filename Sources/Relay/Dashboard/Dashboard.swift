@@ -7,7 +7,6 @@ internal import HTML
 internal import HTTPServer
 internal import Platform
 internal import Presentation
-internal import SQLite
 internal import Store
 
 /// Serves the dashboard's paths.
@@ -27,7 +26,7 @@ struct Dashboard: Sendable {
 
   /// Why there is no page.
   enum Refusal: Error {
-    case store(SQLiteError)
+    case store(StoreFault)
     case problem(Problem)
   }
 
@@ -69,7 +68,7 @@ struct Dashboard: Sendable {
     case .receipt(let id): return try receipt(id, try form(head.query))
     case .change(let id, let kind): return try confirmation(receipt: id, kind).page
     case .failed:
-      let groups = try read { source throws(SQLiteError) in
+      let groups = try read { source throws(StoreFault) in
         try source.reader.failures(limit: FailedPage.groupsMax)
       }
       return FailedPage(groups: groups, now: now).page
@@ -84,9 +83,9 @@ struct Dashboard: Sendable {
 
   // MARK: Reading
 
-  func read<Result>(_ body: (inout Source) throws(SQLiteError) -> Result) throws(Refusal) -> Result {
-    let result: Swift.Result<Result, SQLiteError> = source.withLock { source in
-      do throws(SQLiteError) {
+  func read<Result>(_ body: (inout Source) throws(StoreFault) -> Result) throws(Refusal) -> Result {
+    let result: Swift.Result<Result, StoreFault> = source.withLock { source in
+      do throws(StoreFault) {
         return .success(try body(&source))
       } catch {
         return .failure(error)
@@ -115,7 +114,7 @@ struct Dashboard: Sendable {
   private func overview(_ form: AdminForm) throws(Refusal) -> DashboardPage {
     let configured = Set(apps.current.slugs)
     let now = now
-    let (summaries, next) = try read { source throws(SQLiteError) in
+    let (summaries, next) = try read { source throws(StoreFault) in
       var counts: [String: [ReceiptState: Int64]] = [:]
       for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
       let breakers = try source.reader.breakers()
@@ -146,7 +145,7 @@ struct Dashboard: Sendable {
     }
     let now = now
     let size = ReceiptSearch.pageSize
-    let (records, known) = try read { source throws(SQLiteError) in
+    let (records, known) = try read { source throws(StoreFault) in
       (
         try source.reader.receipts(search.filter(now: now), limit: size + 1),
         Set(try source.reader.counts().map(\.app))
@@ -161,7 +160,7 @@ struct Dashboard: Sendable {
   private func receipt(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let configured = apps.current
-    let page: ReceiptPage? = try read { source throws(SQLiteError) in
+    let page: ReceiptPage? = try read { source throws(StoreFault) in
       guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
         return nil
       }
@@ -181,7 +180,7 @@ struct Dashboard: Sendable {
 
   private func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {
     guard let id = form["id"] else { throw .problem(.notFound) }
-    let events = try read { source throws(SQLiteError) in try source.reader.events(id: id) }
+    let events = try read { source throws(StoreFault) in try source.reader.events(id: id) }
     guard !events.isEmpty else { throw .problem(.unknownEvent) }
     return EventPage(events: events, now: now).page
   }
@@ -196,7 +195,7 @@ struct Dashboard: Sendable {
     }
     let size = AuditPage.pageSize
     let wanted = filter
-    let records = try read { source throws(SQLiteError) in try source.reader.audit(wanted, limit: size + 1) }
+    let records = try read { source throws(StoreFault) in try source.reader.audit(wanted, limit: size + 1) }
     let next = records.count > size ? records[size - 1].row : nil
     return AuditPage(records: Array(records.prefix(size)), next: next, now: now).page
   }

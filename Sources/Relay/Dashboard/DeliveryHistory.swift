@@ -2,7 +2,6 @@
 // the same however much went through. Behind the lock of its reader.
 
 internal import Domain
-internal import SQLite
 internal import Store
 
 /// The hours of the last week.
@@ -20,7 +19,7 @@ struct DeliveryHistory {
   }
 
   /// Reads what may have changed. The hour before counts as such: its last deliveries may be written late.
-  mutating func update(_ reader: StoreReader, now: Timestamp) throws(SQLiteError) {
+  mutating func update(_ reader: StoreReader, now: Timestamp) throws(StoreFault) {
     let current = Self.hour(of: now)
     let first = current - Self.hours + 1
     byHour = byHour.filter { (first...current).contains($0.key) }

@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 extension DispatcherRun {
@@ -11,7 +10,7 @@ extension DispatcherRun {
   /// judged and stored.
   mutating func use(_ directory: AppDirectory) {
     let breakers: [String: Breaker]
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       breakers = try reader.breakers()
     } catch {
       // Without it a breaker starts closed, and what was wrong shows again at the first try.

@@ -4,7 +4,6 @@ internal import Destinations
 internal import Domain
 internal import HTTPClient
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// One run of the dispatcher, from start to stop.
@@ -123,7 +122,7 @@ struct DispatcherRun {
     if let retryReadingAt, monotonic < retryReadingAt { return }
     retryReadingAt = nil
     for slug in lanes.keys {
-      do throws(SQLiteError) {
+      do throws(StoreFault) {
         try startWhatIsDue(of: slug)
       } catch {
         // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
@@ -137,7 +136,7 @@ struct DispatcherRun {
     }
   }
 
-  private mutating func startWhatIsDue(of slug: String) throws(SQLiteError) {
+  private mutating func startWhatIsDue(of slug: String) throws(StoreFault) {
     guard var lane = lanes[slug] else { return }
     // One moment for both questions: what came due between two would be in neither answer.
     let now = now
@@ -159,7 +158,7 @@ struct DispatcherRun {
   /// - Returns: with them, whether the database has no more; false where it was not asked.
   private func due(
     _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
-  ) throws(SQLiteError) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
+  ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
     guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
     // Those under way are still due in the database, so as many more are asked for.
     let limit = room + lane.underWay.count

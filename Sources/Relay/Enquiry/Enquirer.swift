@@ -5,7 +5,6 @@
 internal import Domain
 internal import HTTPClient
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Asks the payment processors.

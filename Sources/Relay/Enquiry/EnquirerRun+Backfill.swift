@@ -3,7 +3,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 extension EnquirerRun {
@@ -27,7 +26,7 @@ extension EnquirerRun {
 
   /// Takes up what the database says is still to be fetched.
   mutating func beginBackfills() {
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       for (app, since) in try reader.backfills() where directory[app]?.backfillAfterMilliseconds != nil {
         guard let desk = desks[app], desk.backfill == nil else { continue }
         // Purchases whose receipts are not kept any more are known for as long as the list goes back (R3).

@@ -3,7 +3,6 @@
 internal import Domain
 internal import Platform
 internal import Processors
-internal import SQLite
 internal import Store
 
 /// One purchase that is being asked about.
@@ -40,7 +39,7 @@ struct LookUpQuestion {
 
 extension EnquirerRun {
   /// Asks about purchases of an app that are due, as many as may be asked about now.
-  mutating func lookUp(_ app: String) throws(SQLiteError) {
+  mutating func lookUp(_ app: String) throws(StoreFault) {
     guard let desk = desks[app], let asksAt = desk.asksAt, asksAt <= now, desk.room > 0 else { return }
     if let rest = desk.restsUntil, monotonic < rest { return }
     let limit = desk.room + desk.underWay.count

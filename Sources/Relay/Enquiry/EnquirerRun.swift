@@ -3,7 +3,6 @@
 internal import Domain
 internal import HTTPClient
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// One run of the enquirer, from start to stop.
@@ -72,7 +71,7 @@ struct EnquirerRun {
   mutating func turn() -> Int64? {
     if readInbox() { return nil }
     giveSign()
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       if readsAgainAt.map({ monotonic >= $0 }) ?? true {
         readsAgainAt = nil
         for app in desks.keys { try lookUp(app) }

@@ -5,7 +5,6 @@ internal import Domain
 internal import HTTPServer
 internal import JSON
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Serves the contract's admin paths.
@@ -89,8 +88,8 @@ struct AdminListener: RequestHandler {
       listener: gauges(),
       databasePath: databasePath,
       now: Timestamp(unixMilliseconds: services.clock.wallMilliseconds))
-    let text: Result<String, SQLiteError> = reader.withLock { reader in
-      do throws(SQLiteError) {
+    let text: Result<String, StoreFault> = reader.withLock { reader in
+      do throws(StoreFault) {
         return .success(try scrape.text(reader: reader))
       } catch {
         return .failure(error)

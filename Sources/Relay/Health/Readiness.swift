@@ -3,7 +3,7 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
+internal import Store
 
 /// Why the daemon is not ready. A new reason is a case here; its component raises it, or reports it by a
 /// check that it adds to `Readiness`.
@@ -12,7 +12,7 @@ enum ReadinessReason: Sendable, Hashable {
   case starting
   case stopping
   case diskFull
-  case writeFailed(SQLiteError.Kind)
+  case writeFailed(StoreFault.Kind)
   case queueFull
   case writeStuck(seconds: Int64)
   /// The public listener has as many connections as it may have.
@@ -72,7 +72,7 @@ enum ReadinessReason: Sendable, Hashable {
   }
 }
 
-extension SQLiteError.Kind {
+extension StoreFault.Kind {
   /// What the operator does about a write or a read that failed: whole sentences. The same as for the reason
   /// why the daemon is not ready, where there is one.
   var advice: String {

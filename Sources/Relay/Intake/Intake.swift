@@ -4,7 +4,6 @@
 
 internal import HTTPServer
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Has stored what requests bring.

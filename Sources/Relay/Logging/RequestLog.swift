@@ -4,7 +4,6 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
 internal import Store
 
 final class RequestLog: Sendable {
@@ -81,7 +80,7 @@ final class RequestLog: Sendable {
   }
 
   /// Every request meets the same fault, so its lines are limited over all apps and routes.
-  func couldNotStore(_ error: SQLiteError, route: String, app: String, requestID: String) {
+  func couldNotStore(_ error: StoreFault, route: String, app: String, requestID: String) {
     guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
       "could not store a request; whoever sent it is asked to come back. \(error.kind.advice)",

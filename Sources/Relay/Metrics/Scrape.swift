@@ -4,7 +4,6 @@
 internal import Domain
 internal import HTTPServer
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// What the public listener holds at a moment.
@@ -26,7 +25,7 @@ struct Scrape {
   let now: Timestamp
 
   /// - Throws: when the database cannot be read; the rest of a scrape would mislead without it.
-  func text(reader: StoreReader) throws(SQLiteError) -> String {
+  func text(reader: StoreReader) throws(StoreFault) -> String {
     var text = MetricsText()
     metrics.write(to: &text)
     text.family(

@@ -5,7 +5,6 @@ internal import Domain
 internal import HTML
 internal import HTTPServer
 internal import Platform
-internal import SQLite
 internal import Store
 
 /// Answers requests for an app's return page.
@@ -31,7 +30,7 @@ struct ReturnPage {
     var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
     var seconds = Self.unknownAgeSeconds
     var name = names.first
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       let found = try checkouts.look(names, app: app.slug, requestID: exchange.scope.requestID)
       if let found {
         outcome = ReturnOutcome(found, claim: claim)

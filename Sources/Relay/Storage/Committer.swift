@@ -4,7 +4,7 @@
 
 internal import Domain
 internal import Platform
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 
 /// The queue in front of the store's writer, and the thread behind it.
@@ -39,7 +39,7 @@ final class Committer: Sendable {
     /// When the batch that is being applied began.
     var busySince: MonotonicInstant?
     /// Whether the last batch could be stored.
-    var fault: SQLiteError?
+    var fault: StoreFault?
   }
 
   private let queue = Monitor(Queue())
@@ -77,7 +77,7 @@ final class Committer: Sendable {
   /// - Returns: false when it was refused; then `completion` is not called.
   func submit<Command: StoreCommand>(
     _ command: Command, from origin: Origin,
-    completion: @escaping @Sendable (Result<Command.Outcome, SQLiteError>) -> Void
+    completion: @escaping @Sendable (Result<Command.Outcome, StoreFault>) -> Void
   ) -> Bool {
     let submission = Submission(command, completion: completion)
     return queue.update { queue in
@@ -105,7 +105,7 @@ final class Committer: Sendable {
   var depth: Int { queue.withLock { $0.waiting.count } }
 
   /// Why nothing can be stored now; nil when it can.
-  var fault: SQLiteError? { queue.withLock { $0.fault } }
+  var fault: StoreFault? { queue.withLock { $0.fault } }
 
   /// Whether there is room for another request's command.
   var hasRoom: Bool { queue.withLock { !$0.isStopping && $0.waiting.count < capacity } }
@@ -129,8 +129,8 @@ final class Committer: Sendable {
     queue.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
     checkpointer?.stop()
-    do throws(SQLiteError) {
-      try writer.withLock { writer throws(SQLiteError) in try writer.checkpoint() }
+    do throws(StoreFault) {
+      try writer.withLock { writer throws(StoreFault) in try writer.finish() }
     } catch {
       // The log is complete and synced, so that any other failure costs the next start a moment and nothing
       // else.
@@ -165,7 +165,7 @@ final class Committer: Sendable {
     if !result.changes.isEmpty { onCommit(result.changes) }
   }
 
-  private func cope(with fault: SQLiteError) {
+  private func cope(with fault: StoreFault) {
     switch fault.kind {
     case .syncFailed:
       // What the kernel could not write it may forget (fsync(2)), and a second sync would succeed without it.
@@ -194,7 +194,7 @@ final class Committer: Sendable {
       }
       return (!queue.isDiskFull, queue.waiting.filter { $0.app != nil })
     }
-    let full = SQLiteError(kind: .full, code: 13, operation: "queue")
+    let full = StoreFault(.full, operation: "queue", reason: "the disk is full")
     for item in refused { item.submission.fail(full) }
     if isNews {
       surroundings.log.error(
@@ -203,9 +203,9 @@ final class Committer: Sendable {
     }
     // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
     surroundings.reserve.giveUp()
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       // Then the log needs no more of it.
-      try writer.withLock { writer throws(SQLiteError) in try writer.moveLog() }
+      try writer.withLock { writer throws(StoreFault) in try writer.freeSpace() }
     } catch {
       // If it cannot be moved now, the next batch that meets the end comes here.
       if error.kind == .syncFailed { cope(with: error) }

@@ -2,7 +2,7 @@
 // It reads on a connection of its own, and nobody waits for it. Then it sleeps until the stop.
 
 internal import Platform
-internal import SQLite
+internal import SQLiteStore
 internal import Store
 
 /// Runs the quick check of a start.
@@ -28,7 +28,8 @@ final class DatabaseChecker: Sendable {
     /// The check has; the thread sleeps from then on.
     var hasEnded = false
     var until = MonotonicInstant.now()
-    var interrupter: Interrupter?
+    /// Interrupts the check.
+    var interrupt: (@Sendable () -> Void)?
   }
 
   private let path: String
@@ -61,11 +62,11 @@ final class DatabaseChecker: Sendable {
   /// Ends it when its time is up, also in the middle of a large table. Called every few seconds.
   func endWhenOver() {
     let now = MonotonicInstant.now()
-    state.withLock { if now >= $0.until { $0.interrupter?.interrupt() } }
+    state.withLock { if now >= $0.until { $0.interrupt?() } }
   }
 
   /// The log has become long, and a reader keeps it from being moved.
-  func giveWay() { state.withLock { $0.interrupter?.interrupt() } }
+  func giveWay() { state.withLock { $0.interrupt?() } }
 
   /// Ends the check within milliseconds, and the thread.
   func stop() {
@@ -75,7 +76,7 @@ final class DatabaseChecker: Sendable {
     while hasEnded == nil {
       let soon = MonotonicInstant.now().advanced(byMilliseconds: Self.interruptIntervalMilliseconds)
       hasEnded = state.wait(until: soon) { state in
-        state.interrupter?.interrupt()
+        state.interrupt?()
         return state.hasEnded ? true : nil
       }
     }
@@ -85,18 +86,18 @@ final class DatabaseChecker: Sendable {
   private func run() {
     defer {
       state.update { state in
-        state.interrupter = nil
+        state.interrupt = nil
         state.hasEnded = true
       }
     }
     do {
       let check = try QuickCheck(path: path)
-      let interrupter = check.interrupter
-      state.withLock { $0.interrupter = interrupter }
+      let interrupt = check.interrupt
+      state.withLock { $0.interrupt = interrupt }
       try look(check)
-    } catch .sqlite(let error) where error.kind == .corrupt {
+    } catch .fault(let error) where error.kind == .corrupt {
       health.note(error)
-    } catch .sqlite(let error) where error.kind == .interrupted {
+    } catch .fault(let error) where error.kind == .interrupted {
       // Before the first table.
     } catch {
       log.warning(

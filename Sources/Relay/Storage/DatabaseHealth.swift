@@ -2,7 +2,7 @@
 // looks at the disk, which costs two calls of stat(2).
 
 internal import Platform
-internal import SQLite
+internal import Store
 
 /// What is known of the database's files.
 final class DatabaseHealth: Sendable {
@@ -48,7 +48,7 @@ final class DatabaseHealth: Sendable {
   }
 
   /// SQLite found damage, in whatever statement it was.
-  func note(_ error: SQLiteError) { noteDamage(error.description) }
+  func note(_ error: StoreFault) { noteDamage(error.description) }
 
   /// - Parameter what: without anything that is stored (R7).
   func noteDamage(_ what: String) {

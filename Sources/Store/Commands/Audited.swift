@@ -1,7 +1,6 @@
 // A change through a person's hands: the change and who made it are on disk together, or neither is.
 
 public import Domain
-public import SQLite
 
 /// Who changed what, and why.
 public struct AuditEntry: Sendable, Equatable {
@@ -43,7 +42,7 @@ public struct Audited<Command: StoreCommand>: StoreCommand {
     self.entry = entry
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Command.Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome {
     let outcome = try command.apply(to: store)
     if let entry = entry(outcome) { try store.audit.insert(entry) }
     return outcome
@@ -56,5 +55,5 @@ public struct WriteAudit: StoreCommand {
 
   public init(_ entry: AuditEntry) { self.entry = entry }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) { try store.audit.insert(entry) }
+  public func apply(to store: StoreSession) throws(StoreFault) { try store.audit.insert(entry) }
 }

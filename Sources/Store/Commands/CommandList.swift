@@ -1,8 +1,6 @@
 // Many changes of one kind in one transaction: what an operator does to many receipts is synced once, not
 // each time.
 
-public import SQLite
-
 /// Several commands as one: all of them are on disk, or none.
 public struct CommandList<Command: StoreCommand>: StoreCommand {
   public var commands: [Command]
@@ -10,7 +8,7 @@ public struct CommandList<Command: StoreCommand>: StoreCommand {
   public init(_ commands: [Command]) { self.commands = commands }
 
   /// What came of each, in their order.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> [Command.Outcome] {
+  public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {
     var outcomes: [Command.Outcome] = []
     outcomes.reserveCapacity(commands.count)
     for command in commands { outcomes.append(try command.apply(to: store)) }

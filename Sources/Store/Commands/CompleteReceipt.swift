@@ -2,7 +2,6 @@
 // names one.
 
 internal import Domain
-public import SQLite
 
 /// Supplies what a receipt lacks, and sends it.
 public struct CompleteReceipt: StoreCommand {
@@ -24,11 +23,11 @@ public struct CompleteReceipt: StoreCommand {
     self.contextID = contextID
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     try change(try store.purchases.find(receipt: id), in: store)
   }
 
-  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {
     guard let old else { return .notFound }
     var record = old
     if let refusal = try complete(&record, in: store) { return refusal }
@@ -50,7 +49,7 @@ public struct CompleteReceipt: StoreCommand {
   /// - Returns: why that cannot be; nil when it can.
   func complete(
     _ record: inout PurchaseRecord, in store: StoreSession
-  ) throws(SQLiteError) -> OperatorResult? {
+  ) throws(StoreFault) -> OperatorResult? {
     guard let receipt = record.receipt else { return .notFound }
     // Before anything is supplied, so that this is the reason that is reported.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
@@ -67,7 +66,7 @@ public struct CompleteReceipt: StoreCommand {
   /// - Returns: why what the operator supplies cannot be used; nil when it can.
   private func supply(
     to record: inout PurchaseRecord, in store: StoreSession
-  ) throws(SQLiteError) -> OperatorResult? {
+  ) throws(StoreFault) -> OperatorResult? {
     if record.purchase.isErased { return .erased }
     if !force {
       if let known = record.purchase.userID, let userID, userID != known { return .known(.user) }
@@ -101,7 +100,7 @@ public struct CompleteReceipt: StoreCommand {
   /// The join's choice, by what is known now.
   private func chooseContext(
     for record: inout PurchaseRecord, in store: StoreSession
-  ) throws(SQLiteError) -> OperatorResult? {
+  ) throws(StoreFault) -> OperatorResult? {
     guard record.purchase.context == nil, let rules = store.rules(of: record.app),
       let chosen = try store.guess(for: record, rules)
     else { return nil }
@@ -124,7 +123,7 @@ public struct PreviewCompletion: StoreCommand {
     public var record: PurchaseRecord?
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     guard var record = try store.purchases.find(receipt: command.id) else {
       return Outcome(result: .notFound)
     }

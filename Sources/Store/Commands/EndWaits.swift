@@ -1,7 +1,6 @@
 // Waits that ran out, and waits that are decided again because the configuration is another one.
 
 public import Domain
-public import SQLite
 
 /// Decides again about every receipt whose wait has run out, a slice at a time. Receipts of an app that is
 /// not configured keep their place: once it is configured again, those that are overdue come first.
@@ -11,7 +10,7 @@ public struct EndWaits: StoreCommand {
   public init() {}
 
   /// When to come again; nil when nothing waits.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Timestamp? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
     let apps = store.rules.keys.sorted()
     // Each app has its share of a slice, so that none waits for another one's thousands (R11); what some do
     // not need is for the others.
@@ -46,7 +45,7 @@ public struct EndWaits: StoreCommand {
   }
 
   /// Nothing can be decided about it: it stays waiting, and is looked at again in an hour.
-  private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(SQLiteError) {
+  private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(StoreFault) {
     var postponed = record
     postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record.app))
     try store.purchases.update(postponed, from: record)
@@ -77,7 +76,7 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
   }
 
   /// Where the next slice begins; nil when this was the last.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Place? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
     let start = (until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? .min)
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
     for seen in found where seen.updatedAt < startedAt {

@@ -1,7 +1,6 @@
 // The configuration was read again while an app's deliveries were stopped.
 
 internal import Domain
-public import SQLite
 
 /// Makes due at once what an app would have tried again within the pause of its breaker. The reason for the
 /// pause may be gone, and then the receipts that met it must not sit it out.
@@ -15,7 +14,7 @@ public struct Expedite: StoreCommand {
     self.pauseMilliseconds = pauseMilliseconds
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     guard let breaker = store.breakers.byApp[app], breaker.state != .closed else { return }
     let until = store.now.advanced(byMilliseconds: pauseMilliseconds)
     try store.purchases.expedite(app: app, now: store.now, until: until)

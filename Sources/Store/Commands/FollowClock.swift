@@ -1,7 +1,6 @@
 // The wall clock was set, or the machine slept: what is written down by it is moved along.
 
 internal import Domain
-public import SQLite
 
 /// Keeps plans as far off as they were, whatever the wall clock says now.
 ///
@@ -22,7 +21,7 @@ public struct FollowClock: StoreCommand {
   }
 
   /// How many receipts were moved.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     let apps: [String]
     if let jump {
       let since = jump > 0 ? 1 - jump : -Self.noticedWithinMilliseconds

@@ -2,7 +2,6 @@
 // between others. Each can be given again: what is erased already is left as it is.
 
 internal import Domain
-public import SQLite
 
 /// Empties purchases: ids become hashes, everything that tells of a person goes, counts and states stay.
 public struct ForgetPurchases: StoreCommand {
@@ -27,7 +26,7 @@ public struct ForgetPurchases: StoreCommand {
     public var open: [String] = []
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     try store.prepareErasure()
     var outcome = Outcome()
     let isAskedByID = try store.erasures.hasJobsByID()
@@ -62,7 +61,7 @@ public struct ForgetContexts: StoreCommand {
   }
 
   /// - Returns: how many were emptied; none when none is left.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Int {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     try store.prepareErasure()
     return try store.erasures.emptyContexts(app: app, user: userID, limit: Int64(Self.rowsMax))
   }
@@ -76,7 +75,7 @@ public struct ForgetEvents: StoreCommand {
 
   public init(rows: [Int64]) { self.rows = rows }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     try store.prepareErasure()
     for row in rows { try store.erasures.empty(eventRow: row) }
   }
@@ -92,7 +91,7 @@ public struct NameErasure: StoreCommand {
     self.userID = userID
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> String {
+  public func apply(to store: StoreSession) throws(StoreFault) -> String {
     try store.prepareErasure()
     return store.erasures.token(userID, app: app) ?? Purchase.erasedPrefix
   }

@@ -1,7 +1,6 @@
 // What persons do with jobs: start one, pause it, go on, stop it.
 
 internal import Domain
-public import SQLite
 
 /// Begins a job, in one short transaction whatever it is about: whoever runs jobs chooses the receipts and
 /// gives each its turn (`JobWork`). To be wrapped in `Audited`, with the job's id as subject.
@@ -11,7 +10,7 @@ public struct StartJob: StoreCommand {
   public init(_ request: JobRequest) { self.request = request }
 
   /// The job as it was made.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Job {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Job {
     var request = request
     if case .filter(var filter, let limit) = request.source {
       // What is made from now on is not meant.
@@ -54,7 +53,7 @@ public struct ChangeJob: StoreCommand {
     self.change = change
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix),
       var job = try store.jobs.find(row: row), job.id == id
     else { return .notFound }

@@ -3,7 +3,6 @@
 // two steps.
 
 public import Domain
-public import SQLite
 
 /// Adds receipts to a job that is being prepared.
 public struct ExtendJob: StoreCommand {
@@ -29,7 +28,7 @@ public struct ExtendJob: StoreCommand {
   }
 
   /// Whether they were added; not so when the job is not prepared any more, or by somebody else.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Bool {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
     guard var job = try store.jobs.find(row: job), job.state == .preparing, job.foundTo == from else {
       return false
     }
@@ -69,7 +68,7 @@ public struct StepJob: StoreCommand {
   }
 
   /// The job afterwards; nil when there is none any more.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Job? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Job? {
     guard let old = try store.jobs.find(row: job) else { return nil }
     guard old.endedAt == nil else { return old }
     var step = Step(job: old)
@@ -98,7 +97,7 @@ public struct StepJob: StoreCommand {
       job.note = "whoever named its receipts did not finish"
     }
 
-    mutating func settle(_ positions: [Int64], in store: StoreSession) throws(SQLiteError) {
+    mutating func settle(_ positions: [Int64], in store: StoreSession) throws(StoreFault) {
       for position in positions {
         guard let row = try store.jobs.released(job.row, at: position) else { continue }
         let receipt = try store.purchases.find(row: row)?.receipt
@@ -117,7 +116,7 @@ public struct StepJob: StoreCommand {
       }
     }
 
-    mutating func release(in store: StoreSession) throws(SQLiteError) {
+    mutating func release(in store: StoreSession) throws(StoreFault) {
       guard job.count(.planned) > 0 else { return }
       var places: [JobRows.Place] = []
       for app in try store.jobs.plannedApps(job.row) {
@@ -134,7 +133,7 @@ public struct StepJob: StoreCommand {
     }
 
     /// How many receipts of an app may be changed now.
-    private func room(_ app: String, in store: StoreSession) throws(SQLiteError) -> Int {
+    private func room(_ app: String, in store: StoreSession) throws(StoreFault) -> Int {
       // What is not sent needs no room: a cancellation, or a receipt that is skipped without its app.
       guard job.request.kind != .cancel, let rules = store.rules(of: app) else { return StepJob.slice }
       return JobRoom(
@@ -146,7 +145,7 @@ public struct StepJob: StoreCommand {
 
     private func change(
       _ row: Int64, in store: StoreSession
-    ) throws(SQLiteError) -> (JobOutcome, reason: String?) {
+    ) throws(StoreFault) -> (JobOutcome, reason: String?) {
       guard let record = try store.purchases.find(row: row), let id = record.receipt?.id else {
         return (.gone, nil)
       }
@@ -182,7 +181,7 @@ public struct StepJob: StoreCommand {
       return isDecided && record.updatedAt > job.createdAt
     }
 
-    mutating func save(in store: StoreSession) throws(SQLiteError) -> Job {
+    mutating func save(in store: StoreSession) throws(StoreFault) -> Job {
       try store.jobs.count(counts, job: job.row)
       for change in counts {
         if let index = job.counts.firstIndex(where: {
@@ -224,7 +223,7 @@ public struct RetainJobs: StoreCommand, Equatable {
   public init(cutoff: Timestamp) { self.cutoff = cutoff }
 
   /// Whether there may be more to delete.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Bool {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
     guard let job = try store.jobs.ended(before: cutoff) else { return false }
     _ = try store.jobs.delete(job, limit: Self.slice)
     return true

@@ -1,7 +1,6 @@
 // Asking the processor: what it answered, and what is still to be asked.
 
 public import Domain
-public import SQLite
 
 /// Takes in what the processor answered about a purchase that waits: one more report, that comes from no
 /// event (R2).
@@ -23,7 +22,7 @@ public struct TakeLookUp: StoreCommand {
     self.nextAt = nextAt
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     // First, so that one that now lacks something else is asked about at once.
     try store.lookUps.postpone(row: row, asked: asked, until: nextAt)
     for report in reports { _ = try store.take(report, app: app, keep: false) }
@@ -46,7 +45,7 @@ public struct PlanLookUps: StoreCommand {
   }
 
   /// The next slice; nil when there is none.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> PlanLookUps? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookUps? {
     let last = try store.lookUps.planSlice(app: app, reason: reason, after: after, at: store.now)
     store.changes.asksAt[app] = store.now
     return last.map { PlanLookUps(app: app, reason: reason, after: $0) }
@@ -68,7 +67,7 @@ public struct NoteService: StoreCommand {
   }
 
   /// - Returns: since when it had not served; nil when it never did.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Timestamp? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
     let last = try store.lookUps.lastServed()
     if let last {
       let silence = store.now.milliseconds(since: last)
@@ -91,7 +90,7 @@ public struct NoteBackfilled: StoreCommand {
     self.since = since
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     try store.lookUps.fill(app: app, since: since)
   }
 }

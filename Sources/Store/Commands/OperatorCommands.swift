@@ -2,7 +2,6 @@
 // it.
 
 public import Domain
-public import SQLite
 
 /// What became of one receipt that an operator named.
 public enum OperatorResult: Sendable, Equatable {
@@ -36,11 +35,11 @@ public struct ReplayReceipt: StoreCommand {
     self.dueAt = dueAt
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     try change(try store.purchases.find(receipt: id), in: store)
   }
 
-  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {
     guard let old, let receipt = old.receipt else { return .notFound }
     if receipt.state == .delivered && !force { return .delivered }
     var payload: ReceiptPayload?
@@ -66,11 +65,11 @@ public struct CancelReceipt: StoreCommand {
     self.note = note
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     try change(try store.purchases.find(receipt: id), in: store)
   }
 
-  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {
     guard let old, old.receipt != nil else { return .notFound }
     let result = try store.apply(.cancelled(note: note), to: old)
     try store.offerFreedContexts()
@@ -90,14 +89,14 @@ extension StoreSession {
   }
 
   /// Applies what an operator does to a receipt, and writes it.
-  func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(SQLiteError) -> OperatorResult {
+  func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(StoreFault) -> OperatorResult {
     var record = old
     if let refusal = record.apply(event, at: moment(of: old.app)) { return refusal.result }
     try write(&record, from: old)
     return .done
   }
 
-  func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
+  func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     record.updatedAt = now
     try purchases.update(record, from: old)
     changes.note(record)

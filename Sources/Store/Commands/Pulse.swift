@@ -1,10 +1,8 @@
 // A sign of life.
 
-public import SQLite
-
 /// Changes nothing. When it is answered, the writer moves.
 public struct Pulse: StoreCommand {
   public init() {}
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {}
+  public func apply(to store: StoreSession) throws(StoreFault) {}
 }

@@ -1,14 +1,12 @@
 // What bulk verbs do to single receipts, as one kind of command.
 
-public import SQLite
-
 /// One change of one receipt.
 public enum ReceiptChange: StoreCommand {
   case replay(ReplayReceipt)
   case cancel(CancelReceipt)
   case complete(CompleteReceipt)
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> OperatorResult {
+  public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     switch self {
     case .replay(let command): try command.apply(to: store)
     case .cancel(let command): try command.apply(to: store)

@@ -1,7 +1,6 @@
 // What came of one try to deliver.
 
 public import Domain
-public import SQLite
 
 /// One try, as it goes into the log.
 public struct AttemptReport: Sendable, Equatable {
@@ -74,7 +73,7 @@ public struct RecordAttempt: StoreCommand {
   }
 
   /// The receipt as it is afterwards; nil when there is no such receipt any more.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Receipt? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
     try store.breakers.save(breaker, app: app)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
     var record = before
@@ -119,7 +118,7 @@ public struct GiveUp: StoreCommand {
   }
 
   /// How many receipts were given up, and when the oldest of them was made.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> (count: Int, madeSince: Timestamp)? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> (count: Int, madeSince: Timestamp)? {
     var count = 0
     var madeSince = store.now
     for row in rows {
@@ -146,5 +145,5 @@ public struct SaveBreaker: StoreCommand {
     self.breaker = breaker
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) { try store.breakers.save(breaker, app: app) }
+  public func apply(to store: StoreSession) throws(StoreFault) { try store.breakers.save(breaker, app: app) }
 }

@@ -1,7 +1,6 @@
 // An event that is here already, read again.
 
 public import Domain
-public import SQLite
 
 /// Lets the join take in what a kept event says to today's reader. Doing so again changes nothing (R2).
 public struct ReprocessEvent: StoreCommand {
@@ -31,7 +30,7 @@ public struct ReprocessEvent: StoreCommand {
     public var isChange: Bool { before != after || makesReceipt }
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
     // Of a forgotten user's event nothing is left to be read.
     if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
@@ -49,7 +48,7 @@ public struct ReprocessEvent: StoreCommand {
       if try store.erasures.isErased(report, app: event.app) {
         return Outcome(before: known.outcome, after: known.outcome)
       }
-      let hadReceipt = try known.purchaseRow.map { row throws(SQLiteError) in
+      let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil
       }
       let taken = try store.take(report, app: event.app, keep: keep)

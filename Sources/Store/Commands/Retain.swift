@@ -1,7 +1,6 @@
 // Retention: what is older than the configuration says goes, a slice at a time.
 
 public import Domain
-public import SQLite
 
 /// Deletes one slice of one table.
 public struct Retain: StoreCommand, Equatable {
@@ -26,7 +25,7 @@ public struct Retain: StoreCommand, Equatable {
     public var nextRow: Int64?
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let candidates = try store.retention.scan(table, after: afterRow)
     var deleted = 0
     for candidate in candidates where candidate.mayGo && candidate.at < cutoff {
@@ -64,7 +63,7 @@ public struct RetainNoted: StoreCommand, Equatable {
     public var hasMore: Bool
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let repeats = store.now.advanced(byMilliseconds: -PurchaseReport.repeatMilliseconds)
     var deleted = try store.retention.deleteNoted(ended: false, before: cutoff, limit: Self.slice)
     deleted += try store.retention.deleteNoted(
@@ -78,7 +77,7 @@ public struct RetainNoted: StoreCommand, Equatable {
 public struct RetainPast: StoreCommand {
   public init() {}
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> RetainNoted.Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> RetainNoted.Outcome {
     try store.counts.forgetDeliveries(now: store.now)
     let deleted = try store.pastPurchases.delete(before: store.now, limit: RetainNoted.slice)
     return RetainNoted.Outcome(deleted: Int(deleted), hasMore: deleted == RetainNoted.slice)
@@ -98,7 +97,7 @@ public enum RetentionSlice: StoreCommand, Equatable {
     public var next: RetentionSlice?
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     switch self {
     case .noted(let command):
       let outcome = try command.apply(to: store)

@@ -1,7 +1,6 @@
 // What was told about troubles: kept, so that a restart goes on from there.
 
 public import Domain
-public import SQLite
 
 /// What one destination was last told about one trouble.
 public struct AlertRecord: Sendable, Equatable {
@@ -47,7 +46,7 @@ public struct SaveAlerts: StoreCommand {
     self.forgotten = forgotten
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     for record in told { try store.alerts.save(record) }
     for key in forgotten { try store.alerts.forget(key) }
   }

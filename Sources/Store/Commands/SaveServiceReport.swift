@@ -1,7 +1,6 @@
 // What receiptd reports of itself, for programs that read the database and do not ask the process.
 
 public import Domain
-public import SQLite
 
 /// One report; the next one of its name replaces it.
 public struct ServiceReport: Sendable, Equatable {
@@ -31,7 +30,7 @@ public struct SaveServiceReport: StoreCommand {
 
   public init(_ report: ServiceReport) { self.report = report }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) {
+  public func apply(to store: StoreSession) throws(StoreFault) {
     // At most a few a minute: it is prepared each time.
     try store.connection.prepare(
       """
@@ -44,9 +43,9 @@ public struct SaveServiceReport: StoreCommand {
 
 extension StoreReader {
   /// The newest report of a name; nil when there never was one.
-  public func serviceReport(_ name: ServiceReport.Name) throws(SQLiteError) -> ServiceReport? {
+  public func serviceReport(_ name: ServiceReport.Name) throws(StoreFault) -> ServiceReport? {
     try connection.prepare("SELECT at, content FROM service_reports WHERE name = ?1")
-      .first([.text(name.rawValue)]) { row throws(SQLiteError) in
+      .first([.text(name.rawValue)]) { row throws(StoreFault) in
         ServiceReport(
           name: name, at: Timestamp(unixMilliseconds: row.integer(0)), content: try row.text(1))
       }

@@ -1,7 +1,6 @@
 // The app posted a context.
 
 public import Domain
-public import SQLite
 
 /// Keeps a context and gives it to a purchase of the same user that waits for one.
 public struct TakeContext: StoreCommand {
@@ -34,7 +33,7 @@ public struct TakeContext: StoreCommand {
     public var isRepeat: Bool
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let window = store.rules(of: app)?.join.windowMilliseconds ?? 0
     let expiresAt = store.now.advanced(byMilliseconds: window)
     if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
@@ -51,9 +50,9 @@ public struct TakeContext: StoreCommand {
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
   }
 
-  private func release(in store: StoreSession) throws(SQLiteError) {
+  private func release(in store: StoreSession) throws(StoreFault) {
     let posted = Join.Candidate(id: id, blob: blob, receivedAt: store.now)
-    try store.because(of: ChangeCause(requestID: requestID)) { () throws(SQLiteError) in
+    try store.because(of: ChangeCause(requestID: requestID)) { () throws(StoreFault) in
       try store.offer(posted, app: app, user: userID)
     }
   }

@@ -1,7 +1,6 @@
 // A processor reported something, rightly signed.
 
 public import Domain
-public import SQLite
 
 /// Keeps an event and lets its purchase take in what it says.
 public struct TakeEvent: StoreCommand {
@@ -41,7 +40,7 @@ public struct TakeEvent: StoreCommand {
     case repeated
   }
 
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Outcome {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
     if store.erasures.isInUse, let outcome = try takeErased(in: store) { return outcome }
     switch content {
@@ -50,7 +49,7 @@ public struct TakeEvent: StoreCommand {
       return .stored(outcome)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)
-      let taken = try store.because(of: cause) { () throws(SQLiteError) in
+      let taken = try store.because(of: cause) { () throws(StoreFault) in
         try store.take(report, app: app, keep: keep)
       }
       try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
@@ -59,7 +58,7 @@ public struct TakeEvent: StoreCommand {
   }
 
   /// What became of an event of a user who was forgotten; nil for one of any other.
-  private func takeErased(in store: StoreSession) throws(SQLiteError) -> Outcome? {
+  private func takeErased(in store: StoreSession) throws(StoreFault) -> Outcome? {
     guard let token = store.erasures.token(eventID, app: app) else { return nil }
     if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
     guard case .report(let report, _) = content, try store.erasures.isErased(report, app: app) else {

@@ -1,7 +1,5 @@
 // A request that arrives while its app leaves the configuration.
 
-public import SQLite
-
 /// Applies a command only while its app is configured.
 ///
 /// Without the app's rules nothing decides what becomes of a purchase, and nothing looks at it again when the
@@ -16,7 +14,7 @@ public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
   }
 
   /// The command's outcome; nil when the app is not configured and nothing was stored.
-  public func apply(to store: StoreSession) throws(SQLiteError) -> Command.Outcome? {
+  public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {
     guard store.rules(of: app) != nil else { return nil }
     return try command.apply(to: store)
   }

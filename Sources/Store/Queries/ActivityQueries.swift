@@ -1,7 +1,6 @@
 // What has just happened, read from the ends of the tables: the same work on any database.
 
 internal import Domain
-public import SQLite
 
 /// A try to deliver, with what it was for.
 public struct RecentAttempt: Sendable, Equatable {
@@ -21,13 +20,13 @@ public struct Growth: Sendable, Equatable {
 
 extension StoreReader {
   /// The newest tries, newest first, without their answers.
-  public func recentAttempts(limit: Int) throws(SQLiteError) -> [RecentAttempt] {
+  public func recentAttempts(limit: Int) throws(StoreFault) -> [RecentAttempt] {
     try connection.prepare(
       """
       SELECT p.app, p.receipt_id, a.at, a.duration_ms, a.status, a.error, a.ambiguous, a.detail
       FROM attempts a JOIN purchases p ON p.row_id = a.purchase_row ORDER BY a.row_id DESC LIMIT ?1
       """
-    ).all([.integer(Int64(limit))]) { row throws(SQLiteError) in
+    ).all([.integer(Int64(limit))]) { row throws(StoreFault) in
       RecentAttempt(
         app: try row.text(0), receiptID: try row.optionalText(1),
         report: AttemptReport(
@@ -38,7 +37,7 @@ extension StoreReader {
   }
 
   /// How far the tables have grown.
-  public func growth() throws(SQLiteError) -> Growth {
+  public func growth() throws(StoreFault) -> Growth {
     var growth = Growth()
     growth.events = try lastRow(of: .events)
     growth.contexts = try lastRow(of: .contexts)

@@ -1,7 +1,6 @@
 // What alerts are made of, each answered from what is counted already: as quick on any number of receipts.
 
 public import Domain
-public import SQLite
 
 /// How many receipts of one app failed for one reason and one cause.
 public struct FailureCount: Sendable, Equatable {
@@ -22,9 +21,9 @@ public struct FailureCount: Sendable, Equatable {
 
 extension StoreReader {
   /// What was told to everyone.
-  public func alerts() throws(SQLiteError) -> [AlertRecord] {
+  public func alerts() throws(StoreFault) -> [AlertRecord] {
     try connection.prepare("SELECT destination, condition, app, firing, since, told_at FROM alerts").all {
-      row throws(SQLiteError) in
+      row throws(StoreFault) in
       let app = try row.text(2)
       return AlertRecord(
         key: .init(
@@ -37,11 +36,11 @@ extension StoreReader {
   static let failuresSQL = "SELECT app, sum(failed) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"
 
   /// How many receipts of each app failed since then, to the minute; apps without any are left out.
-  public func failures(since: Timestamp) throws(SQLiteError) -> [String: Int64] {
+  public func failures(since: Timestamp) throws(StoreFault) -> [String: Int64] {
     var failures: [String: Int64] = [:]
     try connection.prepare(Self.failuresSQL)
       .forEach([.integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
-        row throws(SQLiteError) in
+        row throws(StoreFault) in
         let count = row.integer(1)
         if count > 0 { failures[try row.text(0)] = count }
       }
@@ -49,11 +48,11 @@ extension StoreReader {
   }
 
   /// The receipts of each app that are failed now, by reason and cause.
-  public func failedNow() throws(SQLiteError) -> [String: [FailureCount]] {
+  public func failedNow() throws(StoreFault) -> [String: [FailureCount]] {
     var groups: [String: [FailureCount]] = [:]
     try connection.prepare(
       "SELECT app, reason, last_cause, count FROM receipt_counts WHERE state = 'failed' AND count > 0"
-    ).forEach { row throws(SQLiteError) in
+    ).forEach { row throws(StoreFault) in
       groups[try row.text(0), default: []].append(
         FailureCount(reason: try row.text(1), cause: try row.text(2), count: row.integer(3)))
     }
@@ -66,11 +65,11 @@ extension StoreReader {
     """
 
   /// The receipts of each app that failed since then, to the minute, by reason and cause.
-  public func recentFailures(since: Timestamp) throws(SQLiteError) -> [String: [FailureCount]] {
+  public func recentFailures(since: Timestamp) throws(StoreFault) -> [String: [FailureCount]] {
     var groups: [String: [FailureCount]] = [:]
     try connection.prepare(Self.recentFailuresSQL)
       .forEach([.integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
-        row throws(SQLiteError) in
+        row throws(StoreFault) in
         groups[try row.text(0), default: []].append(
           FailureCount(
             reason: try row.text(1), cause: try row.text(2), count: row.integer(3),

@@ -1,7 +1,6 @@
 // What persons changed, as operators ask for it. Newest first, by key.
 
 public import Domain
-public import SQLite
 
 /// Which changes to list; what is nil does not restrict.
 public struct AuditFilter: Sendable, Equatable {
@@ -23,20 +22,20 @@ public struct AuditRecord: Sendable, Equatable {
 
 extension StoreReader {
   /// - Returns: at most `limit` changes, newest first.
-  public func audit(_ filter: AuditFilter, limit: Int) throws(SQLiteError) -> [AuditRecord] {
-    var conditions: [(sql: String, value: Value)] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, value)) } }
-    add("subject = ?", filter.subject.map(Value.text))
+  public func audit(_ filter: AuditFilter, limit: Int) throws(StoreFault) -> [AuditRecord] {
+    var conditions: [(sql: String, value: StoreValue)] = []
+    func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, value)) } }
+    add("subject = ?", filter.subject.map(StoreValue.text))
     add("at >= ?", filter.since.map { .time($0) })
     add("at < ?", filter.until.map { .time($0) })
-    add("row_id < ?", filter.after.map(Value.integer))
+    add("row_id < ?", filter.after.map(StoreValue.integer))
     let sql = """
       SELECT row_id, at, actor, action, app, subject, reason, details FROM audit
       \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND "))
       ORDER BY row_id DESC LIMIT ?
       """
     return try connection.prepare(sql).all(conditions.map(\.value) + [.integer(Int64(limit))]) {
-      row throws(SQLiteError) in
+      row throws(StoreFault) in
       AuditRecord(
         row: row.integer(0),
         entry: AuditEntry(

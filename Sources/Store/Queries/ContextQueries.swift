@@ -1,7 +1,6 @@
 // Contexts, as operators ask for them. Newest first: rows stand in the order in which they came.
 
 public import Domain
-public import SQLite
 
 /// A context, as operators see it.
 public struct ContextSummary: Sendable, Equatable {
@@ -30,14 +29,14 @@ public struct ContextFilter: Sendable, Equatable {
 
 extension StoreReader {
   /// A filter's rows lie behind the first and before the second.
-  private func rows(_ filter: ContextFilter) throws(SQLiteError) -> (after: Int64, before: Int64) {
+  private func rows(_ filter: ContextFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
     // An id begins with the time at which it was made.
-    func bound(_ moment: Timestamp) -> Value {
+    func bound(_ moment: Timestamp) -> StoreValue {
       .text(Identifier.bound(prefix: Identifier.contextPrefix, at: moment))
     }
-    func row(_ sql: String, _ value: Value) throws(SQLiteError) -> Int64? {
+    func row(_ sql: String, _ value: StoreValue) throws(StoreFault) -> Int64? {
       try connection.prepare("SELECT row_id FROM contexts WHERE id \(sql) LIMIT 1")
-        .first([value]) { row throws(SQLiteError) in row.integer(0) }
+        .first([value]) { row throws(StoreFault) in row.integer(0) }
     }
     var rows = (after: Int64(0), before: Int64.max)
     if let since = filter.since { rows.after = try row("< ?1 ORDER BY id DESC", bound(since)) ?? 0 }
@@ -70,15 +69,15 @@ extension StoreReader {
   /// - Returns: at most `limit` contexts, newest first.
   public func contexts(
     _ filter: ContextFilter, now: Timestamp, limit: Int
-  ) throws(SQLiteError) -> [ContextSummary] {
-    try connection.snapshot { () throws(SQLiteError) in
+  ) throws(StoreFault) -> [ContextSummary] {
+    try connection.snapshot { () throws(StoreFault) in
       let rows = try rows(filter)
-      let values: [Value] = [
+      let values: [StoreValue] = [
         .integer(rows.after), .integer(rows.before), .optional(filter.userID), .optional(filter.app),
         filter.since.map { .time($0) } ?? .null, filter.until.map { .time($0) } ?? .null,
         .integer(Int64(limit)),
       ]
-      return try connection.prepare(Self.select(filter)).all(values) { row throws(SQLiteError) in
+      return try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
         try Self.context(row, now: now)
       }
     }
@@ -87,13 +86,13 @@ extension StoreReader {
   /// A context by its id.
   public func context(
     id: String, now: Timestamp = Timestamp(unixMilliseconds: 0)
-  ) throws(SQLiteError) -> ContextSummary? {
-    try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(SQLiteError) in
+  ) throws(StoreFault) -> ContextSummary? {
+    try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
       try Self.context(row, now: now)
     }
   }
 
-  private static func context(_ row: Row, now: Timestamp) throws(SQLiteError) -> ContextSummary {
+  private static func context(_ row: StoreRow, now: Timestamp) throws(StoreFault) -> ContextSummary {
     let receiptState = try row.optionalText(10).flatMap(ReceiptState.init)
     let reason = try row.optionalText(11).map(Reason.init)
     return ContextSummary(

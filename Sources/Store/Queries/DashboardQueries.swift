@@ -2,7 +2,6 @@
 // count.
 
 public import Domain
-public import SQLite
 
 /// How many receipts ended in some time.
 public struct DeliveryCount: Sendable, Equatable {
@@ -54,12 +53,12 @@ extension StoreReader {
 
   /// What ended in one hour, by app.
   /// - Parameter hour: hours since 1970. Counted for eight days.
-  public func deliveries(inHour hour: Int64) throws(SQLiteError) -> [String: DeliveryCount] {
+  public func deliveries(inHour hour: Int64) throws(StoreFault) -> [String: DeliveryCount] {
     let (first, overflow) = hour.multipliedReportingOverflow(by: Self.minutesOfAnHour)
     guard !overflow, first < Int64.max - Self.minutesOfAnHour else { return [:] }
     var counts: [String: DeliveryCount] = [:]
     try connection.prepare(Self.deliveriesSQL)
-      .forEach([.integer(first), .integer(first + Self.minutesOfAnHour)]) { row throws(SQLiteError) in
+      .forEach([.integer(first), .integer(first + Self.minutesOfAnHour)]) { row throws(StoreFault) in
         counts[try row.text(0)] = DeliveryCount(delivered: row.integer(1), failed: row.integer(2))
       }
     return counts
@@ -68,7 +67,7 @@ extension StoreReader {
   /// The groups of failed receipts, the largest first.
   public func failures(
     app: String? = nil, reason: String? = nil, cause: String? = nil, limit: Int
-  ) throws(SQLiteError) -> [FailureGroup] {
+  ) throws(StoreFault) -> [FailureGroup] {
     var groups = try connection.prepare(
       """
       SELECT app, reason, last_cause, count FROM receipt_counts
@@ -77,19 +76,19 @@ extension StoreReader {
       ORDER BY count DESC, app, reason, last_cause LIMIT ?3
       """
     ).all([.optional(app), .optional(reason), .integer(Int64(limit)), .optional(cause)]) {
-      row throws(SQLiteError) in
+      row throws(StoreFault) in
       let cause = try row.text(2)
       return FailureGroup(
         app: try row.text(0), reason: try row.text(1), cause: cause.isEmpty ? nil : cause,
         count: row.integer(3))
     }
     for index in groups.indices {
-      let reason: Value = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
-      let values: [Value] = [
+      let reason: StoreValue = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
+      let values: [StoreValue] = [
         .text(groups[index].app), .text(ReceiptState.failed.rawValue), reason, .optional(groups[index].cause),
       ]
-      func moment(_ sql: String) throws(SQLiteError) -> Timestamp? {
-        try connection.prepare(sql).first(values) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+      func moment(_ sql: String) throws(StoreFault) -> Timestamp? {
+        try connection.prepare(sql).first(values) { row throws(StoreFault) in row.timestamp(0) } ?? nil
       }
       groups[index].oldest = try moment(Self.oldestOfGroupSQL)
       groups[index].newest = try moment(Self.newestOfGroupSQL)

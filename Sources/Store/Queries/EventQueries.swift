@@ -1,7 +1,6 @@
 // Events, as operators ask for them. Newest first: rows stand in the order in which they came.
 
 public import Domain
-public import SQLite
 
 /// Which events to list; what is nil does not restrict.
 public struct EventFilter: Sendable, Equatable {
@@ -68,10 +67,10 @@ extension StoreReader {
 
   /// - Returns: at most `limit` events, newest first. A page costs the same wherever it begins and however
   ///   many events there are.
-  public func events(_ filter: EventFilter, limit: Int) throws(SQLiteError) -> [EventSummary] {
-    try connection.snapshot { () throws(SQLiteError) in
-      var after = try filter.since.map { moment throws(SQLiteError) in try firstRow(from: moment) - 1 } ?? 0
-      var before = try filter.until.map { moment throws(SQLiteError) in try firstRow(from: moment) } ?? .max
+  public func events(_ filter: EventFilter, limit: Int) throws(StoreFault) -> [EventSummary] {
+    try connection.snapshot { () throws(StoreFault) in
+      var after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
+      var before = try filter.until.map { moment throws(StoreFault) in try firstRow(from: moment) } ?? .max
       before = min(before, filter.after ?? .max)
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.all)
@@ -83,7 +82,7 @@ extension StoreReader {
         let more = try reading.all([
           .text(group.app), .text(group.outcome), .text(group.type), .integer(after), .integer(before),
           .integer(Int64(limit)),
-        ]) { row throws(SQLiteError) in row.integer(0) }
+        ]) { row throws(StoreFault) in row.integer(0) }
         guard !more.isEmpty else { continue }
         rows = Array((rows + more).sorted(by: >).prefix(limit))
         // What is older than a whole page need not be read from the groups that follow.
@@ -99,18 +98,18 @@ extension StoreReader {
   }
 
   /// The events of one purchase, newest first.
-  func events(ofPurchase row: Int64, limit: Int) throws(SQLiteError) -> [EventSummary] {
+  func events(ofPurchase row: Int64, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.prepare(Self.eventSQL.ofPurchase).all(
       [.integer(row), .integer(Int64(limit))], Self.eventSummary)
   }
 
-  private func eventGroups(_ filter: EventFilter) throws(SQLiteError) -> [EventGroup] {
-    var next: [Statement] = []
+  private func eventGroups(_ filter: EventFilter) throws(StoreFault) -> [EventGroup] {
+    var next: [StoreStatement] = []
     for sql in Self.eventSQL.nextGroup { next.append(try connection.prepare(sql)) }
-    func group(after last: EventGroup) throws(SQLiteError) -> EventGroup? {
+    func group(after last: EventGroup) throws(StoreFault) -> EventGroup? {
       for statement in next {
         let found = try statement.first([.text(last.app), .text(last.outcome), .text(last.type)]) {
-          row throws(SQLiteError) in
+          row throws(StoreFault) in
           EventGroup(app: try row.text(0), outcome: try row.text(1), type: try row.text(2))
         }
         if let found { return found }
@@ -129,13 +128,13 @@ extension StoreReader {
 
   /// The first row that was received at a moment or later; rows stand in the order of time. Where the clock
   /// was set back, rows of the hours that came twice may be missed at the edge of a window.
-  private func firstRow(from moment: Timestamp) throws(SQLiteError) -> Int64 {
+  private func firstRow(from moment: Timestamp) throws(StoreFault) -> Int64 {
     let reading = try connection.prepare(Self.eventSQL.firstRow)
     var low = try connection.integer("SELECT min(row_id) FROM events") ?? 0
     var high = (try connection.integer("SELECT max(row_id) FROM events") ?? 0) + 1
     while low < high {
       let middle = low + (high - low) / 2
-      let found = try reading.first([.integer(middle)]) { row throws(SQLiteError) in
+      let found = try reading.first([.integer(middle)]) { row throws(StoreFault) in
         (row: row.integer(0), at: row.integer(1))
       }
       if let found, found.at < moment.unixMilliseconds { low = found.row + 1 } else { high = middle }
@@ -145,12 +144,12 @@ extension StoreReader {
 
   /// The row of an event; nil when there is none. Without an app the newest of several, so that a page
   /// repeats an event rather than leaving one out.
-  public func row(ofEvent id: String, app: String?) throws(SQLiteError) -> Int64? {
+  public func row(ofEvent id: String, app: String?) throws(StoreFault) -> Int64? {
     try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
-      .first([.text(id), .optional(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
+      .first([.text(id), .optional(app)]) { row throws(StoreFault) in row.optionalInteger(0) } ?? nil
   }
 
-  private static func eventSummary(_ row: Row) throws(SQLiteError) -> EventSummary {
+  private static func eventSummary(_ row: StoreRow) throws(StoreFault) -> EventSummary {
     EventSummary(
       row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2),
       type: try row.text(3),
@@ -159,19 +158,19 @@ extension StoreReader {
   }
 
   /// The events with this id (one per app that got it), each with its raw bytes.
-  public func events(id: String) throws(SQLiteError) -> [(summary: EventSummary, body: [UInt8])] {
+  public func events(id: String) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
       SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
-    ).all([.text(id)]) { row throws(SQLiteError) in (try Self.eventSummary(row), row.blob(8)) }
+    ).all([.text(id)]) { row throws(StoreFault) in (try Self.eventSummary(row), row.blob(8)) }
   }
 }
 
 extension StoreReader {
   /// When the newest event of an app came; nil when none is kept.
-  public func lastEvent(app: String) throws(SQLiteError) -> Timestamp? {
+  public func lastEvent(app: String) throws(StoreFault) -> Timestamp? {
     var filter = EventFilter()
     filter.app = app
     return try events(filter, limit: 1).first?.receivedAt

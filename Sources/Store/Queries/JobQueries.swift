@@ -2,7 +2,6 @@
 // for it costs the same however many receipts it has.
 
 public import Domain
-public import SQLite
 
 /// Which jobs to list; what is nil does not restrict.
 public struct JobFilter: Sendable, Equatable {
@@ -24,9 +23,9 @@ public struct JobReceipt: Sendable, Equatable {
 
 extension StoreReader {
   /// - Returns: at most `limit` jobs, newest first.
-  public func jobs(_ filter: JobFilter, limit: Int) throws(SQLiteError) -> [Job] {
+  public func jobs(_ filter: JobFilter, limit: Int) throws(StoreFault) -> [Job] {
     let after = filter.after.flatMap { Identifier.number(in: $0, prefix: Identifier.jobPrefix) }
-    return try connection.snapshot { () throws(SQLiteError) in
+    return try connection.snapshot { () throws(StoreFault) in
       let found = try connection.prepare(
         """
         SELECT \(JobRow.columns) FROM jobs WHERE row_id < ?1 AND (?2 IS NULL OR state = ?2)
@@ -39,15 +38,15 @@ extension StoreReader {
   }
 
   /// A job by its id.
-  public func job(id: String) throws(SQLiteError) -> Job? {
+  public func job(id: String) throws(StoreFault) -> Job? {
     guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix), let job = try job(row: row),
       job.id == id
     else { return nil }
     return job
   }
 
-  func job(row: Int64) throws(SQLiteError) -> Job? {
-    try connection.snapshot { () throws(SQLiteError) in
+  func job(row: Int64) throws(StoreFault) -> Job? {
+    try connection.snapshot { () throws(StoreFault) in
       let found = try connection.prepare("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
         .all([.integer(row)], JobRow.job)
       return try counted(found).first
@@ -55,17 +54,17 @@ extension StoreReader {
   }
 
   /// The rows of the jobs of which something is still to come, the oldest first.
-  public func openJobs() throws(SQLiteError) -> [Int64] {
+  public func openJobs() throws(StoreFault) -> [Int64] {
     try connection.prepare("SELECT row_id FROM jobs WHERE ended_at IS NULL ORDER BY row_id").all {
-      row throws(SQLiteError) in row.integer(0)
+      row throws(StoreFault) in row.integer(0)
     }
   }
 
   /// The jobs that a receipt was chosen for, the oldest first, and what came of it in each.
-  public func jobs(ofPurchase row: Int64) throws(SQLiteError) -> [(job: Job, outcome: JobOutcome)] {
+  public func jobs(ofPurchase row: Int64) throws(StoreFault) -> [(job: Job, outcome: JobOutcome)] {
     let found = try connection.prepare(
       "SELECT job_row, outcome FROM job_receipts WHERE purchase_row = ?1 ORDER BY job_row"
-    ).all([.integer(row)]) { row throws(SQLiteError) in
+    ).all([.integer(row)]) { row throws(StoreFault) in
       (row: row.integer(0), outcome: JobOutcome(rawValue: try row.text(1)) ?? .gone)
     }
     var jobs: [(job: Job, outcome: JobOutcome)] = []
@@ -81,7 +80,7 @@ extension StoreReader {
   ///   - after: the position with which the page before ended.
   public func receipts(
     ofJob row: Int64, outcome: JobOutcome? = nil, after: Int64? = nil, limit: Int
-  ) throws(SQLiteError) -> [JobReceipt] {
+  ) throws(StoreFault) -> [JobReceipt] {
     try connection.prepare(
       """
       SELECT j.position, p.receipt_id, j.outcome, j.reason
@@ -91,7 +90,7 @@ extension StoreReader {
       """
     ).all([
       .integer(row), .integer(after ?? Int64.min), .integer(Int64(limit)), .optional(outcome?.rawValue),
-    ]) { row throws(SQLiteError) in
+    ]) { row throws(StoreFault) in
       JobReceipt(
         position: row.integer(0), receiptID: try row.optionalText(1),
         outcome: JobOutcome(rawValue: try row.text(2)) ?? .gone, reason: try row.optionalText(3))
@@ -99,21 +98,21 @@ extension StoreReader {
   }
 
   /// The apps of a job's receipts that had no turn yet.
-  public func plannedApps(ofJob row: Int64) throws(SQLiteError) -> [String] {
-    try connection.prepare(JobRow.plannedAppsSQL).all([.integer(row)]) { row throws(SQLiteError) in
+  public func plannedApps(ofJob row: Int64) throws(StoreFault) -> [String] {
+    try connection.prepare(JobRow.plannedAppsSQL).all([.integer(row)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }
 
   /// How many replays of an app are due, up to a limit.
-  public func replaysDue(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> Int {
+  public func replaysDue(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
     let count = try connection.prepare(JobRow.replaysDueSQL)
-      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in row.integer(0) }
+      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in row.integer(0) }
     return Int(clamping: count ?? 0)
   }
 
   /// The apps whose deliveries do not go, among those of a job's receipts that had no turn yet.
-  public func holds(_ job: Job, now: Timestamp) throws(SQLiteError) -> [(app: String, breaker: Breaker)] {
+  public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [(app: String, breaker: Breaker)] {
     guard job.state == .running, job.request.kind != .cancel else { return [] }
     let breakers = try breakers()
     return try plannedApps(ofJob: job.row).compactMap { app in
@@ -124,7 +123,7 @@ extension StoreReader {
     }
   }
 
-  private func counted(_ jobs: [Job]) throws(SQLiteError) -> [Job] {
+  private func counted(_ jobs: [Job]) throws(StoreFault) -> [Job] {
     let counting = try connection.prepare(JobRow.countsSQL)
     var counted: [Job] = []
     for var job in jobs {
@@ -137,7 +136,7 @@ extension StoreReader {
 
 extension StoreReader {
   /// Jobs whose counts are not those of their receipts. One that is being deleted has none.
-  func miscountedJobs() throws(SQLiteError) -> [String] {
+  func miscountedJobs() throws(StoreFault) -> [String] {
     try connection.prepare(
       """
       SELECT DISTINCT job_row FROM (
@@ -149,7 +148,7 @@ extension StoreReader {
           GROUP BY job_row, outcome, reason)
         GROUP BY job_row, outcome, reason HAVING sum(count) <> 0)
       """
-    ).all { row throws(SQLiteError) in "the counts of the job in row \(row.integer(0)) are wrong" }
+    ).all { row throws(StoreFault) in "the counts of the job in row \(row.integer(0)) are wrong" }
   }
 
   static let underWaySQL = """
@@ -163,9 +162,9 @@ extension StoreReader {
   ///   there were fewer than `limit`.
   func ended(
     job: Int64, after: Int64, limit: Int
-  ) throws(SQLiteError) -> (positions: [Int64], last: Int64?) {
+  ) throws(StoreFault) -> (positions: [Int64], last: Int64?) {
     let looked = try connection.prepare(Self.underWaySQL)
-      .all([.integer(job), .integer(after), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      .all([.integer(job), .integer(after), .integer(Int64(limit))]) { row throws(StoreFault) in
         (position: row.integer(0), isUnderWay: row.flag(1))
       }
     return (

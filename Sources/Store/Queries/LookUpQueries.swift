@@ -1,7 +1,6 @@
 // What is to be asked of processors, as whoever asks needs it. One thread at a time.
 
 public import Domain
-public import SQLite
 
 /// A purchase that a processor is to be asked about.
 public struct DueLookUp: Sendable, Equatable {
@@ -17,10 +16,10 @@ public struct DueLookUp: Sendable, Equatable {
 
 extension StoreReader {
   /// Purchases of an app that are to be asked about, the longest overdue first.
-  public func dueLookUps(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [DueLookUp] {
+  public func dueLookUps(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueLookUp] {
     try connection.prepare(Self.dueLookUpsSQL).all(
       [.text(app), .time(now), .integer(Int64(limit))]
-    ) { row throws(SQLiteError) in
+    ) { row throws(StoreFault) in
       let type = PurchaseKey.ObjectType(rawValue: try row.text(1)) ?? .subscription
       return DueLookUp(
         row: row.integer(0), key: PurchaseKey(type: type, id: try row.text(2)),
@@ -35,30 +34,30 @@ extension StoreReader {
     """
 
   /// When an app's next question is due after a moment.
-  public func nextLookUp(app: String, after now: Timestamp) throws(SQLiteError) -> Timestamp? {
+  public func nextLookUp(app: String, after now: Timestamp) throws(StoreFault) -> Timestamp? {
     try connection.prepare("SELECT min(due_at) FROM look_ups WHERE app = ?1 AND due_at > ?2")
-      .first([.text(app), .time(now)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+      .first([.text(app), .time(now)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
   /// Apps whose events are still to be fetched, and from when on.
-  public func backfills() throws(SQLiteError) -> [String: Timestamp] {
+  public func backfills() throws(StoreFault) -> [String: Timestamp] {
     var backfills: [String: Timestamp] = [:]
-    try connection.prepare("SELECT app, since FROM backfills").forEach { row throws(SQLiteError) in
+    try connection.prepare("SELECT app, since FROM backfills").forEach { row throws(StoreFault) in
       backfills[try row.text(0)] = Timestamp(unixMilliseconds: row.integer(1))
     }
     return backfills
   }
 
   /// Whether an app's event is here.
-  public func hasEvent(id: String, app: String, processor: String) throws(SQLiteError) -> Bool {
+  public func hasEvent(id: String, app: String, processor: String) throws(StoreFault) -> Bool {
     try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
-      .first([.text(id), .text(app), .text(processor)]) { _ throws(SQLiteError) in true } ?? false
+      .first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// The bytes of the event in a row; nil when it is not here any more.
-  public func body(ofEvent row: Int64) throws(SQLiteError) -> [UInt8]? {
+  public func body(ofEvent row: Int64) throws(StoreFault) -> [UInt8]? {
     try connection.prepare("SELECT body FROM events WHERE row_id = ?1").first([.integer(row)]) {
-      row throws(SQLiteError) in row.blob(0)
+      row throws(StoreFault) in row.blob(0)
     }
   }
 }

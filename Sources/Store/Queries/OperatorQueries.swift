@@ -1,7 +1,6 @@
 // Short answers about many receipts, for bulk verbs and numbers. None of them reads a body.
 
 public import Domain
-public import SQLite
 
 /// As much of a receipt as a bulk verb needs.
 public struct ReceiptOutline: Sendable, Equatable {
@@ -36,21 +35,21 @@ extension StoreReader {
   public static let idsMax = 500
 
   /// - Returns: at most `limit` receipts, newest first.
-  public func outlines(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [ReceiptOutline] {
-    try connection.snapshot { () throws(SQLiteError) in
+  public func outlines(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptOutline] {
+    try connection.snapshot { () throws(StoreFault) in
       try outlines(rows: try places(filter, limit: limit).map(\.row))
     }
   }
 
   /// The receipts with these ids, in no order; unknown ids are left out.
   /// - Parameter ids: at most `idsMax`; what comes after them is not looked at.
-  public func outlines(ids: [String]) throws(SQLiteError) -> [ReceiptOutline] {
+  public func outlines(ids: [String]) throws(StoreFault) -> [ReceiptOutline] {
     let ids = Set(ids.prefix(Self.idsMax))
     return try outlines(rows: ids.compactMap { Identifier.number(in: $0, prefix: Identifier.receiptPrefix) })
       .filter { ids.contains($0.id) }
   }
 
-  private func outlines(rows: [Int64]) throws(SQLiteError) -> [ReceiptOutline] {
+  private func outlines(rows: [Int64]) throws(StoreFault) -> [ReceiptOutline] {
     let reading = try connection.prepare(
       """
       SELECT receipt_id, app, state, reason, created_at, last_status, row_id, last_cause
@@ -64,7 +63,7 @@ extension StoreReader {
     return outlines
   }
 
-  private static func outline(_ row: Row) throws(SQLiteError) -> ReceiptOutline {
+  private static func outline(_ row: StoreRow) throws(StoreFault) -> ReceiptOutline {
     ReceiptOutline(
       row: row.integer(6), id: try row.text(0), app: try row.text(1),
       state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
@@ -74,20 +73,20 @@ extension StoreReader {
   }
 
   /// How many receipts of an app were delivered since then, to the minute. Counted for eight days.
-  public func delivered(app: String, since: Timestamp) throws(SQLiteError) -> Int64 {
+  public func delivered(app: String, since: Timestamp) throws(StoreFault) -> Int64 {
     try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
       .first([.text(app), .integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
-        row throws(SQLiteError) in row.integer(0)
+        row throws(StoreFault) in row.integer(0)
       } ?? 0
   }
 
   /// The newest row of a table; 0 when it has none.
-  public func lastRow(of table: RetentionTable) throws(SQLiteError) -> Int64 {
+  public func lastRow(of table: RetentionTable) throws(StoreFault) -> Int64 {
     try connection.integer("SELECT max(row_id) FROM \(table.rawValue)") ?? 0
   }
 
   /// How many rows each table has that grows. Reads all of their keys.
-  public func rowCounts() throws(SQLiteError) -> [(table: String, rows: Int64)] {
+  public func rowCounts() throws(StoreFault) -> [(table: String, rows: Int64)] {
     var counts: [(String, Int64)] = []
     for table in ["contexts", "events", "purchases", "attempts"] {
       counts.append((table, try connection.integer("SELECT count(*) FROM \(table)") ?? 0))

@@ -4,7 +4,6 @@
 // order.
 
 internal import Domain
-internal import SQLite
 
 /// One receipt's place in the lists.
 struct ReceiptPlace {
@@ -13,7 +12,7 @@ struct ReceiptPlace {
 }
 
 extension ReceiptFilter {
-  fileprivate typealias Condition = (sql: String, values: [Value])
+  fileprivate typealias Condition = (sql: String, values: [StoreValue])
 
   /// What names few receipts.
   fileprivate var narrow: Condition? {
@@ -37,15 +36,15 @@ extension ReceiptFilter {
   /// (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
   fileprivate var rest: [Condition] {
     var conditions: [Condition] = []
-    func add(_ sql: String, _ value: Value?) { if let value { conditions.append((sql, [value])) } }
-    add("+import_id = ?", importID.map(Value.text))
-    add("+user_id = ?", userID.map(Value.text))
-    add("+app = ?", app.map(Value.text))
+    func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, [value])) } }
+    add("+import_id = ?", importID.map(StoreValue.text))
+    add("+user_id = ?", userID.map(StoreValue.text))
+    add("+app = ?", app.map(StoreValue.text))
     add("+state = ?", state.map { .text($0.rawValue) })
     add("+reason IS ?", reason.map { $0.isEmpty ? .null : .text($0) })
     add("+last_cause IS ?", cause.map { $0.isEmpty ? .null : .text($0) })
     if lacksImportID {
-      let delivered = Value.text(ReceiptState.delivered.rawValue)
+      let delivered = StoreValue.text(ReceiptState.delivered.rawValue)
       add("+import_id IS NULL AND +user_id IS NOT NULL AND +state = ?", delivered)
     }
     add("+receipt_id > ?", .text(bounds.lower))
@@ -87,7 +86,7 @@ extension StoreReader {
     """
 
   /// - Returns: at most `limit` places, newest first.
-  func places(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [ReceiptPlace] {
+  func places(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptPlace] {
     guard limit > 0 else { return [] }
     if let narrow = filter.narrow, let sql = Self.fewSQL(filter) {
       let values = ([narrow] + filter.rest).flatMap(\.values) + [.integer(Int64(limit))]
@@ -109,12 +108,12 @@ extension StoreReader {
     return found
   }
 
-  private static func place(_ row: Row) throws(SQLiteError) -> ReceiptPlace {
+  private static func place(_ row: StoreRow) throws(StoreFault) -> ReceiptPlace {
     ReceiptPlace(id: try row.text(0), row: row.integer(1))
   }
 
   /// A group as the first four values of `groupSQL`.
-  static func values(of group: CountRows.Group) -> [Value] {
+  static func values(of group: CountRows.Group) -> [StoreValue] {
     [
       .text(group.app), .text(group.state), group.reason.isEmpty ? .null : .text(group.reason),
       group.cause.isEmpty ? .null : .text(group.cause),
@@ -132,15 +131,15 @@ extension StoreReader {
   }
 
   /// The groups that a filter touches.
-  func groups(_ filter: ReceiptFilter) throws(SQLiteError) -> [CountRows.Group] {
+  func groups(_ filter: ReceiptFilter) throws(StoreFault) -> [CountRows.Group] {
     try connection.prepare("SELECT app, state, reason, last_cause FROM receipt_counts WHERE count > 0")
-      .all { row throws(SQLiteError) in try CountRows.Group(row) }.filter(filter.includes)
+      .all { row throws(StoreFault) in try CountRows.Group(row) }.filter(filter.includes)
   }
 }
 
 extension CountRows.Group {
   /// From `app, state, reason, last_cause` of `receipt_counts`.
-  init(_ row: Row) throws(SQLiteError) {
+  init(_ row: StoreRow) throws(StoreFault) {
     self.init(
       app: try row.text(0), state: try row.text(1), reason: try row.text(2), cause: try row.text(3))
   }

@@ -2,7 +2,6 @@
 // it begins.
 
 public import Domain
-public import SQLite
 
 /// Which receipts to list; what is nil does not restrict.
 public struct ReceiptFilter: Sendable, Equatable {
@@ -57,9 +56,9 @@ public struct ReceiptDetail: Sendable, Equatable {
 
 extension StoreReader {
   /// - Returns: at most `limit` receipts, newest first.
-  public func receipts(_ filter: ReceiptFilter, limit: Int) throws(SQLiteError) -> [PurchaseRecord] {
+  public func receipts(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [PurchaseRecord] {
     let reading = try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1")
-    return try connection.snapshot { () throws(SQLiteError) in
+    return try connection.snapshot { () throws(StoreFault) in
       var records: [PurchaseRecord] = []
       for place in try places(filter, limit: limit) {
         if let record = try reading.first([.integer(place.row)], PurchaseRow.record) {
@@ -71,7 +70,7 @@ extension StoreReader {
   }
 
   /// A receipt by its id.
-  public func receipt(id: String) throws(SQLiteError) -> PurchaseRecord? {
+  public func receipt(id: String) throws(StoreFault) -> PurchaseRecord? {
     guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix) else { return nil }
     return try connection.prepare(
       "SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1 AND receipt_id = ?2"
@@ -79,14 +78,14 @@ extension StoreReader {
   }
 
   /// Everything about a receipt; nil when there is none with this id.
-  public func detail(receipt id: String) throws(SQLiteError) -> ReceiptDetail? {
+  public func detail(receipt id: String) throws(StoreFault) -> ReceiptDetail? {
     guard let record = try receipt(id: id) else { return nil }
     let attempts = try connection.prepare(
       """
       SELECT number, at, duration_ms, status, error, ambiguous, response, detail FROM attempts
       WHERE purchase_row = ?1 ORDER BY number
       """
-    ).all([.integer(record.rowID)]) { row throws(SQLiteError) in
+    ).all([.integer(record.rowID)]) { row throws(StoreFault) in
       LoggedAttempt(
         number: row.integer(0),
         report: AttemptReport(

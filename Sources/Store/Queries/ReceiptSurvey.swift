@@ -2,7 +2,6 @@
 // order, a page at a time, so that whoever asks can say that it goes on.
 
 public import Domain
-public import SQLite
 
 /// Receipts of one app, state, reason, last cause and last answer.
 public struct ReceiptGroup: Sendable, Equatable {
@@ -71,7 +70,7 @@ extension StoreReader {
   /// - Parameter progress: told now and then how many were counted so far.
   public func survey(
     _ filter: ReceiptFilter, limit: Int? = nil, progress: (Int) -> Void = { _ in }
-  ) throws(SQLiteError) -> [ReceiptGroup] {
+  ) throws(StoreFault) -> [ReceiptGroup] {
     var groups: [ReceiptGroup] = []
     var counted = 0
     if limit == nil, !filter.isNarrow, !filter.lacksImportID {
@@ -104,10 +103,10 @@ extension StoreReader {
 
   private func page(
     of group: CountRows.Group, _ lower: String, _ upper: String
-  ) throws(SQLiteError) -> [(group: ReceiptGroup, last: String)] {
+  ) throws(StoreFault) -> [(group: ReceiptGroup, last: String)] {
     try connection.prepare(Self.surveySQL).all(
       Self.values(of: group) + [.text(lower), .text(upper), .integer(Int64(Self.surveyPage))]
-    ) { row throws(SQLiteError) in
+    ) { row throws(StoreFault) in
       (
         ReceiptGroup(
           group, lastStatus: row.optionalInteger(0), count: Int(clamping: row.integer(1)),
@@ -119,11 +118,11 @@ extension StoreReader {
   }
 
   /// How many receipts there are in the groups that a filter touches; more than it chooses, if anything.
-  public func countAtMost(_ filter: ReceiptFilter) throws(SQLiteError) -> Int {
+  public func countAtMost(_ filter: ReceiptFilter) throws(StoreFault) -> Int {
     let counts = try connection.prepare(
       "SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count > 0"
     )
-    .all { row throws(SQLiteError) in (try CountRows.Group(row), Int(clamping: row.integer(4))) }
+    .all { row throws(StoreFault) in (try CountRows.Group(row), Int(clamping: row.integer(4))) }
     return counts.reduce(0) { filter.includes($1.0) ? $0 + $1.1 : $0 }
   }
 }

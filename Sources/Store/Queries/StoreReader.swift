@@ -2,89 +2,79 @@
 // time; put it behind a lock to share it.
 
 public import Domain
-public import SQLite
 
 /// The reading side of the store.
 public final class StoreReader {
-  let connection: Connection
-  private let dueRows: Statement
-  private let due: Statement
-  private let nextDue: Statement
-  private let givenUp: Statement
-  private let status: Statement
-  private let sessionStatus: Statement
-  private let countsByState: Statement
-  private let oldestPending: Statement
+  package let connection: StoreConnection
+  private let dueRows: StoreStatement
+  private let due: StoreStatement
+  private let nextDue: StoreStatement
+  private let givenUp: StoreStatement
+  private let status: StoreStatement
+  private let sessionStatus: StoreStatement
+  private let countsByState: StoreStatement
+  private let oldestPending: StoreStatement
 
-  /// - Parameters:
-  ///   - role: `reader` beside a running daemon; `guest` where the log may have to be recovered first.
-  ///   - onDamage: called whenever SQLite meets damage.
-  public init(
-    path: String, role: DatabaseRole = .reader, onDamage: (@Sendable (SQLiteError) -> Void)? = nil
-  ) throws(StoreError) {
-    connection = try Database.open(path: path, role: role, onDamage: onDamage)
-    do throws(SQLiteError) {
-      // Answered from the index alone: it is asked for rows that are being sent already, too.
-      dueRows = try connection.prepare(
-        """
-        SELECT row_id FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
-        ORDER BY next_attempt_at LIMIT ?3
-        """)
-      due = try connection.prepare(
-        """
-        SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
-        WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
-        """)
-      nextDue = try connection.prepare(
-        """
-        SELECT min(next_attempt_at) FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
-        """
-      )
-      givenUp = try connection.prepare(
-        """
-        SELECT row_id, retry_since, paused_base_ms FROM purchases
-        WHERE app = ?1 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2 AND attempts > 0
-          AND retry_since <= ?3
-        ORDER BY next_attempt_at LIMIT ?4
-        """)
-      status = try connection.prepare(
-        """
-        SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
-          c.posted_at, c.user_id, coalesce(p.observations, 0)
-        FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
-        """)
-      // A session that sold a subscription is found under it, any other under its own name; of both, which
-      // are one as soon as an event names them together, the one with a receipt.
-      sessionStatus = try connection.prepare(
-        """
-        SELECT * FROM (
-          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-          WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
-          UNION ALL
-          SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-          WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session')
-        ORDER BY state IS NULL LIMIT 1
-        """)
-      countsByState = try connection.prepare(
-        "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
-      // Most are due in the order in which they became ready; the others have an index of their own.
-      oldestPending = try connection.prepare(
-        """
-        SELECT min(retry_since) FROM (
-          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                           AND is_replay = 0 ORDER BY next_attempt_at LIMIT 1)
-          UNION ALL
-          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                           AND is_replay = 1 ORDER BY next_attempt_at LIMIT 1)
-          UNION ALL
-          SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                           AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
-        """)
-    } catch {
-      throw .sqlite(error)
-    }
+  public init(_ connection: StoreConnection) throws(StoreFault) {
+    self.connection = connection
+    // Answered from the index alone: it is asked for rows that are being sent already, too.
+    dueRows = try connection.prepare(
+      """
+      SELECT row_id FROM purchases
+      WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
+      ORDER BY next_attempt_at LIMIT ?3
+      """)
+    due = try connection.prepare(
+      """
+      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
+      WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
+      """)
+    nextDue = try connection.prepare(
+      """
+      SELECT min(next_attempt_at) FROM purchases
+      WHERE app = ?1 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
+      """
+    )
+    givenUp = try connection.prepare(
+      """
+      SELECT row_id, retry_since, paused_base_ms FROM purchases
+      WHERE app = ?1 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2 AND attempts > 0
+        AND retry_since <= ?3
+      ORDER BY next_attempt_at LIMIT ?4
+      """)
+    status = try connection.prepare(
+      """
+      SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
+        c.posted_at, c.user_id, coalesce(p.observations, 0)
+      FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
+      """)
+    // A session that sold a subscription is found under it, any other under its own name; of both, which
+    // are one as soon as an event names them together, the one with a receipt.
+    sessionStatus = try connection.prepare(
+      """
+      SELECT * FROM (
+        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+        WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
+        UNION ALL
+        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+        WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session')
+      ORDER BY state IS NULL LIMIT 1
+      """)
+    countsByState = try connection.prepare(
+      "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
+    // Most are due in the order in which they became ready; the others have an index of their own.
+    oldestPending = try connection.prepare(
+      """
+      SELECT min(retry_since) FROM (
+        SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
+                         AND is_replay = 0 ORDER BY next_attempt_at LIMIT 1)
+        UNION ALL
+        SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
+                         AND is_replay = 1 ORDER BY next_attempt_at LIMIT 1)
+        UNION ALL
+        SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
+                         AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
+      """)
   }
 
   /// A receipt that is due, with what its delivery needs.
@@ -98,7 +88,7 @@ public final class StoreReader {
   }
 
   /// Receipts of an app that are due, the longest overdue first.
-  public func due(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [DueReceipt] {
+  public func due(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
     var receipts: [DueReceipt] = []
     for row in try dueRows(app: app, now: now, limit: limit) {
       if let receipt = try due(row: row, now: now) { receipts.append(receipt) }
@@ -107,7 +97,7 @@ public final class StoreReader {
   }
 
   /// The rows of an app's receipts that are due, new ones before replays, the longest overdue first.
-  public func dueRows(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> [Int64] {
+  public func dueRows(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [Int64] {
     let new = try dueRows(app: app, isReplay: false, now: now, limit: limit)
     guard new.count < limit else { return new }
     return try new + dueRows(app: app, isReplay: true, now: now, limit: limit - new.count)
@@ -116,15 +106,15 @@ public final class StoreReader {
   /// The rows of an app's new receipts, or of its replays, that are due, the longest overdue first.
   public func dueRows(
     app: String, isReplay: Bool, now: Timestamp, limit: Int
-  ) throws(SQLiteError) -> [Int64] {
+  ) throws(StoreFault) -> [Int64] {
     try dueRows.all([.text(app), .time(now), .integer(Int64(limit)), .flag(isReplay)]) {
-      row throws(SQLiteError) in row.integer(0)
+      row throws(StoreFault) in row.integer(0)
     }
   }
 
   /// The receipt in a row; nil when it is not due (any more).
-  public func due(row: Int64, now: Timestamp) throws(SQLiteError) -> DueReceipt? {
-    try due.first([.integer(row), .time(now)]) { row throws(SQLiteError) in
+  public func due(row: Int64, now: Timestamp) throws(StoreFault) -> DueReceipt? {
+    try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
         row: row.integer(0), id: try row.text(1), body: row.blob(2), spentTries: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBaseMilliseconds: row.integer(5))
@@ -134,8 +124,8 @@ public final class StoreReader {
   /// When the next new receipt, or the next replay, of an app comes due after a moment.
   public func nextDue(
     app: String, isReplay: Bool, after now: Timestamp
-  ) throws(SQLiteError) -> Timestamp? {
-    try nextDue.first([.text(app), .time(now), .flag(isReplay)]) { row throws(SQLiteError) in
+  ) throws(StoreFault) -> Timestamp? {
+    try nextDue.first([.text(app), .time(now), .flag(isReplay)]) { row throws(StoreFault) in
       row.timestamp(0)
     } ?? nil
   }
@@ -143,12 +133,12 @@ public final class StoreReader {
   /// Due receipts of an app that were tried before, whose budget began before `cutoff`.
   public func overdue(
     app: String, now: Timestamp, cutoff: Timestamp, limit: Int
-  ) throws(SQLiteError) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
+  ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
     var found: [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] = []
     for isReplay in [false, true] where found.count < limit {
       found += try givenUp.all([
         .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
-      ]) { row throws(SQLiteError) in
+      ]) { row throws(StoreFault) in
         (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
       }
     }
@@ -156,23 +146,23 @@ public final class StoreReader {
   }
 
   /// Every app's breaker.
-  public func breakers() throws(SQLiteError) -> [String: Breaker] { try BreakerRows.all(connection) }
+  public func breakers() throws(StoreFault) -> [String: Breaker] { try BreakerRows.all(connection) }
 
   /// Receipts by app and state.
-  public func counts() throws(SQLiteError) -> [(app: String, state: ReceiptState, count: Int64)] {
-    try countsByState.all { row throws(SQLiteError) in
+  public func counts() throws(StoreFault) -> [(app: String, state: ReceiptState, count: Int64)] {
+    try countsByState.all { row throws(StoreFault) in
       (try row.text(0), ReceiptState(rawValue: try row.text(1)) ?? .failed, row.integer(2))
     }
   }
 
   /// Since when the oldest pending receipt of an app has been ready, or was replayed.
-  public func oldestPending(app: String) throws(SQLiteError) -> Timestamp? {
-    try oldestPending.first([.text(app)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  public func oldestPending(app: String) throws(StoreFault) -> Timestamp? {
+    try oldestPending.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
   /// What became of a checkout.
-  public func status(app: String, contextID: String, now: Timestamp) throws(SQLiteError) -> CheckoutStatus? {
-    try status.first([.text(contextID), .text(app)]) { row throws(SQLiteError) in
+  public func status(app: String, contextID: String, now: Timestamp) throws(StoreFault) -> CheckoutStatus? {
+    try status.first([.text(contextID), .text(app)]) { row throws(StoreFault) in
       let isClaimed = !row.isNull(0)
       let receiptState = try row.optionalText(4).flatMap(ReceiptState.init)
       let reason = try row.optionalText(5).map(Reason.init)
@@ -191,8 +181,8 @@ public final class StoreReader {
   /// The same, of a checkout that only the processor has named.
   /// - Parameter sessionID: of the checkout session.
   /// - Returns: nil while no event has spoken of it.
-  public func status(app: String, sessionID: String) throws(SQLiteError) -> CheckoutStatus? {
-    try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(SQLiteError) in
+  public func status(app: String, sessionID: String) throws(StoreFault) -> CheckoutStatus? {
+    try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(StoreFault) in
       let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
       let reason = try row.optionalText(2).map(Reason.init)
       let observations = Observations(rawValue: row.integer(5))
@@ -206,20 +196,14 @@ public final class StoreReader {
     }
   }
 
-  /// The database's own check of itself, and of what is counted in it. Reads all of it.
-  /// - Returns: the faults it found; none when all is well.
-  public func integrityFaults() throws(SQLiteError) -> [String] {
-    let faults = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in
-      try row.text(0)
-    }
-    return try faults.filter { $0 != "ok" } + disagreements()
+  /// What the engine's check of the whole database finds, and where counts are wrong. Reads all of it.
+  /// - Returns: none when all is well.
+  public func integrityFaults() throws(StoreFault) -> [String] {
+    try connection.integrityFaults() + wrongCounts()
   }
 
-  /// Where rows of a sound file disagree with each other, or with what is counted of them. Reads most of it.
-  func disagreements() throws(SQLiteError) -> [String] {
-    let orphans = try connection.prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
-      "a row of \(try row.text(0)) refers to a row of \(try row.text(2)) that is not there"
-    }
+  /// Where what is counted differs from the rows. Reads most of them.
+  package func wrongCounts() throws(StoreFault) -> [String] {
     let miscounted = try connection.prepare(
       """
       SELECT app, state, reason || iif(last_cause = '', '', ' ' || last_cause) FROM (
@@ -229,12 +213,9 @@ public final class StoreReader {
         WHERE state IS NOT NULL GROUP BY app, state, reason, last_cause)
       GROUP BY app, state, reason, last_cause HAVING sum(count) <> 0
       """
-    ).all { row throws(SQLiteError) in
+    ).all { row throws(StoreFault) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"
     }
-    return try orphans + miscounted + miscountedJobs()
+    return try miscounted + miscountedJobs()
   }
-
-  /// Writes a copy of the database, as it is at one moment, into a new file.
-  public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
 }

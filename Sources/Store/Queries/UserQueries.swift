@@ -1,7 +1,6 @@
 // Everything about one user: by their own indexes, whatever else the database holds.
 
 public import Domain
-public import SQLite
 
 /// A purchase of a user, with or without a receipt.
 public struct UserPurchase: Sendable, Equatable {
@@ -31,8 +30,8 @@ extension StoreReader {
   )
 
   /// A user's purchases, and those of the user's customers whose user is not known, in all apps.
-  public func purchases(ofUser user: String, limit: Int) throws(SQLiteError) -> [UserPurchase] {
-    try connection.snapshot { () throws(SQLiteError) in
+  public func purchases(ofUser user: String, limit: Int) throws(StoreFault) -> [UserPurchase] {
+    try connection.snapshot { () throws(StoreFault) in
       var found = try connection.prepare(Self.userSQL.purchases)
         .all([.text(user), .integer(Int64(limit))], Self.userPurchase)
       let related = try connection.prepare(Self.userSQL.ofCustomer)
@@ -48,7 +47,7 @@ extension StoreReader {
     }
   }
 
-  private static func userPurchase(_ row: Row) throws(SQLiteError) -> UserPurchase {
+  private static func userPurchase(_ row: StoreRow) throws(StoreFault) -> UserPurchase {
     UserPurchase(
       row: row.integer(0), app: try row.text(1), customerID: try row.optionalText(2),
       objectID: try row.text(3),
@@ -57,21 +56,21 @@ extension StoreReader {
   }
 
   /// The apps for which contexts of a user are kept.
-  public func appsWithContexts(ofUser user: String) throws(SQLiteError) -> [String] {
-    try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(SQLiteError) in try row.text(0)
+  public func appsWithContexts(ofUser user: String) throws(StoreFault) -> [String] {
+    try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 
   /// How many contexts of a user are kept.
-  public func countContexts(ofUser user: String, app: String) throws(SQLiteError) -> Int64 {
+  public func countContexts(ofUser user: String, app: String) throws(StoreFault) -> Int64 {
     try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
-      row throws(SQLiteError) in row.integer(0)
+      row throws(StoreFault) in row.integer(0)
     } ?? 0
   }
 
   /// How many events belong to a purchase.
-  public func countEvents(ofPurchase row: Int64) throws(SQLiteError) -> Int64 {
-    try connection.prepare(Self.userSQL.countEvents).first([.integer(row)]) { row throws(SQLiteError) in
+  public func countEvents(ofPurchase row: Int64) throws(StoreFault) -> Int64 {
+    try connection.prepare(Self.userSQL.countEvents).first([.integer(row)]) { row throws(StoreFault) in
       row.integer(0)
     } ?? 0
   }
@@ -80,10 +79,10 @@ extension StoreReader {
   /// search through all of them. One body at a time is in memory.
   public func looseEvents(
     after row: Int64, through last: Int64, isWanted: (_ app: String, _ body: [UInt8]) -> Bool
-  ) throws(SQLiteError) -> [Int64] {
+  ) throws(StoreFault) -> [Int64] {
     var found: [Int64] = []
     try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
-      row throws(SQLiteError) in
+      row throws(StoreFault) in
       if isWanted(try row.text(1), row.blob(2)) { found.append(row.integer(0)) }
     }
     return found

@@ -1,13 +1,12 @@
 // The statements on `alerts`. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class AlertRows {
-  private let saving: Statement
-  private let forgetting: Statement
+  private let saving: StoreStatement
+  private let forgetting: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     saving = try connection.prepare(
       """
       INSERT INTO alerts (destination, condition, app, firing, since, told_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -17,14 +16,14 @@ final class AlertRows {
       "DELETE FROM alerts WHERE destination = ?1 AND condition = ?2 AND app = ?3")
   }
 
-  func save(_ record: AlertRecord) throws(SQLiteError) {
+  func save(_ record: AlertRecord) throws(StoreFault) {
     try saving.run([
       .text(record.key.destination), .text(record.key.condition), .text(record.key.app ?? ""),
       .integer(record.isFiring ? 1 : 0), .time(record.since), .time(record.toldAt),
     ])
   }
 
-  func forget(_ key: AlertRecord.Key) throws(SQLiteError) {
+  func forget(_ key: AlertRecord.Key) throws(StoreFault) {
     try forgetting.run([.text(key.destination), .text(key.condition), .text(key.app ?? "")])
   }
 }

@@ -1,11 +1,9 @@
 // The statement on `audit` that the writer uses. The writer's thread.
 
-internal import SQLite
-
 final class AuditRows {
-  private let inserting: Statement
+  private let inserting: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     inserting = try connection.prepare(
       """
       INSERT INTO audit (at, actor, action, app, subject, reason, details)
@@ -13,7 +11,7 @@ final class AuditRows {
       """)
   }
 
-  func insert(_ entry: AuditEntry) throws(SQLiteError) {
+  func insert(_ entry: AuditEntry) throws(StoreFault) {
     try inserting.run([
       .time(entry.at), .text(entry.actor), .text(entry.action), .optional(entry.app),
       .optional(entry.subject),

@@ -1,15 +1,14 @@
 // The statements on `breakers`, and the breakers as the writer knows them. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class BreakerRows {
-  private let saving: Statement
+  private let saving: StoreStatement
   /// Every app's breaker. The database has one writer of them, so what it wrote is what stands there.
   private(set) var byApp: [String: Breaker] = [:]
   private var mayDiffer = false
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     saving = try connection.prepare(
       """
       INSERT INTO breakers (app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail)
@@ -20,11 +19,11 @@ final class BreakerRows {
     byApp = try Self.all(connection)
   }
 
-  static func all(_ connection: Connection) throws(SQLiteError) -> [String: Breaker] {
+  static func all(_ connection: StoreConnection) throws(StoreFault) -> [String: Breaker] {
     var breakers: [String: Breaker] = [:]
     let reading = try connection.prepare(
       "SELECT app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail FROM breakers")
-    try reading.forEach { row throws(SQLiteError) in
+    try reading.forEach { row throws(StoreFault) in
       breakers[try row.text(0)] = Breaker(
         state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
         probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
@@ -34,7 +33,7 @@ final class BreakerRows {
     return breakers
   }
 
-  func save(_ breaker: Breaker, app: String) throws(SQLiteError) {
+  func save(_ breaker: Breaker, app: String) throws(StoreFault) {
     guard byApp[app] != breaker else { return }
     try saving.run([
       .text(app), .text(breaker.state.rawValue), .integer(Int64(breaker.failures)), .time(breaker.probeAt),
@@ -54,7 +53,7 @@ final class BreakerRows {
 
   /// Before anything relies on it: reads again what may differ. It may be long after the rollback, for the
   /// database may not be readable for a while.
-  func refresh(_ connection: Connection) throws(SQLiteError) {
+  func refresh(_ connection: StoreConnection) throws(StoreFault) {
     guard mayDiffer else { return }
     byApp = try Self.all(connection)
     mayDiffer = false

@@ -1,7 +1,6 @@
 // The statements on `contexts` that the writer uses. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 /// A context as it is kept.
 struct ContextRecord {
@@ -29,21 +28,21 @@ final class ContextRows {
   /// How many of a user's unused contexts, newest first, are looked at.
   static let candidatesMax: Int64 = 200
 
-  private let byID: Statement
-  private let repeated: Statement
-  private let candidates: Statement
-  private let sameBlob: Statement
-  private let ofUser: Statement
-  private let inserting: Statement
-  private let posting: Statement
-  private let claiming: Statement
-  private let releasing: Statement
-  private let moving: Statement
+  private let byID: StoreStatement
+  private let repeated: StoreStatement
+  private let candidates: StoreStatement
+  private let sameBlob: StoreStatement
+  private let ofUser: StoreStatement
+  private let inserting: StoreStatement
+  private let posting: StoreStatement
+  private let claiming: StoreStatement
+  private let releasing: StoreStatement
+  private let moving: StoreStatement
 
   private static let columns =
     "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at"
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
     repeated = try connection.prepare(
@@ -84,7 +83,7 @@ final class ContextRows {
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
   }
 
-  private static func record(_ row: Row) throws(SQLiteError) -> ContextRecord {
+  private static func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
     ContextRecord(
       id: try row.text(0), userID: try row.text(1),
       blob: ContextBlob(text: try row.text(2), priceID: try row.optionalText(3)),
@@ -93,38 +92,38 @@ final class ContextRows {
       expiresAt: Timestamp(unixMilliseconds: row.integer(5)), purchaseRow: row.optionalInteger(6))
   }
 
-  func find(app: String, id: String) throws(SQLiteError) -> ContextRecord? {
+  func find(app: String, id: String) throws(StoreFault) -> ContextRecord? {
     try byID.first([.text(id), .text(app)], Self.record)
   }
 
   /// The user's unused context with this blob.
-  func unused(app: String, user: String, digest: [UInt8]) throws(SQLiteError) -> ContextRecord? {
+  func unused(app: String, user: String, digest: [UInt8]) throws(StoreFault) -> ContextRecord? {
     try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
   }
 
   /// The user's contexts with the blob that an event carried, unused ones first.
-  func posted(app: String, user: String, blob: String) throws(SQLiteError) -> [ContextRecord] {
+  func posted(app: String, user: String, blob: String) throws(StoreFault) -> [ContextRecord] {
     let posted = try sameBlob.all(
       [.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)], Self.record)
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
   /// The user's newest contexts, used or not.
-  func newest(app: String, user: String) throws(SQLiteError) -> [ContextRecord] {
+  func newest(app: String, user: String) throws(StoreFault) -> [ContextRecord] {
     try ofUser.all([.text(app), .text(user), .integer(Self.candidatesMax)], Self.record)
   }
 
   /// The user's unused contexts, newest first.
-  func candidates(app: String, user: String, since: Timestamp) throws(SQLiteError) -> [Join.Candidate] {
+  func candidates(app: String, user: String, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
     try candidates.all([.text(app), .text(user), .time(since), .integer(Self.candidatesMax)]) {
-      row throws(SQLiteError) in
+      row throws(StoreFault) in
       Join.Candidate(
         id: try row.text(0), blob: ContextBlob(text: try row.text(1), priceID: try row.optionalText(2)),
         receivedAt: Timestamp(unixMilliseconds: row.integer(3)))
     }
   }
 
-  func insert(app: String, _ record: ContextRecord, digest: [UInt8]) throws(SQLiteError) {
+  func insert(app: String, _ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
     try inserting.run([
       .text(record.id), .text(app), .text(record.userID), .text(record.blob.text), .blob(digest),
       .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt),
@@ -132,18 +131,18 @@ final class ContextRows {
   }
 
   /// The same blob came again: it is as fresh as a new one.
-  func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(SQLiteError) {
+  func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(StoreFault) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
   }
 
-  func claim(id: String, for row: Int64) throws(SQLiteError) { try claiming.run([.text(id), .integer(row)]) }
+  func claim(id: String, for row: Int64) throws(StoreFault) { try claiming.run([.text(id), .integer(row)]) }
 
   /// Makes it unused again, unless another purchase has claimed it meanwhile.
-  func release(id: String, by row: Int64) throws(SQLiteError) {
+  func release(id: String, by row: Int64) throws(StoreFault) {
     try releasing.run([.text(id), .integer(row)])
   }
 
-  func move(id: String, from old: Int64, to new: Int64) throws(SQLiteError) {
+  func move(id: String, from old: Int64, to new: Int64) throws(StoreFault) {
     try moving.run([.text(id), .integer(new), .integer(old)])
   }
 }

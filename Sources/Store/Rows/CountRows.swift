@@ -3,7 +3,6 @@
 // same few rows over and over. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class CountRows {
   /// Where a receipt stands in the lists.
@@ -33,15 +32,15 @@ final class CountRows {
   private var nextPurchase: Int64 = 1
   private var isNumberTaken = false
 
-  private let readingNext: Statement
-  private let writingNext: Statement
-  private let counting: Statement
-  private let countingEnds: Statement
-  private let countingFailures: Statement
-  private let forgettingEnds: Statement
-  private let forgettingFailures: Statement
+  private let readingNext: StoreStatement
+  private let writingNext: StoreStatement
+  private let counting: StoreStatement
+  private let countingEnds: StoreStatement
+  private let countingFailures: StoreStatement
+  private let forgettingEnds: StoreStatement
+  private let forgettingFailures: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     readingNext = try connection.prepare("SELECT next FROM sequences WHERE name = 'purchases'")
     writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
     counting = try connection.prepare(
@@ -67,12 +66,12 @@ final class CountRows {
 
   /// A transaction begins. What an earlier one gathered and did not write was undone with it; another process
   /// may have written since.
-  func begin() throws(SQLiteError) {
+  func begin() throws(StoreFault) {
     changes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
     isNumberTaken = false
-    nextPurchase = try readingNext.first { row throws(SQLiteError) in row.integer(0) } ?? 1
+    nextPurchase = try readingNext.first { row throws(StoreFault) in row.integer(0) } ?? 1
   }
 
   /// The row of a new purchase: no other ever had it.
@@ -100,7 +99,7 @@ final class CountRows {
   }
 
   /// The transaction is about to be committed.
-  func end(now: Timestamp) throws(SQLiteError) {
+  func end(now: Timestamp) throws(StoreFault) {
     if isNumberTaken { try writingNext.run([.integer(nextPurchase)]) }
     for (group, change) in changes where change != 0 {
       try counting.run([
@@ -122,7 +121,7 @@ final class CountRows {
   }
 
   /// Forgets the deliveries of minutes that nobody asks for any more.
-  func forgetDeliveries(now: Timestamp) throws(SQLiteError) {
+  func forgetDeliveries(now: Timestamp) throws(StoreFault) {
     let since = now.advanced(byMilliseconds: -Self.deliveryCountsKeptMilliseconds)
     let minute = since.unixMilliseconds / Self.minuteMilliseconds
     try forgettingEnds.run([.integer(minute)])

@@ -4,32 +4,31 @@
 
 internal import Cryptography
 internal import Domain
-internal import SQLite
 
 final class ErasureRows {
   private static let keyBytes = 32
   /// How much of a hash is kept: too much to meet by chance.
   private static let tokenBytes = 16
 
-  private let readingKey: Statement
-  private let insertingKey: Statement
-  private let knownObject: Statement
-  private let eventsOfPurchase: Statement
-  private let event: Statement
-  private let emptyingEvent: Statement
-  private let emptyingAttempts: Statement
-  private let emptyingPurchase: Statement
-  private let emptyingContext: Statement
-  private let contextsOfUser: Statement
-  private let forgettingReason: Statement
-  private let renamingSubject: Statement
-  private let jobsByID: Statement
-  private let forgettingJobReason: Statement
-  private let forgettingAsked: Statement
+  private let readingKey: StoreStatement
+  private let insertingKey: StoreStatement
+  private let knownObject: StoreStatement
+  private let eventsOfPurchase: StoreStatement
+  private let event: StoreStatement
+  private let emptyingEvent: StoreStatement
+  private let emptyingAttempts: StoreStatement
+  private let emptyingPurchase: StoreStatement
+  private let emptyingContext: StoreStatement
+  private let contextsOfUser: StoreStatement
+  private let forgettingReason: StoreStatement
+  private let renamingSubject: StoreStatement
+  private let jobsByID: StoreStatement
+  private let forgettingJobReason: StoreStatement
+  private let forgettingAsked: StoreStatement
   /// nil as long as nobody was forgotten.
   private var code: HMACSHA256?
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     readingKey = try connection.prepare("SELECT key FROM erasure_key WHERE row_id = 1")
     insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
     knownObject = try connection.prepare(
@@ -80,8 +79,8 @@ final class ErasureRows {
   var isInUse: Bool { code != nil }
 
   /// At the beginning of each transaction: another process may have forgotten somebody.
-  func begin() throws(SQLiteError) {
-    guard code == nil, let key = try readingKey.first([], { row throws(SQLiteError) in row.blob(0) }) else {
+  func begin() throws(StoreFault) {
+    guard code == nil, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
       return
     }
     code = try Self.code(key)
@@ -91,18 +90,18 @@ final class ErasureRows {
   func distrust() { code = nil }
 
   /// Makes the key, unless there is one.
-  func prepare(random: inout any RandomNumberGenerator & Sendable) throws(SQLiteError) {
+  func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {
     guard code == nil else { return }
     let key = (0..<Self.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     try insertingKey.run([.blob(key)])
     code = try Self.code(key)
   }
 
-  private static func code(_ key: [UInt8]) throws(SQLiteError) -> HMACSHA256 {
+  private static func code(_ key: [UInt8]) throws(StoreFault) -> HMACSHA256 {
     do throws(CryptographyError) {
       return try HMACSHA256(key: key)
     } catch {
-      throw SQLiteError(kind: .outOfMemory, code: 7, operation: "hash")
+      throw StoreFault(.outOfMemory, operation: "hash", reason: "out of memory")
     }
   }
 
@@ -120,17 +119,17 @@ final class ErasureRows {
   private static func text(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
 
   /// Whether a report is about a purchase of somebody who was forgotten.
-  func isErased(_ report: PurchaseReport, app: String) throws(SQLiteError) -> Bool {
+  func isErased(_ report: PurchaseReport, app: String) throws(StoreFault) -> Bool {
     guard let object = token(report.key.id, app: app) else { return false }
     let session = report.sessionID.flatMap { token($0, app: app) }
-    return try knownObject.first([.text(object), .optional(session), .text(app)]) { _ throws(SQLiteError) in
+    return try knownObject.first([.text(object), .optional(session), .text(app)]) { _ throws(StoreFault) in
       true
     } ?? false
   }
 
   /// Whether some job was asked for by an id; as long as none was, none needs to be looked through.
-  func hasJobsByID() throws(SQLiteError) -> Bool {
-    try jobsByID.first([]) { _ throws(SQLiteError) in true } ?? false
+  func hasJobsByID() throws(StoreFault) -> Bool {
+    try jobsByID.first([]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// Empties a purchase, its events and what was answered about it. Its receipt must not be on its way.
@@ -138,7 +137,7 @@ final class ErasureRows {
   /// - Returns: how many events were emptied.
   func empty(
     _ record: PurchaseRecord, at now: Timestamp, isAskedByID: Bool
-  ) throws(SQLiteError) -> Int {
+  ) throws(StoreFault) -> Int {
     let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
@@ -156,25 +155,25 @@ final class ErasureRows {
 
   /// Takes an id out of what jobs were asked for, and the words of whoever asked.
   /// - Parameter name: the name of the option that chose by it.
-  private func forgetAsked(_ name: String, _ id: String?, app: String) throws(SQLiteError) {
+  private func forgetAsked(_ name: String, _ id: String?, app: String) throws(StoreFault) {
     guard let id, let token = token(id, app: app) else { return }
-    let path = Value.text("$.\(name)")
+    let path = StoreValue.text("$.\(name)")
     try forgettingJobReason.run([path, .text(id)])
     try forgettingAsked.run([path, .text(id), .text(token)])
   }
 
   /// Empties an event that belongs to no purchase.
-  func empty(eventRow row: Int64) throws(SQLiteError) {
+  func empty(eventRow row: Int64) throws(StoreFault) {
     if let found = try event.first([.integer(row)], Self.named) { try empty(found) }
   }
 
   private typealias NamedEvent = (row: Int64, app: String, id: String)
 
-  private static func named(_ row: Row) throws(SQLiteError) -> NamedEvent {
+  private static func named(_ row: StoreRow) throws(StoreFault) -> NamedEvent {
     (row.integer(0), try row.text(1), try row.text(2))
   }
 
-  private func empty(_ event: NamedEvent) throws(SQLiteError) {
+  private func empty(_ event: NamedEvent) throws(StoreFault) {
     guard !Purchase.isErased(event.id), let token = token(event.id, app: event.app) else { return }
     try emptyingEvent.run([.integer(event.row), .text(token)])
     try renamingSubject.run([.text(event.id), .text(token)])
@@ -182,9 +181,9 @@ final class ErasureRows {
 
   /// Empties some of a user's contexts.
   /// - Returns: how many there were; fewer than `limit` when none is left.
-  func emptyContexts(app: String, user: String, limit: Int64) throws(SQLiteError) -> Int {
+  func emptyContexts(app: String, user: String, limit: Int64) throws(StoreFault) -> Int {
     try forgetAsked("user", user, app: app)
-    let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(SQLiteError) in
+    let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(StoreFault) in
       try row.text(0)
     }
     for id in ids {

@@ -1,16 +1,15 @@
 // The statements on `events` and `attempts` that the writer uses. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class EventRows {
-  private let existing: Statement
-  private let inserting: Statement
-  private let moving: Statement
-  private let byRow: Statement
-  private let updating: Statement
+  private let existing: StoreStatement
+  private let inserting: StoreStatement
+  private let moving: StoreStatement
+  private let byRow: StoreStatement
+  private let updating: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     existing = try connection.prepare(
       "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
@@ -25,13 +24,13 @@ final class EventRows {
       "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }
 
-  func contains(id: String, app: String, processor: String) throws(SQLiteError) -> Bool {
-    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(SQLiteError) in true } ?? false
+  func contains(id: String, app: String, processor: String) throws(StoreFault) -> Bool {
+    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true } ?? false
   }
 
   func insert(
     _ event: TakeEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
-  ) throws(SQLiteError) {
+  ) throws(StoreFault) {
     try inserting.run([
       .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type),
       .text(outcome.rawValue),
@@ -40,19 +39,19 @@ final class EventRows {
   }
 
   /// Two rows turned out to be one purchase, or a purchase got its receipt: its events say so.
-  func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(SQLiteError) {
+  func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(StoreFault) {
     try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
   }
 
   /// What became of the event in a row; nil when there is none.
-  func find(row: Int64) throws(SQLiteError) -> (outcome: EventOutcome, purchaseRow: Int64?)? {
-    try byRow.first([.integer(row)]) { row throws(SQLiteError) in
+  func find(row: Int64) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: Int64?)? {
+    try byRow.first([.integer(row)]) { row throws(StoreFault) in
       (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1))
     }
   }
 
   /// The event was read again.
-  func update(row: Int64, type: String, outcome: EventOutcome, purchaseRow: Int64?) throws(SQLiteError) {
+  func update(row: Int64, type: String, outcome: EventOutcome, purchaseRow: Int64?) throws(StoreFault) {
     try updating.run([
       .integer(row), .text(type), .text(outcome.rawValue), .optional(purchaseRow),
     ])
@@ -63,10 +62,10 @@ final class AttemptRows {
   /// How much of an answer is kept for the operator.
   static let responseBytesMax = 4096
 
-  private let inserting: Statement
-  private let reaching: Statement
+  private let inserting: StoreStatement
+  private let reaching: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     reaching = try connection.prepare(
       "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous) LIMIT 1")
     inserting = try connection.prepare(
@@ -78,11 +77,11 @@ final class AttemptRows {
   }
 
   /// Whether the destination has, or may have, got the receipt in a row.
-  func haveReached(row: Int64) throws(SQLiteError) -> Bool {
-    try reaching.first([.integer(row)]) { _ throws(SQLiteError) in true } ?? false
+  func haveReached(row: Int64) throws(StoreFault) -> Bool {
+    try reaching.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
   }
 
-  func insert(_ attempt: AttemptReport, row: Int64) throws(SQLiteError) {
+  func insert(_ attempt: AttemptReport, row: Int64) throws(StoreFault) {
     try inserting.run([
       .integer(row), .time(attempt.startedAt), .integer(attempt.durationMilliseconds),
       .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),

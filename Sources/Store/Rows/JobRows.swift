@@ -2,7 +2,6 @@
 
 internal import Domain
 internal import JSON
-internal import SQLite
 
 /// How a `Job` stands in its columns.
 enum JobRow {
@@ -11,10 +10,11 @@ enum JobRow {
     note, created_at, updated_at, ended_at
     """
 
-  static func job(_ row: Row) throws(SQLiteError) -> Job {
+  static func job(_ row: StoreRow) throws(StoreFault) -> Job {
     guard let kind = JobKind(rawValue: try row.text(2)), let state = JobState(rawValue: try row.text(3))
     else {
-      throw SQLiteError(kind: .corrupt, code: 11, operation: "read a job")
+      throw StoreFault(
+        .corrupt, operation: "read a job", reason: "a column holds a word that this version does not know")
     }
     let rate = row.optionalInteger(7)
     return Job(
@@ -29,7 +29,7 @@ enum JobRow {
       updatedAt: Timestamp(unixMilliseconds: row.integer(15)), endedAt: row.timestamp(16))
   }
 
-  static func count(_ row: Row) throws(SQLiteError) -> JobCount {
+  static func count(_ row: StoreRow) throws(StoreFault) -> JobCount {
     let reason = try row.text(1)
     return JobCount(
       outcome: JobOutcome(rawValue: try row.text(0)) ?? .gone, reason: reason.isEmpty ? nil : reason,
@@ -72,14 +72,14 @@ final class JobRows {
     var purchaseRow: Int64
   }
 
-  private let connection: Connection
+  private let connection: StoreConnection
 
-  init(_ connection: Connection) throws(SQLiteError) { self.connection = connection }
+  init(_ connection: StoreConnection) throws(StoreFault) { self.connection = connection }
 
   // Prepared when they are first used: most writers meet no job.
-  private var statements: [String: Statement] = [:]
+  private var statements: [String: StoreStatement] = [:]
 
-  private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+  private func statement(_ sql: String) throws(StoreFault) -> StoreStatement {
     if let known = statements[sql] { return known }
     let made = try connection.prepare(sql)
     statements[sql] = made
@@ -87,11 +87,11 @@ final class JobRows {
   }
 
   /// The row of a new job.
-  func nextRow() throws(SQLiteError) -> Int64 {
+  func nextRow() throws(StoreFault) -> Int64 {
     try connection.integer("SELECT coalesce(max(row_id), 0) + 1 FROM jobs") ?? 1
   }
 
-  func find(row: Int64) throws(SQLiteError) -> Job? {
+  func find(row: Int64) throws(StoreFault) -> Job? {
     guard
       var job = try statement("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
         .first([.integer(row)], JobRow.job)
@@ -100,7 +100,7 @@ final class JobRows {
     return job
   }
 
-  func insert(_ job: Job) throws(SQLiteError) {
+  func insert(_ job: Job) throws(StoreFault) {
     let request = job.request
     try statement(
       """
@@ -117,7 +117,7 @@ final class JobRows {
   }
 
   /// Writes what changes in the life of a job, but for its counts.
-  func update(_ job: Job) throws(SQLiteError) {
+  func update(_ job: Job) throws(StoreFault) {
     try statement(
       """
       UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, next_at_ns = ?5, note = ?6,
@@ -130,7 +130,7 @@ final class JobRows {
     ])
   }
 
-  func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(SQLiteError) {
+  func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(StoreFault) {
     try statement(
       """
       INSERT INTO job_receipts (job_row, position, purchase_row, outcome, app)
@@ -140,50 +140,50 @@ final class JobRows {
   }
 
   /// The apps of the receipts that had no turn yet.
-  func plannedApps(_ job: Int64) throws(SQLiteError) -> [String] {
-    try statement(JobRow.plannedAppsSQL).all([.integer(job)]) { row throws(SQLiteError) in try row.text(0) }
+  func plannedApps(_ job: Int64) throws(StoreFault) -> [String] {
+    try statement(JobRow.plannedAppsSQL).all([.integer(job)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// The next receipts of an app whose turn it is.
-  func planned(_ job: Int64, app: String, limit: Int) throws(SQLiteError) -> [Place] {
+  func planned(_ job: Int64, app: String, limit: Int) throws(StoreFault) -> [Place] {
     try statement(JobRow.plannedSQL).all([.integer(job), .text(app), .integer(Int64(limit))]) {
-      row throws(SQLiteError) in Place(position: row.integer(0), purchaseRow: row.integer(1))
+      row throws(StoreFault) in Place(position: row.integer(0), purchaseRow: row.integer(1))
     }
   }
 
   /// How many replays of an app are due, new receipts aside, up to a limit.
-  func replaysDue(app: String, now: Timestamp, limit: Int) throws(SQLiteError) -> Int {
+  func replaysDue(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
     let count = try statement(JobRow.replaysDueSQL)
-      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(SQLiteError) in row.integer(0) }
+      .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in row.integer(0) }
     return Int(clamping: count ?? 0)
   }
 
   /// Whether an app has any receipt that is due.
-  func hasDue(app: String, now: Timestamp) throws(SQLiteError) -> Bool {
-    try statement(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(SQLiteError) in
+  func hasDue(app: String, now: Timestamp) throws(StoreFault) -> Bool {
+    try statement(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(StoreFault) in
       row.flag(0)
     } ?? false
   }
 
   /// The purchase at a position, if it is under way because of the job.
-  func released(_ job: Int64, at position: Int64) throws(SQLiteError) -> Int64? {
+  func released(_ job: Int64, at position: Int64) throws(StoreFault) -> Int64? {
     try statement(
       """
       SELECT purchase_row FROM job_receipts
       WHERE job_row = ?1 AND position = ?2 AND outcome = 'released'
       """
-    ).first([.integer(job), .integer(position)]) { row throws(SQLiteError) in row.integer(0) }
+    ).first([.integer(job), .integer(position)]) { row throws(StoreFault) in row.integer(0) }
   }
 
   func set(
     _ outcome: JobOutcome, _ reason: String?, job: Int64, position: Int64
-  ) throws(SQLiteError) {
+  ) throws(StoreFault) {
     try statement("UPDATE job_receipts SET outcome = ?3, reason = ?4 WHERE job_row = ?1 AND position = ?2")
       .run([.integer(job), .integer(position), .text(outcome.rawValue), .optional(reason)])
   }
 
   /// Moves counts; what is counted is kept beside the receipts, so that asking costs little.
-  func count(_ changes: [JobCount], job: Int64) throws(SQLiteError) {
+  func count(_ changes: [JobCount], job: Int64) throws(StoreFault) {
     let counting = try statement(
       """
       INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (?1, ?2, ?3, ?4)
@@ -198,14 +198,14 @@ final class JobRows {
   }
 
   /// The oldest job that ended before then.
-  func ended(before cutoff: Timestamp) throws(SQLiteError) -> Int64? {
+  func ended(before cutoff: Timestamp) throws(StoreFault) -> Int64? {
     try statement("SELECT row_id FROM jobs WHERE ended_at < ?1 ORDER BY row_id LIMIT 1")
-      .first([.time(cutoff)]) { row throws(SQLiteError) in row.integer(0) }
+      .first([.time(cutoff)]) { row throws(StoreFault) in row.integer(0) }
   }
 
   /// Deletes at most `limit` of a job's receipts; the job itself when there are none left.
   /// - Returns: whether the job is gone.
-  func delete(_ job: Int64, limit: Int64) throws(SQLiteError) -> Bool {
+  func delete(_ job: Int64, limit: Int64) throws(StoreFault) -> Bool {
     // First, for they would be wrong from the first slice on.
     try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
     try statement(
@@ -215,7 +215,7 @@ final class JobRows {
           (SELECT position FROM job_receipts WHERE job_row = ?1 ORDER BY position LIMIT ?2))
       """
     ).run([.integer(job), .integer(limit)])
-    guard connection.changes < limit else { return false }
+    guard connection.changedRows < limit else { return false }
     try statement("DELETE FROM jobs WHERE row_id = ?1").run([.integer(job)])
     return true
   }

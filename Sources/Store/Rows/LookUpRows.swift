@@ -1,23 +1,22 @@
 // The statements on `look_ups`, `service` and `backfills` that the writer uses. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class LookUpRows {
   static let slice: Int64 = 500
 
-  private let planning: Statement
-  private let forgetting: Statement
-  private let postponing: Statement
-  private let waiting: Statement
-  private let adding: Statement
-  private let bringingBack: Statement
-  private let servedAt: Statement
-  private let serving: Statement
-  private let owing: Statement
-  private let filled: Statement
+  private let planning: StoreStatement
+  private let forgetting: StoreStatement
+  private let postponing: StoreStatement
+  private let waiting: StoreStatement
+  private let adding: StoreStatement
+  private let bringingBack: StoreStatement
+  private let servedAt: StoreStatement
+  private let serving: StoreStatement
+  private let owing: StoreStatement
+  private let filled: StoreStatement
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     planning = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (?1, ?2, ?3, 0)
@@ -56,15 +55,15 @@ final class LookUpRows {
   }
 
   /// Asks about a purchase at a moment.
-  func plan(row: Int64, app: String, at due: Timestamp) throws(SQLiteError) {
+  func plan(row: Int64, app: String, at due: Timestamp) throws(StoreFault) {
     try planning.run([.integer(row), .text(app), .time(due)])
   }
 
-  func forget(row: Int64) throws(SQLiteError) { try forgetting.run([.integer(row)]) }
+  func forget(row: Int64) throws(StoreFault) { try forgetting.run([.integer(row)]) }
 
   /// After an answer. Nothing changes when the purchase is not asked about any more, or waits for something
   /// else by now: that has its own first question.
-  func postpone(row: Int64, asked: Reason, until due: Timestamp) throws(SQLiteError) {
+  func postpone(row: Int64, asked: Reason, until due: Timestamp) throws(StoreFault) {
     try postponing.run([.integer(row), .time(due), .text(asked.text)])
   }
 
@@ -73,30 +72,30 @@ final class LookUpRows {
   /// - Returns: the receipt that this slice ended with; nil when there are no more.
   func planSlice(
     app: String, reason: Reason, after: String, at due: Timestamp
-  ) throws(SQLiteError) -> String? {
+  ) throws(StoreFault) -> String? {
     let found = try waiting.all(
       [.text(app), .text(reason.text), .text(after), .integer(Self.slice)]
-    ) { row throws(SQLiteError) in (row: row.integer(0), id: try row.text(1)) }
+    ) { row throws(StoreFault) in (row: row.integer(0), id: try row.text(1)) }
     for receipt in found { try adding.run([.integer(receipt.row), .text(app), .time(due)]) }
     return found.count < Self.slice ? nil : found.last?.id
   }
 
   /// What was planned by a clock that ran ahead is asked now.
-  func bringBack(to now: Timestamp) throws(SQLiteError) {
+  func bringBack(to now: Timestamp) throws(StoreFault) {
     let latest = now.advanced(byMilliseconds: LookUp.pauseMilliseconds(tries: .max, isUnknown: true))
     try bringingBack.run([.time(now), .time(latest)])
   }
 
   /// When receiptd last said that it serves; nil when it never did.
-  func lastServed() throws(SQLiteError) -> Timestamp? {
-    try servedAt.first { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  func lastServed() throws(StoreFault) -> Timestamp? {
+    try servedAt.first { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  func serve(at now: Timestamp) throws(SQLiteError) { try serving.run([.time(now)]) }
+  func serve(at now: Timestamp) throws(StoreFault) { try serving.run([.time(now)]) }
 
   /// An app's events since then are to be fetched.
-  func owe(app: String, since: Timestamp) throws(SQLiteError) { try owing.run([.text(app), .time(since)]) }
+  func owe(app: String, since: Timestamp) throws(StoreFault) { try owing.run([.text(app), .time(since)]) }
 
   /// They were, from that moment on.
-  func fill(app: String, since: Timestamp) throws(SQLiteError) { try filled.run([.text(app), .time(since)]) }
+  func fill(app: String, since: Timestamp) throws(StoreFault) { try filled.run([.text(app), .time(since)]) }
 }

@@ -2,18 +2,17 @@
 // not make a second receipt (R2, R3). With the default retention there are none. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class PastPurchaseRows {
-  private let connection: Connection
-  private let any: Statement
-  private let known: Statement
-  private let inserting: Statement
-  private let deleting: Statement
+  private let connection: StoreConnection
+  private let any: StoreStatement
+  private let known: StoreStatement
+  private let inserting: StoreStatement
+  private let deleting: StoreStatement
   /// Whether there are any; as long as not, nothing is looked up.
   private var isInUse = false
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     self.connection = connection
     any = try connection.prepare("SELECT 1 FROM past_purchases WHERE row_id > 0 LIMIT 1")
     known = try connection.prepare("SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2")
@@ -30,20 +29,20 @@ final class PastPurchaseRows {
   }
 
   /// At the beginning of each transaction: another process may have deleted receipts.
-  func begin() throws(SQLiteError) {
-    if !isInUse { isInUse = try any.first([]) { _ throws(SQLiteError) in true } ?? false }
+  func begin() throws(StoreFault) {
+    if !isInUse { isInUse = try any.first([]) { _ throws(StoreFault) in true } ?? false }
   }
 
   /// The transaction was rolled back.
   func distrust() { isInUse = false }
 
   /// Whether a report is about a purchase whose receipt is gone.
-  func contains(_ report: PurchaseReport, app: String, _ erasures: ErasureRows) throws(SQLiteError) -> Bool {
+  func contains(_ report: PurchaseReport, app: String, _ erasures: ErasureRows) throws(StoreFault) -> Bool {
     guard isInUse else { return false }
     for id in [report.key.id, report.sessionID].compactMap(\.self) {
       // A forgotten user's ids were replaced.
       for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
-        if try known.first([.text(name), .text(app)], { _ throws(SQLiteError) in true }) != nil {
+        if try known.first([.text(name), .text(app)], { _ throws(StoreFault) in true }) != nil {
           return true
         }
       }
@@ -52,7 +51,7 @@ final class PastPurchaseRows {
   }
 
   /// A receipt is about to be deleted.
-  func remember(_ record: PurchaseRecord, now: Timestamp) throws(SQLiteError) {
+  func remember(_ record: PurchaseRecord, now: Timestamp) throws(StoreFault) {
     let until = record.updatedAt.advanced(byMilliseconds: PurchaseReport.repeatMilliseconds)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
@@ -63,9 +62,9 @@ final class PastPurchaseRows {
 
   /// Forgets what cannot come again.
   /// - Returns: how many ids were deleted.
-  func delete(before now: Timestamp, limit: Int64) throws(SQLiteError) -> Int64 {
+  func delete(before now: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     guard isInUse else { return 0 }
     try deleting.run([.time(now), .integer(limit)])
-    return Int64(connection.changes)
+    return Int64(connection.changedRows)
   }
 }

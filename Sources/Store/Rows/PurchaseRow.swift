@@ -1,7 +1,6 @@
 // How a `PurchaseRecord` stands in its columns: one list of names, one reader, one writer, in the same order.
 
 internal import Domain
-internal import SQLite
 
 enum PurchaseRow {
   /// `row_id` first; `record(from:)` and `values(of:)` follow this order.
@@ -38,7 +37,7 @@ enum PurchaseRow {
   }()
 
   /// For `updateDeliverySQL`; nil when more than those columns differ.
-  static func deliveryValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [Value]? {
+  static func deliveryValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [StoreValue]? {
     guard let before = old.receipt, let receipt = record.receipt, record.app == old.app,
       record.purchase == old.purchase, before.hasContent(of: receipt)
     else { return nil }
@@ -52,14 +51,14 @@ enum PurchaseRow {
     ]
   }
 
-  static func record(from row: Row) throws(SQLiteError) -> PurchaseRecord {
+  static func record(from row: StoreRow) throws(StoreFault) -> PurchaseRecord {
     let purchase = try purchase(from: row)
     return PurchaseRecord(
       rowID: row.integer(0), app: try row.text(1), purchase: purchase, receipt: try receipt(from: row),
       updatedAt: Timestamp(unixMilliseconds: row.integer(17)))
   }
 
-  private static func purchase(from row: Row) throws(SQLiteError) -> Purchase {
+  private static func purchase(from row: StoreRow) throws(StoreFault) -> Purchase {
     guard let type = PurchaseKey.ObjectType(rawValue: try row.text(2)) else { throw Self.unknownWord }
     let blob = try row.optionalText(12)
     let blobPrice = try row.optionalText(13)
@@ -79,7 +78,7 @@ enum PurchaseRow {
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
 
-  private static func receipt(from row: Row) throws(SQLiteError) -> Receipt? {
+  private static func receipt(from row: StoreRow) throws(StoreFault) -> Receipt? {
     guard let id = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
     return Receipt(
@@ -94,7 +93,7 @@ enum PurchaseRow {
   }
 
   /// Everything but `row_id`.
-  static func values(of record: PurchaseRecord) -> [Value] {
+  static func values(of record: PurchaseRecord) -> [StoreValue] {
     let purchase = record.purchase
     let receipt = record.receipt
     return [
@@ -118,15 +117,6 @@ enum PurchaseRow {
   }
 
   /// A word in a column that this version does not know: the CHECKs of the schema and this program disagree.
-  private static let unknownWord = SQLiteError(kind: .corrupt, code: 11, operation: "read a purchase")
-}
-
-extension Value {
-  static func time(_ timestamp: Timestamp?) -> Value { .optional(timestamp?.unixMilliseconds) }
-}
-
-extension Row {
-  func timestamp(_ column: Int32) -> Timestamp? {
-    optionalInteger(column).map(Timestamp.init(unixMilliseconds:))
-  }
+  private static let unknownWord = StoreFault(
+    .corrupt, operation: "read a purchase", reason: "a column holds a word that this version does not know")
 }

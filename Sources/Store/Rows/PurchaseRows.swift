@@ -1,29 +1,28 @@
 // The statements on `purchases` that the writer uses. The writer's thread.
 
 internal import Domain
-internal import SQLite
 
 final class PurchaseRows {
   /// How many rows one look-up by user or customer takes in at most.
   static let relatedMax: Int64 = 200
 
-  private let byRow: Statement
-  private let byObject: Statement
-  private let bySession: Statement
-  private let ofUser: Statement
-  private let guessingOfUser: Statement
-  private let ofCustomer: Statement
-  private let userOfCustomer: Statement
-  private let overdue: Statement
-  private let waitingAfter: Statement
-  private let earliestWait: Statement
-  private let inserting: Statement
-  private let updating: Statement
-  private let updatingDelivery: Statement
-  private let deleting: Statement
-  private let expediting: Statement
-  private let bringingBack: Statement
-  private let shifting: Statement
+  private let byRow: StoreStatement
+  private let byObject: StoreStatement
+  private let bySession: StoreStatement
+  private let ofUser: StoreStatement
+  private let guessingOfUser: StoreStatement
+  private let ofCustomer: StoreStatement
+  private let userOfCustomer: StoreStatement
+  private let overdue: StoreStatement
+  private let waitingAfter: StoreStatement
+  private let earliestWait: StoreStatement
+  private let inserting: StoreStatement
+  private let updating: StoreStatement
+  private let updatingDelivery: StoreStatement
+  private let deleting: StoreStatement
+  private let expediting: StoreStatement
+  private let bringingBack: StoreStatement
+  private let shifting: StoreStatement
 
   private let counts: CountRows
   /// What became of receipts in the open transaction.
@@ -41,7 +40,7 @@ final class PurchaseRows {
     WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
-  init(_ connection: Connection, counts: CountRows) throws(SQLiteError) {
+  init(_ connection: StoreConnection, counts: CountRows) throws(StoreFault) {
     self.counts = counts
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
@@ -109,11 +108,11 @@ final class PurchaseRows {
       """)
   }
 
-  func find(row: Int64) throws(SQLiteError) -> PurchaseRecord? {
+  func find(row: Int64) throws(StoreFault) -> PurchaseRecord? {
     try byRow.first([.integer(row)], PurchaseRow.record)
   }
 
-  func find(receipt id: String) throws(SQLiteError) -> PurchaseRecord? {
+  func find(receipt id: String) throws(StoreFault) -> PurchaseRecord? {
     guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix),
       let record = try find(row: row),
       record.receipt?.id == id
@@ -121,62 +120,62 @@ final class PurchaseRows {
     return record
   }
 
-  func find(app: String, key: PurchaseKey) throws(SQLiteError) -> PurchaseRecord? {
+  func find(app: String, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
     try byObject.first([.text(key.id), .text(app), .text(key.type.rawValue)], PurchaseRow.record)
   }
 
   /// The subscription that a checkout session sold.
-  func find(app: String, session id: String) throws(SQLiteError) -> PurchaseRecord? {
+  func find(app: String, session id: String) throws(StoreFault) -> PurchaseRecord? {
     try bySession.first([.text(id), .text(app)], PurchaseRow.record)
   }
 
   /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now
   /// belongs to a checkout of now.
-  func lackingContext(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
+  func lackingContext(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// A user's purchases that have a context by a guess and no bytes made of it.
-  func withOpenGuess(app: String, user: String) throws(SQLiteError) -> [PurchaseRecord] {
+  func withOpenGuess(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
     try guessingOfUser.all(
       [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// A customer's purchases whose user is not known.
-  func lackingUser(app: String, customer: String) throws(SQLiteError) -> [PurchaseRecord] {
+  func lackingUser(app: String, customer: String) throws(StoreFault) -> [PurchaseRecord] {
     try ofCustomer.all([.text(customer), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// The user last seen with a customer.
-  func user(app: String, ofCustomer customer: String) throws(SQLiteError) -> String? {
-    try userOfCustomer.first([.text(customer), .text(app)]) { row throws(SQLiteError) in try row.text(0) }
+  func user(app: String, ofCustomer customer: String) throws(StoreFault) -> String? {
+    try userOfCustomer.first([.text(customer), .text(app)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// The rows of an app's waiting ones whose wait has run out, the longest overdue first.
-  func overdue(app: String, now: Timestamp, limit: Int64) throws(SQLiteError) -> [Int64] {
-    try overdue.all([.text(app), .time(now), .integer(limit)]) { row throws(SQLiteError) in row.integer(0) }
+  func overdue(app: String, now: Timestamp, limit: Int64) throws(StoreFault) -> [Int64] {
+    try overdue.all([.text(app), .time(now), .integer(limit)]) { row throws(StoreFault) in row.integer(0) }
   }
 
   /// An app's waiting ones in the order of their waits, from a place on.
   func waiting(
     app: String, after place: (until: Timestamp, row: Int64), limit: Int64
-  ) throws(SQLiteError) -> [PurchaseRecord] {
+  ) throws(StoreFault) -> [PurchaseRecord] {
     try waitingAfter.all(
       [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
   }
 
   /// When the next wait of an app runs out.
-  func nextWait(app: String) throws(SQLiteError) -> Timestamp? {
-    try earliestWait.first([.text(app)]) { row throws(SQLiteError) in row.timestamp(0) } ?? nil
+  func nextWait(app: String) throws(StoreFault) -> Timestamp? {
+    try earliestWait.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  func insert(_ record: PurchaseRecord) throws(SQLiteError) {
+  func insert(_ record: PurchaseRecord) throws(StoreFault) {
     try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
     note(from: nil, to: record)
   }
 
   /// - Parameter old: the row as it stands in the database.
-  func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(SQLiteError) {
+  func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes
     // none of those by which purchases are found.
     if let values = PurchaseRow.deliveryValues(of: record, from: old) {
@@ -200,8 +199,8 @@ final class PurchaseRows {
     return transitions
   }
 
-  func delete(row: Int64) throws(SQLiteError) {
-    try deleting.forEach([.integer(row)]) { row throws(SQLiteError) in
+  func delete(row: Int64) throws(StoreFault) {
+    try deleting.forEach([.integer(row)]) { row throws(StoreFault) in
       guard let state = try row.optionalText(1) else { return }
       counts.move(
         from: .init(
@@ -212,21 +211,21 @@ final class PurchaseRows {
 
   /// Brings what was written in the future back to now; see `FollowClock`.
   /// - Returns: the app of each receipt.
-  func bringBack(to now: Timestamp) throws(SQLiteError) -> [String] {
-    try bringingBack.all([.time(now)]) { row throws(SQLiteError) in try row.text(0) }
+  func bringBack(to now: Timestamp) throws(StoreFault) -> [String] {
+    try bringingBack.all([.time(now)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// Moves plans along with the clock; see `FollowClock`.
   /// - Parameter exceptSince: what was written from then on is by the new clock.
   /// - Returns: the app of each receipt.
-  func shift(by jump: Int64, now: Timestamp, exceptSince: Timestamp) throws(SQLiteError) -> [String] {
-    try shifting.all([.time(now), .integer(jump), .time(exceptSince)]) { row throws(SQLiteError) in
+  func shift(by jump: Int64, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [String] {
+    try shifting.all([.time(now), .integer(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }
 
   /// Makes an app's receipts that are due in a while due now.
-  func expedite(app: String, now: Timestamp, until: Timestamp) throws(SQLiteError) {
+  func expedite(app: String, now: Timestamp, until: Timestamp) throws(StoreFault) {
     for isReplay in [false, true] {
       try expediting.run([.text(app), .time(now), .time(until), .flag(isReplay)])
     }

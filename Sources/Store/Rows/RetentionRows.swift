@@ -3,7 +3,6 @@
 // thread.
 
 internal import Domain
-internal import SQLite
 
 final class RetentionRows {
   static let slice: Int64 = 500
@@ -15,15 +14,15 @@ final class RetentionRows {
     var mayGo: Bool
   }
 
-  private let scanning: [RetentionTable: Statement]
-  private let deleting: [RetentionTable: Statement]
-  private let noted: Statement
-  private let connection: Connection
+  private let scanning: [RetentionTable: StoreStatement]
+  private let deleting: [RetentionTable: StoreStatement]
+  private let noted: StoreStatement
+  private let connection: StoreConnection
 
-  init(_ connection: Connection) throws(SQLiteError) {
+  init(_ connection: StoreConnection) throws(StoreFault) {
     self.connection = connection
-    var scanning: [RetentionTable: Statement] = [:]
-    var deleting: [RetentionTable: Statement] = [:]
+    var scanning: [RetentionTable: StoreStatement] = [:]
+    var deleting: [RetentionTable: StoreStatement] = [:]
     for table in RetentionTable.allCases {
       scanning[table] = try connection.prepare(
         "SELECT row_id, \(table.scan) FROM \(table.rawValue) WHERE row_id > ?1 ORDER BY row_id LIMIT ?2")
@@ -41,23 +40,23 @@ final class RetentionRows {
       """)
   }
 
-  func scan(_ table: RetentionTable, after row: Int64) throws(SQLiteError) -> [Candidate] {
-    try scanning[table]?.all([.integer(row), .integer(Self.slice)]) { row throws(SQLiteError) in
+  func scan(_ table: RetentionTable, after row: Int64) throws(StoreFault) -> [Candidate] {
+    try scanning[table]?.all([.integer(row), .integer(Self.slice)]) { row throws(StoreFault) in
       Candidate(row: row.integer(0), at: Timestamp(unixMilliseconds: row.integer(1)), mayGo: row.flag(2))
     } ?? []
   }
 
-  func delete(_ row: Int64, from table: RetentionTable) throws(SQLiteError) {
+  func delete(_ row: Int64, from table: RetentionTable) throws(StoreFault) {
     try deleting[table]?.run([.integer(row)])
   }
 
   /// Purchases that never got a receipt and of which nothing was heard for long.
   /// - Parameter ended: whether those whose subscription ended, or the others.
   /// - Returns: how many were deleted.
-  func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(SQLiteError) -> Int64 {
+  func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     let bit = ended ? Observations.subscriptionEnded.rawValue : 0
     try noted.run([.integer(bit), .time(cutoff), .integer(limit)])
-    return Int64(connection.changes)
+    return Int64(connection.changedRows)
   }
 }
 

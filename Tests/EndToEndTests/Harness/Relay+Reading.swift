@@ -3,6 +3,7 @@
 import Domain
 import JSON
 import SQLite
+import SQLiteStore
 import Store
 import Testing
 

@@ -6,6 +6,7 @@
 import Domain
 import Platform
 import SQLite
+import SQLiteStore
 import Store
 
 /// A relay's store that lives through steps.
@@ -84,14 +85,14 @@ final class Life {
       switch Step(number) {
       case .batch: return batch(number)
       case .checkpointAside: checkpointAside()
-      case .checkpoint: try writer?.checkpoint()
+      case .checkpoint: try writer?.finish()
       case .restart:
-        try writer?.checkpoint()
+        try writer?.finish()
         try open(at: number)
       }
       return nil
-    } catch let error as SQLiteError {
-      return .sqlite(error)
+    } catch let error as StoreFault {
+      return .fault(error)
     } catch {
       return .open
     }
@@ -99,13 +100,13 @@ final class Life {
 
   /// Why a step failed.
   enum Failure: Equatable {
-    case sqlite(SQLiteError)
+    case fault(StoreFault)
     /// The store could not be opened again.
     case open
 
     var endsTheProcess: Bool {
       switch self {
-      case .sqlite(let error): error.kind == .syncFailed
+      case .fault(let error): error.kind == .syncFailed
       case .open: true
       }
     }
@@ -122,7 +123,7 @@ final class Life {
       happening.work(on: known.jobs)
     }
     happening.keepHouse()
-    return writer.apply(happening.submissions, now: now).fault.map(Failure.sqlite)
+    return writer.apply(happening.submissions, now: now).fault.map(Failure.fault)
   }
 
   /// What happens to another program is its own trouble.
@@ -163,13 +164,13 @@ final class Life {
 /// The passes of the checkpointer's thread, made in the middle of the writer's work.
 private final class PassesAtOnce: BackgroundCheckpoints {
   private let path: String
-  private let result = Monitor<Result<Int, SQLiteError>?>(nil)
+  private let result = Monitor<Result<Int, StoreFault>?>(nil)
 
   init(path: String) { self.path = path }
 
   func begin() {
-    let made: Result<Int, SQLiteError>
-    do throws(SQLiteError) {
+    let made: Result<Int, StoreFault>
+    do throws(StoreFault) {
       made = .success(try BackgroundCheckpoint(path: path).pass())
     } catch {
       made = .failure(error)
@@ -177,7 +178,7 @@ private final class PassesAtOnce: BackgroundCheckpoints {
     result.withLock { $0 = made }
   }
 
-  func takeResult() -> Result<Int, SQLiteError>? {
+  func takeResult() -> Result<Int, StoreFault>? {
     result.withLock { result in
       defer { result = nil }
       return result

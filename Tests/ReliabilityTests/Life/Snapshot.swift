@@ -1,6 +1,7 @@
 // The whole content of a database as text, and what must never be found in one. One thread.
 
 import SQLite
+import Store
 
 /// Every row of every table.
 struct Snapshot: Equatable {

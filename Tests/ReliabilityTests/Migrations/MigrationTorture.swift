@@ -8,7 +8,7 @@ import SimulatedDisk
 import TestSupport
 import Testing
 
-@testable import Store
+@testable import SQLiteStore
 
 @Suite("Migrations that are cut off")
 struct MigrationTorture {

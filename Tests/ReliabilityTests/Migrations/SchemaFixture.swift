@@ -5,6 +5,7 @@ import FoundationEssentials
 import Migrations
 import Platform
 import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 import TestSupport

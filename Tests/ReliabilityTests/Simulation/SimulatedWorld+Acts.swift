@@ -6,7 +6,6 @@ import Domain
 import Platform
 import Processors
 import Sandbox
-import SQLite
 import Store
 
 @testable import Relay

@@ -4,6 +4,7 @@ import Domain
 import JSON
 import Platform
 import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 
@@ -62,7 +63,7 @@ extension SimulatedWorld {
     let moment = Timestamp(unixMilliseconds: wall)
     let before = memory.touched
     memory.touched.insert(key)
-    do throws(SQLiteError) {
+    do throws(StoreFault) {
       switch Int.random(in: 0..<5, using: &random) {
       case 0, 1:
         _ = try writer.apply(ReplayReceipt(id: record.id, force: false, dueAt: moment), now: moment)

@@ -3,7 +3,6 @@
 
 import Domain
 import Platform
-import SQLite
 import SimulatedDisk
 import Store
 

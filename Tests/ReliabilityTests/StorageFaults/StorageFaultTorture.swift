@@ -112,7 +112,7 @@ struct StorageFaultTorture {
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)
     disk.fail(.memoryLock, nth: 1, forEver: true)
-    guard case .sqlite(let error) = life.run(0) else {
+    guard case .fault(let error) = life.run(0) else {
       Issue.record("a transaction began without its lock")
       return
     }

@@ -2,6 +2,7 @@
 
 import Domain
 import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 import Testing
@@ -40,7 +41,7 @@ struct StorageRegressionTests {
     let writer = try Self.writer(on: disk)
     disk.detach(at: .write, nth: 1)
     let command = SaveBreaker(app: "ios", breaker: Breaker(failures: 7))
-    #expect(throws: SQLiteError.self) { try writer.apply(command, now: Self.now) }
+    #expect(throws: StoreFault.self) { try writer.apply(command, now: Self.now) }
     disk.heal()
     try writer.apply(command, now: Self.now)
     #expect(try StoreReader(path: disk.path()).breakers() == ["ios": Breaker(failures: 7)])
@@ -56,7 +57,7 @@ struct StorageRegressionTests {
       var failed = 0
       for nth in 1...200 {
         FailingMemory.fail(nth: nth, forEver: true)
-        do throws(SQLiteError) {
+        do throws(StoreFault) {
           try writer.apply(command, now: Self.now)
         } catch {
           failed += 1

@@ -1,7 +1,8 @@
 // Opening the database: settings that are read back, the schema's version, and who may change it (R1, R10).
 
 internal import Migrations
-public import SQLite
+package import SQLite
+package import Store
 
 /// How a program opens the database.
 public enum DatabaseRole: Sendable {
@@ -22,20 +23,20 @@ public enum Database {
 
   /// - Parameter onDamage: called whenever SQLite meets damage in this connection.
   /// - Returns: a connection with every setting in force and the schema at this program's version.
-  public static func open(
-    path: String, role: DatabaseRole, onDamage: (@Sendable (SQLiteError) -> Void)? = nil
+  package static func open(
+    path: String, role: DatabaseRole, onDamage: (@Sendable (StoreFault) -> Void)? = nil
   ) throws(StoreError) -> Connection {
     let opened: Result<Connection, StoreError>
     do throws(SQLiteError) {
       opened = try prepare(path: path, role: role, onDamage: onDamage)
     } catch {
-      throw error.kind == .cannotOpen && role != .owner ? .missing : .sqlite(error)
+      throw error.kind == .cannotOpen && role != .owner ? .missing : .fault(StoreFault(error))
     }
     return try opened.get()
   }
 
   private static func prepare(
-    path: String, role: DatabaseRole, onDamage: (@Sendable (SQLiteError) -> Void)?
+    path: String, role: DatabaseRole, onDamage: (@Sendable (StoreFault) -> Void)?
   ) throws(SQLiteError) -> Result<Connection, StoreError> {
     let mode: Connection.Mode =
       switch role {
@@ -44,7 +45,7 @@ public enum Database {
       case .reader: .readOnly
       }
     let connection = try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-    connection.onDamage = onDamage
+    if let onDamage { connection.onDamage = { onDamage(StoreFault($0)) } }
     let found = try connection.integer("PRAGMA application_id") ?? 0
     let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
     let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -82,7 +83,7 @@ public enum Database {
     // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
     try connection.execute("PRAGMA synchronous = FULL")
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
-    // The daemon's writer makes its checkpoints itself; see `StoreWriter`.
+    // The daemon's writer makes its checkpoints itself; see `LogUpkeep`.
     let isOwner = role == .owner
     // What a person erases is overwritten in the file, too
     // (https://www.sqlite.org/pragma.html#pragma_secure_delete).

@@ -95,7 +95,7 @@ public final class DatabaseLock: Sendable {
 
   /// Holds the lock until the process ends, whatever becomes of the value: connections may be closed later
   /// than it, and to close its descriptor before them would drop SQLite's locks.
-  func keep() { Self.kept.withLock { $0.append(self) } }
+  public func keep() { Self.kept.withLock { $0.append(self) } }
 
   private static func resolved(_ path: String) throws(DatabaseRefusal) -> String {
     do throws(SystemError) {

@@ -2,7 +2,8 @@
 // while commits go on, so that none of them waits for it. Only the rest that came meanwhile is left to the
 // writer, which alone can restart the log. One thread at a time.
 
-public import SQLite
+internal import SQLite
+public import Store
 
 /// A connection of its own that moves the log into the database.
 public final class BackgroundCheckpoint {
@@ -13,20 +14,24 @@ public final class BackgroundCheckpoint {
 
   /// - Parameter path: a database that a writer has opened.
   public init(
-    path: String, onDamage: @escaping @Sendable (SQLiteError) -> Void = { _ in }
-  ) throws(SQLiteError) {
+    path: String, onDamage: @escaping @Sendable (StoreFault) -> Void = { _ in }
+  ) throws(StoreFault) {
     do throws(StoreError) {
       connection = try Database.open(path: path, role: .guest, onDamage: onDamage)
-    } catch .sqlite(let error) {
-      throw error
+    } catch .fault(let fault) {
+      throw fault
     } catch {
-      throw SQLiteError(kind: .cannotOpen, code: 14, operation: "open database")
+      throw StoreFault(.cannotOpen, operation: "open database", reason: error.description)
     }
   }
 
   /// Copies what the log holds now into the database, and syncs it.
   /// - Returns: how many of the log's pages are in the database.
-  public func pass() throws(SQLiteError) -> Int {
+  public func pass() throws(StoreFault) -> Int {
+    try translated { () throws(SQLiteError) in try checkpoint() }
+  }
+
+  private func checkpoint() throws(SQLiteError) -> Int {
     let (all, moved) =
       try connection.prepare("PRAGMA wal_checkpoint(PASSIVE)").first { row throws(SQLiteError) in
         (row.integer(1), row.integer(2))
@@ -39,10 +44,10 @@ public final class BackgroundCheckpoint {
   }
 }
 
-/// Whoever makes passes in the background; see `StoreWriter`.
+/// Whoever makes passes in the background; see `LogUpkeep`.
 public protocol BackgroundCheckpoints: Sendable {
   /// Begins a pass. Called when none is under way.
   func begin()
   /// What came of the pass, once; nil while it is under way.
-  func takeResult() -> Result<Int, SQLiteError>?
+  func takeResult() -> Result<Int, StoreFault>?
 }

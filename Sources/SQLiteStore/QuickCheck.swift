@@ -1,7 +1,8 @@
 // Whether a table is damaged, looked at quickly beside a daemon that serves it. One thread; another may
 // interrupt it.
 
-public import SQLite
+internal import SQLite
+public import Store
 
 /// Looks for damage, table after table.
 public final class QuickCheck {
@@ -18,15 +19,18 @@ public final class QuickCheck {
   /// A connection of its own, which only reads.
   public init(path: String) throws(StoreError) { connection = try Database.open(path: path, role: .reader) }
 
-  /// Ends what another thread looks at.
-  public var interrupter: Interrupter { connection.interrupter }
+  /// Ends the check of a table from any thread, as `interrupted`.
+  public var interrupt: @Sendable () -> Void {
+    let interrupter = connection.interrupter
+    return { interrupter.interrupt() }
+  }
 
   /// The names of the tables, in the order in which they were made.
   public func tables() throws(StoreError) -> [String] {
     do throws(SQLiteError) {
       return try connection.tableNames()
     } catch {
-      throw .sqlite(error)
+      throw .fault(StoreFault(error))
     }
   }
 
@@ -43,7 +47,7 @@ public final class QuickCheck {
       switch error.kind {
       case .interrupted: return .interrupted
       case .corrupt: return .damaged("\(table): \(error)")
-      default: throw .sqlite(error)
+      default: throw .fault(StoreFault(error))
       }
     }
   }

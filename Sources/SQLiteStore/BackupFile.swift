@@ -2,7 +2,8 @@
 
 public import Domain
 internal import Migrations
-public import SQLite
+internal import SQLite
+public import Store
 
 /// A database file that nobody works with.
 public final class BackupFile {
@@ -15,7 +16,7 @@ public final class BackupFile {
     do throws(SQLiteError) {
       connection = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
     } catch {
-      throw error.kind == .cannotOpen ? .missing : .sqlite(error)
+      throw error.kind == .cannotOpen ? .missing : .fault(StoreFault(error))
     }
     do throws(SQLiteError) {
       version = Int(try connection.integer("PRAGMA user_version") ?? 0)
@@ -23,7 +24,7 @@ public final class BackupFile {
         throw SQLiteError(kind: .corrupt, code: 26, operation: "open backup")
       }
     } catch {
-      throw error.kind == .corrupt ? .foreign : .sqlite(error)
+      throw error.kind == .corrupt ? .foreign : .fault(StoreFault(error))
     }
     guard version <= Migrations.currentVersion else {
       throw .newerSchema(found: version, known: Migrations.currentVersion)
@@ -34,28 +35,37 @@ public final class BackupFile {
   public var isCurrent: Bool { version == Migrations.currentVersion }
 
   /// What SQLite's own check finds; empty when it is sound. Reads all of it.
-  public func faults() throws(SQLiteError) -> [String] {
-    try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
-      .filter { $0 != "ok" }
+  public func faults() throws(StoreFault) -> [String] {
+    try translated { () throws(SQLiteError) in
+      try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
+        .filter { $0 != "ok" }
+    }
   }
 
   /// When the last event in it was received; nil when there is none.
-  public func lastEventAt() throws(SQLiteError) -> Timestamp? {
-    try connection.prepare("SELECT received_at FROM events ORDER BY row_id DESC LIMIT 1").first([]) {
-      row throws(SQLiteError) in row.timestamp(0)
-    } ?? nil
+  public func lastEventAt() throws(StoreFault) -> Timestamp? {
+    try translated { () throws(SQLiteError) in
+      try connection.integer("SELECT received_at FROM events ORDER BY row_id DESC LIMIT 1")
+        .map(Timestamp.init(unixMilliseconds:))
+    }
   }
 
   /// How many receipts are in it that are still to be delivered.
-  public func countPending() throws(SQLiteError) -> Int64 {
-    try connection.integer("SELECT sum(count) FROM receipt_counts WHERE state = 'pending'") ?? 0
+  public func countPending() throws(StoreFault) -> Int64 {
+    try translated { () throws(SQLiteError) in
+      try connection.integer("SELECT sum(count) FROM receipt_counts WHERE state = 'pending'") ?? 0
+    }
   }
 
   /// The jobs that would go on in it.
-  public func activeJobs() throws(SQLiteError) -> [HaltedJob] { try HaltedJob.all(connection) }
+  public func activeJobs() throws(StoreFault) -> [HaltedJob] {
+    try translated { () throws(SQLiteError) in try HaltedJob.all(connection) }
+  }
 
   /// Writes a copy into a new file.
-  public func copy(to path: String) throws(SQLiteError) { try connection.copy(to: path) }
+  public func copy(to path: String) throws(StoreFault) {
+    try translated { () throws(SQLiteError) in try connection.copy(to: path) }
+  }
 }
 
 /// A job of a backup that must not go on by itself: what it did after the backup was made is not known in it.
@@ -81,20 +91,25 @@ public struct HaltedJob: Sendable, Equatable {
 extension Database {
   /// Pauses the running jobs of a database that nobody has open, and cancels those that had not begun.
   /// - Returns: which ones.
-  public static func haltJobs(path: String, now: Timestamp) throws(SQLiteError) -> [HaltedJob] {
-    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
-    return try connection.transaction { () throws(SQLiteError) in
+  public static func haltJobs(path: String, now: Timestamp) throws(StoreFault) -> [HaltedJob] {
+    try translated { () throws(SQLiteError) in
+      try halted(Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0), now)
+    }
+  }
+
+  private static func halted(_ connection: Connection, _ now: Timestamp) throws(SQLiteError) -> [HaltedJob] {
+    try connection.transaction { () throws(SQLiteError) in
       let jobs = try HaltedJob.all(connection)
       guard !jobs.isEmpty else { return jobs }
       try connection.prepare("UPDATE jobs SET state = 'paused', updated_at = ?1 WHERE state = 'running'")
-        .run([.time(now)])
+        .run([.integer(now.unixMilliseconds)])
       try connection.prepare(
         """
         UPDATE jobs SET state = 'cancelled', updated_at = ?1, ended_at = ?1,
           note = 'the database was restored before it began'
         WHERE state = 'preparing'
         """
-      ).run([.time(now)])
+      ).run([.integer(now.unixMilliseconds)])
       return jobs
     }
   }
@@ -110,10 +125,12 @@ extension Database {
   /// Moves what is left of a log into its database, so that the file alone is all of it. Nobody else may have
   /// it open.
   /// - Returns: whether all of it could be moved; not so while somebody else reads.
-  public static func settle(path: String) throws(SQLiteError) -> Bool {
-    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
-    // The first column tells whether it was kept from it
-    // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
-    return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+  public static func moveWholeLog(path: String) throws(StoreFault) -> Bool {
+    try translated { () throws(SQLiteError) in
+      let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+      // The first column says whether another connection prevented it
+      // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+      return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+    }
   }
 }

@@ -3,6 +3,7 @@
 
 internal import Migrations
 internal import SQLite
+public import Store
 
 /// One table or index that is damaged.
 public struct DamagedPart: Sendable, Equatable {
@@ -48,7 +49,7 @@ public struct DatabaseInspection {
     let inspection: DatabaseInspection
     do throws(StoreError) {
       inspection = DatabaseInspection(connection: try Database.open(path: path, role: .guest))
-    } catch .sqlite(let error) where error.kind == .corrupt {
+    } catch .fault(let error) where error.kind == .corrupt {
       return DatabaseFindings(faults: [error.description], isUnreadable: true)
     } catch {
       throw error
@@ -57,14 +58,14 @@ public struct DatabaseInspection {
       let findings = try inspection.findings()
       if !findings.faults.isEmpty { return findings }
     } catch {
-      guard error.kind == .corrupt else { throw .sqlite(error) }
+      guard error.kind == .corrupt else { throw .fault(StoreFault(error)) }
       return DatabaseFindings(faults: [error.description], isUnreadable: true)
     }
     let reader = try StoreReader(path: path, role: .guest)
-    do throws(SQLiteError) {
-      return DatabaseFindings(faults: try reader.disagreements())
+    do throws(StoreFault) {
+      return DatabaseFindings(faults: try inspection.orphans() + reader.wrongCounts())
     } catch {
-      throw .sqlite(error)
+      throw .fault(error)
     }
   }
 
@@ -91,6 +92,10 @@ public struct DatabaseInspection {
 
   /// `Rowid 7 out of order`, `NULL value in events.app`, `CHECK constraint failed in events`: all rows can be
   /// read, but not all of them are what was stored.
+  private func orphans() throws(StoreFault) -> [String] {
+    try translated { () throws(SQLiteError) in try connection.orphans() }
+  }
+
   private static func isAboutRows(_ fault: String) -> Bool {
     fault.contains("Rowid ") || fault.contains(" value in ") || fault.hasPrefix("CHECK ")
   }

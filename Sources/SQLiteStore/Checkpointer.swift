@@ -1,31 +1,30 @@
 // The checkpointer's thread: copies the log into the database while the committer goes on. It touches nothing
 // but its own connection.
 
-internal import Platform
-internal import SQLite
-internal import Store
+public import Platform
+public import Store
 
 /// Makes passes of `BackgroundCheckpoint` when it is asked to.
-final class Checkpointer: BackgroundCheckpoints {
+public final class Checkpointer: BackgroundCheckpoints {
   private struct State {
     var isAsked = false
     var isStopping = false
-    var result: Result<Int, SQLiteError>?
+    var result: Result<Int, StoreFault>?
   }
 
   private let state = Monitor(State())
   private let path: String
-  private let onSyncFailure: @Sendable (SQLiteError) -> Void
-  private let onDamage: @Sendable (SQLiteError) -> Void
+  private let onSyncFailure: @Sendable (StoreFault) -> Void
+  private let onDamage: @Sendable (StoreFault) -> Void
   private let onHeldBack: @Sendable () -> Void
   private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameters:
   ///   - path: the database; opened for the first pass.
   ///   - onHeldBack: called after a pass that a reader kept from moving as much as the log may hold.
-  init(
-    path: String, onSyncFailure: @escaping @Sendable (SQLiteError) -> Void,
-    onDamage: @escaping @Sendable (SQLiteError) -> Void, onHeldBack: @escaping @Sendable () -> Void = {}
+  public init(
+    path: String, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
+    onDamage: @escaping @Sendable (StoreFault) -> Void, onHeldBack: @escaping @Sendable () -> Void = {}
   ) {
     self.path = path
     self.onSyncFailure = onSyncFailure
@@ -33,25 +32,25 @@ final class Checkpointer: BackgroundCheckpoints {
     self.onHeldBack = onHeldBack
   }
 
-  func start() throws(SystemError) {
+  public func start() throws(SystemError) {
     let started = try WorkerThread(name: "checkpointer") { [self] in run() }
     thread.withLock { $0 = started }
   }
 
   /// Lets a pass that is under way end, and ends the thread.
-  func stop() {
+  public func stop() {
     state.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
   }
 
-  func begin() {
+  public func begin() {
     state.update { state in
       state.isAsked = true
       state.result = nil
     }
   }
 
-  func takeResult() -> Result<Int, SQLiteError>? {
+  public func takeResult() -> Result<Int, StoreFault>? {
     state.withLock { state in
       defer { state.result = nil }
       return state.result
@@ -66,8 +65,8 @@ final class Checkpointer: BackgroundCheckpoints {
     }
   }
 
-  private func pass(_ checkpoint: inout BackgroundCheckpoint?) -> Result<Int, SQLiteError> {
-    do throws(SQLiteError) {
+  private func pass(_ checkpoint: inout BackgroundCheckpoint?) -> Result<Int, StoreFault> {
+    do throws(StoreFault) {
       let opened =
         if let checkpoint { checkpoint } else { try BackgroundCheckpoint(path: path, onDamage: onDamage) }
       checkpoint = opened

@@ -1,0 +1,29 @@
+// One row of a result.
+
+internal import Domain
+
+/// One row, valid while its statement is at it. Columns count from 0.
+public struct StoreRow {
+  private let engine: any EngineStatement
+
+  init(_ engine: any EngineStatement) { self.engine = engine }
+
+  public func isNull(_ column: Int) -> Bool { engine.isNull(column) }
+  public func integer(_ column: Int) -> Int64 { engine.integer(column) }
+  public func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
+  public func flag(_ column: Int) -> Bool { integer(column) != 0 }
+
+  /// - Throws: `corrupt` when what is stored is not UTF-8; NULL reads as the empty string.
+  public func text(_ column: Int) throws(StoreFault) -> String { try engine.text(column) }
+
+  public func optionalText(_ column: Int) throws(StoreFault) -> String? {
+    isNull(column) ? nil : try text(column)
+  }
+
+  public func blob(_ column: Int) -> [UInt8] { engine.blob(column) }
+  public func optionalBlob(_ column: Int) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+
+  func timestamp(_ column: Int) -> Timestamp? {
+    optionalInteger(column).map(Timestamp.init(unixMilliseconds:))
+  }
+}

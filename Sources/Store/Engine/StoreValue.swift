@@ -1,0 +1,22 @@
+// What can be bound to a statement.
+
+internal import Domain
+
+/// A value as every engine stores it. There are no fractions: money and time are integers.
+public enum StoreValue: Sendable, Equatable {
+  case null
+  case integer(Int64)
+  case text(String)
+  case blob([UInt8])
+
+  static func optional(_ text: String?) -> StoreValue { text.map(StoreValue.text) ?? .null }
+  static func optional(_ number: Int64?) -> StoreValue { number.map(StoreValue.integer) ?? .null }
+  static func optional(_ bytes: [UInt8]?) -> StoreValue { bytes.map(StoreValue.blob) ?? .null }
+  static func flag(_ flag: Bool) -> StoreValue { .integer(flag ? 1 : 0) }
+  static func time(_ timestamp: Timestamp?) -> StoreValue { .optional(timestamp?.unixMilliseconds) }
+}
+
+extension StoreValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(stringLiteral value: String) { self = .text(value) }
+}
