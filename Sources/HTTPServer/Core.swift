@@ -25,8 +25,8 @@ final class Core: Sendable {
   struct Registry {
     var connections: [ObjectIdentifier: Connection] = [:]
     /// Accepted, and not yet served by libmicrohttpd, by their descriptors. One that the library had no
-    /// memory for is never served: it counts until its number is given out again, which is soon, since the
-    /// lowest free one always is (open(2)).
+    /// memory for is never served, and nobody reports that: it counts until its number is given out again, or
+    /// until a request's time is over (`forgetUnserved`).
     var accepted: [Int32: Admission] = [:]
     /// Of those that are limited, accepted ones included.
     var countByGroup: [AddressGroup: Int] = [:]
@@ -39,6 +39,16 @@ final class Core: Sendable {
     var isFull = false
     /// No connections are accepted any more.
     var isClosed = false
+
+    var total: Int { connections.count + accepted.count }
+
+    /// Gives back the places of connections that were accepted before a moment and never served.
+    mutating func forgetUnserved(since moment: MonotonicInstant) {
+      for (descriptor, admission) in accepted where admission.moment < moment {
+        uncount(admission.group)
+        accepted[descriptor] = nil
+      }
+    }
 
     mutating func uncount(_ group: AddressGroup?) {
       guard let group, let ofGroup = countByGroup[group] else { return }
@@ -119,12 +129,19 @@ final class Core: Sendable {
   /// Waits until one more connection may be accepted.
   /// - Returns: false when none will be.
   func waitForPlace() -> Bool {
-    let isOpen = registry.wait { registry -> Bool? in
-      if registry.isClosed { return false }
-      registry.isFull = registry.connections.count + registry.accepted.count >= max(1, limits.connections)
-      return registry.isFull ? nil : true
+    while true {
+      let now = MonotonicInstant.now()
+      let timeIsOver = now.advanced(byMilliseconds: -limits.requestTimeoutMilliseconds)
+      // A connection that ends wakes it; those that were never served do not end.
+      let again = now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+      let isOpen = registry.wait(until: again) { registry -> Bool? in
+        if registry.isClosed { return false }
+        if registry.total >= limits.connectionsMax { registry.forgetUnserved(since: timeIsOver) }
+        registry.isFull = registry.total >= limits.connectionsMax
+        return registry.isFull ? nil : true
+      }
+      if let isOpen { return isOpen }
     }
-    return isOpen == true
   }
 
   /// Waits, but not longer than the acceptor may accept.

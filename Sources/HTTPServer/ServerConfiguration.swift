@@ -71,6 +71,9 @@ public struct ServerConfiguration: Sendable {
     self.tls = tls
   }
 
+  /// At least one, whatever was configured.
+  var connectionsMax: Int { max(1, connections) }
+
   /// While more requests than this are under way, only those that may use the reserve are served.
   var unreservedConnections: Int { max(1, connections - reservedConnections) }
 

@@ -59,6 +59,24 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
+  @Test("Connections that were accepted and never served kept their places for ever")
+  func unserved() throws {
+    let server = try TestApplication.echo().serve {
+      $0.connections = 2
+      $0.requestTimeoutMilliseconds = 200
+    }
+    // As where the library had no memory to serve them: numbers that no descriptor here has.
+    #expect(server.core.admit(1_000_001, "127.0.0.1"))
+    #expect(server.core.admit(1_000_002, "127.0.0.1"))
+    // The acceptor may have looked for a place before they were taken, so the first client proves nothing.
+    for _ in 1...2 {
+      let client = try TestClient(server)
+      try client.send(Self.get("/late"))
+      #expect(try client.response().status == 200)
+    }
+    server.stop(graceMilliseconds: 1000)
+  }
+
   /// Whether this machine has IPv6 at all.
   private static var hasIPv6: Bool {
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
