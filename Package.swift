@@ -39,11 +39,23 @@ func tests(
     name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: house)
 }
 
-/// What the fuzzing tests and the fuzzer are made of.
-let fuzzed: [Target.Dependency] = [
-  "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-  "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Relay", "Operator",
+/// What every part of the service is made with.
+let parts: [Target.Dependency] = [
+  "Platform", "Domain", "Store", "Presentation", "Telemetry", "Health", "Persistence",
 ]
+
+/// The whole service, for the tests of its parts.
+let service: [Target.Dependency] = [
+  "Telemetry", "Configuration", "Health", "Persistence", "HTTPService", "Apps", "Delivery", "Lookups",
+  "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard", "Relay",
+]
+
+/// What the fuzzing tests and the fuzzer are made of.
+let fuzzed: [Target.Dependency] =
+  service + [
+    "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
+    "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
+  ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
 let package = Package(
@@ -91,25 +103,70 @@ let package = Package(
       swiftSettings: house),
     library("Store", ["JSON", "Domain", "Cryptography"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
-    library("Presentation", ["Platform", "Domain", "Store"]),
+    library("Presentation", ["Platform", "JSON", "Domain", "Store"]),
+    library("Telemetry", ["Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
+    library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
+    library("Persistence", ["Platform", "Domain", "Store", "SQLiteStore", "Telemetry", "Health"]),
+
+    // From the file to values; which apps there are.
+    library(
+      "Configuration",
+      [
+        "Platform", "JSON", "AppLinks", "Cryptography", "Domain", "Processors", "Destinations",
+        "JSONWebToken",
+        "Store", "Presentation",
+      ]),
+    library(
+      "Apps",
+      [
+        "Cryptography", "HTTPClient", "Domain", "Processors", "Destinations", "JSONWebToken", "Store",
+        "Configuration", "Telemetry", "Platform", "Presentation",
+      ]),
+
+    library("HTTPService", ["Platform", "JSON", "HTTPServer", "Telemetry", "Persistence", "Apps"]),
+
+    // Parts of the service. They do not know each other: they meet in values and small protocols.
+    library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
+    library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
+    library("Housekeeping", parts + ["Configuration"]),
+    library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Configuration"]),
+    library(
+      "Intake",
+      parts + [
+        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Processors", "Destinations", "JSONWebToken",
+        "Apps",
+        "Configuration",
+      ]),
+    library(
+      "PublicPages",
+      [
+        "Platform", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Domain", "Store",
+        "Apps",
+        "Configuration",
+      ]),
+    library(
+      "Dashboard",
+      parts + ["JSON", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Apps", "Configuration"]),
+
+    // The whole daemon.
     library(
       "Relay",
-      [
-        "Platform", "JSON", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
-        "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore",
-        "Presentation",
+      parts + [
+        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "SQLiteStore", "Configuration", "Apps", "Delivery",
+        "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard", "Processors",
       ]),
 
     // What people touch.
     library("Terminal", ["Platform", "JSON"]),
     library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
-    library("DaemonCommand", ["Terminal", "Relay"]),
-    program("receiptd", ["Platform", "Terminal", "Relay", "DaemonCommand"]),
+    library("DaemonCommand", ["Terminal", "Configuration", "Relay"]),
+    program("receiptd", ["Platform", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
     library(
       "Operator",
       [
-        "Platform", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations",
-        "Store", "SQLiteStore", "Presentation", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Platform", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
+        "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health", "Apps", "Alerts", "Terminal",
+        "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),
 
@@ -144,8 +201,9 @@ let package = Package(
       ["Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
-      [
-        "Relay", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store", "SQLiteStore",
+      service + [
+        "Presentation", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store",
+        "SQLiteStore",
         "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
         "Cryptography", "TestSupport",
       ]),
@@ -157,8 +215,9 @@ let package = Package(
       ]),
     tests(
       "ReliabilityTests",
-      [
-        "Relay", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "JSON", "Processors",
+      service + [
+        "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "JSON",
+        "Processors",
         "Destinations",
         "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),
@@ -166,8 +225,8 @@ let package = Package(
     tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
     tests(
       "OperatorTests",
-      [
-        "Operator", "Sandbox", "Terminal", "Relay", "Store", "SQLiteStore", "SQLite", "Domain", "JSON",
+      service + [
+        "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "Domain", "JSON",
         "Platform",
         "Cryptography", "TestSupport",
         "HTTPServer",
@@ -175,7 +234,7 @@ let package = Package(
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
-    tests("TidyTests", ["Relay", "Platform", "TestSupport", "receiptctl"]),
+    tests("TidyTests", ["Configuration", "Telemetry", "Relay", "Platform", "TestSupport", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )

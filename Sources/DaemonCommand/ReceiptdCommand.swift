@@ -1,7 +1,9 @@
 // receiptd's command line: the one table that parses and prints help, and that its manual is made of. Pure;
 // any thread.
 
+internal import Configuration
 internal import Relay
+internal import Telemetry
 public import Terminal
 
 /// The command line of `receiptd`.

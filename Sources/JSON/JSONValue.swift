@@ -23,6 +23,12 @@ public enum JSONValue: Sendable, Equatable {
     }
   }
 
+  /// An object with one more member; anything else stays as it is.
+  public func adding(_ name: String, _ value: JSONValue) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members + [Member(name: name, value: value)])
+  }
+
   /// A string, or null where there is none.
   public static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 

@@ -1,11 +1,14 @@
 // `receiptctl alerts`: whether notices arrive, and what was told last.
 
+internal import Alerts
+internal import Configuration
 internal import Domain
 internal import HTTPClient
 internal import JSON
 internal import Platform
 internal import Relay
 internal import Store
+internal import Telemetry
 internal import Terminal
 
 enum AlertsNoun {

@@ -1,7 +1,9 @@
 // Every command of receiptctl, by noun: the one table that parses, prints help and finds what to run. Pure;
 // any thread.
 
+internal import Configuration
 internal import Relay
+internal import Telemetry
 internal import Terminal
 
 /// One command: its line in the table, and what it does.

@@ -1,5 +1,6 @@
 // `receiptctl config`: a first configuration, its faults, and what is in force.
 
+internal import Configuration
 internal import JSON
 internal import Platform
 internal import Relay

@@ -1,6 +1,7 @@
 // receiptctl from its arguments to its exit code. Everything that a command says goes through its
 // `Surroundings`, so that a test can run any of them in its own process. One thread.
 
+internal import Configuration
 public import Platform
 internal import Relay
 internal import Store

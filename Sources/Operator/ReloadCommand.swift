@@ -1,6 +1,8 @@
 // `receiptctl reload`: asks the running receiptd to read its configuration again, and reports its answer.
 
+internal import Configuration
 internal import Domain
+internal import Health
 internal import JSON
 internal import Platform
 internal import Relay

@@ -1,6 +1,7 @@
 // `sandbox event`: one made-up event, signed with the app's own secret, sent to the daemon that the
 // configuration describes.
 
+internal import Configuration
 internal import Domain
 internal import HTTPClient
 internal import JSON

@@ -1,6 +1,7 @@
 // `sandbox load`: made-up checkouts at a steady rate, each a context and its rightly signed event, to see
 // what a relay does over time. One thread; a request that takes longer than its turn delays the next.
 
+internal import Configuration
 internal import Domain
 internal import FoundationEssentials
 internal import HTTPClient

@@ -1,5 +1,7 @@
 // One run of one command: what was asked, and what it takes to answer. One thread.
 
+internal import Apps
+internal import Configuration
 internal import Domain
 internal import Platform
 internal import Relay

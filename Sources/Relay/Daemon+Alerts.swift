@@ -1,8 +1,13 @@
 // The alerter as the daemon has it. The main thread.
 
+internal import Alerts
+internal import Configuration
 internal import Domain
 internal import HTTPClient
+internal import Health
+internal import Persistence
 internal import Platform
+internal import Presentation
 internal import Store
 
 extension Daemon {
@@ -19,9 +24,9 @@ extension Daemon {
     _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ databasePath: String, _ log: Log,
     _ clock: any Clock
   ) throws(DaemonError) -> Alerter {
-    let carrier: TransferPool
+    let transport: TransferPool
     do throws(TransferFailure) {
-      carrier = try TransferPool(connectionsMax: Alerter.transfersMax)
+      transport = try TransferPool(connectionsMax: Alerter.transfersMax)
     } catch {
       throw .unavailable("libcurl could not be set up (\(error))")
     }
@@ -31,14 +36,7 @@ extension Daemon {
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
       health: health, database: { [files = core.health] in files.unreadiness() })
     return Alerter(
-      plan, sources: sources, reader: try RelayCore.reader(databasePath, core.health),
-      surroundings: Surroundings(
-        log: log, clock: clock, carrier: carrier, reserve: NoReserve(), onSyncFailure: { _ in }))
-  }
-
-  /// The alerter stores nothing by itself.
-  private struct NoReserve: SpaceReserve {
-    func take() -> SpaceTaken { .unavailable }
-    func giveUp() {}
+      plan, sources: sources, transport: transport, reader: try RelayCore.reader(databasePath, core.health),
+      dependencies: Dependencies(log: log, clock: clock))
   }
 }

@@ -1,6 +1,10 @@
 // Reading the configuration again, and reporting what came of it. The main thread.
 
+internal import Alerts
+internal import Configuration
 internal import Domain
+public import Health
+internal import Persistence
 internal import Platform
 internal import Store
 

@@ -1,10 +1,19 @@
 // The daemon put together: what starts in which order, and what stops in which. Whatever fails at the start
 // undoes what was started before it. The main thread.
 
+internal import Alerts
+public import Configuration
+internal import Dashboard
 internal import Domain
 internal import HTTPClient
 internal import HTTPServer
+internal import HTTPService
+internal import Health
+internal import Intake
+internal import Lookups
+internal import Persistence
 public import Platform
+internal import Presentation
 internal import SQLiteStore
 internal import Store
 
@@ -71,12 +80,12 @@ public final class Daemon: Sendable {
     if Database.isMigrationDue(path: configuration.databasePath) { onMigration() }
     let core = try RelayCore(
       configuration,
-      Surroundings(
-        log: log, clock: clock, carrier: try Self.carrier(Self.transfersMax),
-        enquiryCarrier: try Self.carrier(Enquirer.transfersMax),
-        keyCarrier: try Self.carrier(KeyFetcher.transfersMax),
+      RelayDependencies(
+        shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
+        lookupTransport: try Self.transport(Enquirer.transfersMax),
+        keyTransport: try Self.transport(KeyFetcher.transfersMax),
         reserve: FileReserve(
-          path: configuration.databasePath + ".reserve", bytes: Surroundings.reserveBytes),
+          path: configuration.databasePath + ".reserve", bytes: Committer.reserveBytes),
         movesLogInBackground: true,
         checkMilliseconds: hasEndedWell
           ? DatabaseChecker.afterStopMilliseconds : DatabaseChecker.afterCrashMilliseconds,
@@ -95,9 +104,7 @@ public final class Daemon: Sendable {
       )
       var publicServices = services
       publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
-      let listener = PublicListener(
-        services: publicServices, limits: configuration.limits, apps: core.apps, committer: core.committer,
-        checkouts: core.board, keyFetcher: core.keyFetcher)
+      let listener = core.publicListener(publicServices, configuration.limits)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, configuration.databasePath, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
@@ -133,7 +140,7 @@ public final class Daemon: Sendable {
     return false
   }
 
-  private static func carrier(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {
+  private static func transport(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {
     do throws(TransferFailure) {
       return try TransferPool(connectionsMax: connectionsMax)
     } catch {
@@ -176,7 +183,7 @@ public final class Daemon: Sendable {
   private static func adminListener(
     _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
     _ health: HealthMonitor
-  ) throws(DaemonError) -> AdminListener {
+  ) throws(DaemonError) -> Router {
     let access: AdminAccess
     let tokens: FormTokens
     do {
@@ -188,15 +195,13 @@ public final class Daemon: Sendable {
       throw .unavailable("libcrypto could not be set up (\(error))")
     }
     let dashboard = Dashboard(
-      services: services, apps: core.apps, committer: core.committer, health: health,
-      tokens: tokens,
-      source: Monitor(Dashboard.Source(reader: try RelayCore.reader(configuration.databasePath, core.health)))
-    )
-    return AdminListener(
+      services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
+      reader: try RelayCore.reader(configuration.databasePath, core.health))
+    let probes = ProbeRoutes(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(configuration.databasePath, core.health)),
-      databasePath: configuration.databasePath, gauges: core.listenerGauges, access: access,
-      dashboard: dashboard)
+      databasePath: configuration.databasePath, gauges: core.listenerGauges)
+    return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
   }
 
   private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {

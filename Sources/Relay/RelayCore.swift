@@ -1,16 +1,29 @@
 // The threads behind the listeners and how news travels between them: the committer tells what it changed,
 // the dispatcher and the housekeeper look whether it concerns them.
 
+internal import Apps
+internal import Configuration
+internal import Delivery
 internal import Domain
 internal import HTTPServer
+internal import HTTPService
+internal import Health
+public import Housekeeping
+internal import Intake
+internal import Lookups
+internal import Persistence
 internal import Platform
 internal import Presentation
+internal import PublicPages
 internal import SQLiteStore
 internal import Store
+internal import Telemetry
 
 /// Everything that works without a listener.
 final class RelayCore: Sendable {
   let apps: AppRegistry
+  /// What devices ask the hosts of the apps for.
+  let associations: AssociationRegistry
   let metrics = Metrics()
   let readiness = Readiness()
   let health: DatabaseHealth
@@ -27,85 +40,103 @@ final class RelayCore: Sendable {
   /// Nil where nothing can be fetched.
   let keyFetcher: KeyFetcher?
 
-  /// The parts that the committer tells; they are made after it.
-  private struct Audience {
+  /// The parts that are notified of each commit; they are made after the committer.
+  private struct Observers {
     var dispatcher: Dispatcher?
     var housekeeper: Housekeeper?
     var board: CheckoutBoard?
     var jobs: JobRunner?
     var enquirer: Enquirer?
+
+    func notify(of changes: StoreChanges) {
+      dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
+      housekeeper?.note(waitUntil: changes.waitUntil)
+      board?.noteChanged(changes.contextIDs)
+      if changes.hasJobs { jobs?.lookNow() }
+      enquirer?.note(asksAt: changes.asksAt)
+    }
   }
 
-  private let audience = Monitor(Audience())
+  private let observers = Monitor(Observers())
   /// Of the public listener, once it is open.
   private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
-  /// - Parameter surroundings: what is outside; the threads run from `start` on.
-  init(_ configuration: Configuration, _ surroundings: Surroundings) throws(DaemonError) {
+  /// - Parameter dependencies: what is outside; the threads run from `start` on.
+  init(_ configuration: Configuration, _ dependencies: RelayDependencies) throws(DaemonError) {
     let directory = try Self.directory(configuration)
     let path = configuration.databasePath
-    let health = DatabaseHealth(log: surroundings.log)
+    let health = DatabaseHealth(log: dependencies.log)
     self.health = health
-    let audience = audience
-    let receiptLog = ReceiptLog(surroundings.log, metrics: metrics)
+    let observers = observers
+    let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
-    let checker = Self.checker(path, surroundings, health)
+    let checker = Self.checker(path, dependencies, health)
     self.checker = checker
-    let checkpointer = Self.checkpointer(path, surroundings, health, checker)
+    let checkpointer = Self.checkpointer(path, dependencies, health, checker)
     committer = Committer(
-      writer: try Self.writer(path, directory, checkpointer, surroundings, health),
-      checkpointer: checkpointer, capacity: configuration.limits.queue, surroundings: surroundings,
-      metrics: metrics
+      writer: try Self.writer(path, directory, checkpointer, dependencies, health),
+      checkpointer: checkpointer, capacity: configuration.limits.queue, reserve: dependencies.reserve,
+      dependencies: dependencies.shared, metrics: metrics, onSyncFailure: dependencies.onSyncFailure
     ) { changes in
-      let told = audience.withLock { $0 }
-      told.dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
-      told.housekeeper?.note(waitUntil: changes.waitUntil)
-      told.board?.noteChanged(changes.contextIDs)
-      if changes.hasJobs { told.jobs?.lookNow() }
+      observers.withLock { $0 }.notify(of: changes)
       receiptLog.note(changes.transitions)
-      told.enquirer?.note(asksAt: changes.asksAt)
+      dependencies.onCommit(changes)
     }
-    if surroundings.watchesDatabaseFile { health.watch(path) }
+    if dependencies.watchesDatabaseFile { health.watch(path) }
     board = CheckoutBoard(
       reader: try Self.reader(path, health), limits: LongPollLimits(configuration.limits), metrics: metrics,
-      clock: surroundings.clock, log: surroundings.log
+      clock: dependencies.clock, log: dependencies.log
     ) {
-      audience.withLock { $0.housekeeper }?.lookNow()
+      observers.withLock { $0.housekeeper }?.lookNow()
+      dependencies.onWait()
     }
     housekeeper = Housekeeper(
-      committer: committer, board: board, retention: configuration.retention, surroundings: surroundings
+      committer: committer, waiting: board, retention: configuration.retention,
+      dependencies: dependencies.shared
     ) {
       // Also where nothing is stored; the log says what it finds.
       _ = health.isInPlace()
       checker?.endWhenOver()
     }
     dispatcher = Dispatcher(
-      reader: try Self.reader(path, health), directory: directory, committer: committer, metrics: metrics,
-      surroundings: surroundings, graceMilliseconds: Daemon.graceMilliseconds)
+      transport: dependencies.transport, reader: try Self.reader(path, health), directory: directory,
+      committer: committer, metrics: metrics, dependencies: dependencies.shared,
+      graceMilliseconds: dependencies.graceMilliseconds)
     jobs = JobRunner(
-      reader: try Self.reader(path, health), directory: directory, committer: committer,
-      surroundings: surroundings)
-    if let carrier = surroundings.enquiryCarrier {
-      enquirer = Enquirer(
-        carrier: carrier, reader: try Self.reader(path, health), directory: directory, committer: committer,
-        metrics: metrics, surroundings: surroundings)
-    } else {
-      enquirer = nil
-    }
-    keyFetcher = surroundings.keyCarrier.map { [metrics] carrier in
-      KeyFetcher(carrier: carrier, directory: directory, metrics: metrics, surroundings: surroundings)
+      reader: try Self.reader(path, health), windows: directory.replayWindows, committer: committer,
+      dependencies: dependencies.shared)
+    enquirer = try Self.enquirer(path, directory, committer, metrics, dependencies, health)
+    keyFetcher = dependencies.keyTransport.map { [metrics] transport in
+      KeyFetcher(
+        transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
     }
     apps = AppRegistry(directory)
-    readiness.add { [committer, clock = surroundings.clock] in
+    associations = AssociationRegistry(try Self.associations(configuration))
+    readiness.add { [committer, clock = dependencies.clock] in
       committer.unreadiness(now: clock.monotonic)
     }
     readiness.add { health.unreadiness() }
-    let everyone = Audience(
+    let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
-    audience.withLock { $0 = everyone }
+    observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports them itself (`ReloadReport`).
-    UnconfiguredApp.log(try Self.reader(path, health), configured: directory.slugs, surroundings.log)
+    UnconfiguredApp.log(try Self.reader(path, health), configured: directory.slugs, dependencies.log)
+  }
+
+  /// What the public listener answers with.
+  func publicListener(_ services: ListenerServices, _ limits: Configuration.Limits) -> Router {
+    let intake = IntakeRoutes(
+      services: services, limits: limits, apps: apps, committer: committer, checkouts: board,
+      keyFetcher: keyFetcher)
+    return .public(services: services, intake: intake, pages: pages(services))
+  }
+
+  func pages(_ services: ListenerServices) -> PublicPageRoutes {
+    PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
+      [board] names, app, requestID throws(StoreFault) in
+      try board.look(names, app: app, requestID: requestID)
+    }
   }
 
   /// The public listener is open: a listener without free connections makes the relay unready.
@@ -143,47 +174,6 @@ final class RelayCore: Sendable {
     }
   }
 
-  private static func directory(_ configuration: Configuration) throws(DaemonError) -> AppDirectory {
-    do {
-      return try AppDirectory(configuration)
-    } catch {
-      throw .configuration(
-        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
-    }
-  }
-
-  /// Nil where nothing is checked at the start.
-  private static func checker(
-    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth
-  ) -> DatabaseChecker? {
-    surroundings.checkMilliseconds.map { milliseconds in
-      DatabaseChecker(path: path, milliseconds: milliseconds, health: health, log: surroundings.log)
-    }
-  }
-
-  /// Nil where the committer moves the log itself.
-  private static func checkpointer(
-    _ path: String, _ surroundings: Surroundings, _ health: DatabaseHealth, _ checker: DatabaseChecker?
-  ) -> Checkpointer? {
-    guard surroundings.movesLogInBackground else { return nil }
-    return Checkpointer(
-      path: path, onSyncFailure: surroundings.onSyncFailure, onDamage: { health.note($0) },
-      onHeldBack: { checker?.giveWay() })
-  }
-
-  private static func writer(
-    _ path: String, _ directory: AppDirectory, _ checkpointer: Checkpointer?, _ surroundings: Surroundings,
-    _ health: DatabaseHealth
-  ) throws(DaemonError) -> StoreWriter {
-    do throws(StoreError) {
-      return try StoreWriter(
-        path: path, role: .owner, rules: directory.rules, random: surroundings.random,
-        background: checkpointer, onDamage: { health.note($0) }, isInPlace: { health.isInPlace() })
-    } catch {
-      throw DaemonError(error)
-    }
-  }
-
   static func reader(_ path: String, _ health: DatabaseHealth) throws(DaemonError) -> StoreReader {
     do throws(StoreError) {
       return try StoreReader(path: path) { health.note($0) }
@@ -195,10 +185,12 @@ final class RelayCore: Sendable {
   /// - Throws: `Fault`.
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
+    let associations = try AssociationBoard(configuration)
     let before = apps.current
     // A new app has its rules before it has requests; one that goes keeps them until it has none any more.
     committer.use(rules: before.rules.merging(directory.rules) { $1 })
     apps.replace(with: directory)
+    self.associations.replace(with: associations)
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
     // Before the dispatcher knows the new configuration: a probe that succeeds closes the breaker, and with a
@@ -210,7 +202,7 @@ final class RelayCore: Sendable {
       _ = committer.submit(expedite, from: .inside) { _ in }
     }
     dispatcher.use(directory)
-    jobs.use(directory)
+    jobs.use(windows: directory.replayWindows)
     enquirer?.use(directory)
     keyFetcher?.use(directory)
     housekeeper.lookEverywhere()
@@ -242,8 +234,8 @@ final class RelayCore: Sendable {
     jobs.stop()
     committer.stop()
     receiptLog.stop()
-    // The committer and its audience own each other; SQLite closes its files once nobody owns them any more.
-    audience.withLock { $0 = Audience() }
+    // The committer and its observers own each other; SQLite closes its files once nobody owns them any more.
+    observers.withLock { $0 = Observers() }
   }
 }
 
@@ -256,3 +248,5 @@ extension DaemonError {
     }
   }
 }
+
+extension CheckoutBoard: WaitingRequests {}

@@ -1,9 +1,11 @@
 // receiptd: command line, configuration, signals. What it does is in `Relay.Daemon`. The main thread.
 
+internal import Configuration
 import DaemonCommand
 import Glibc
 import Platform
 import Relay
+internal import Telemetry
 import Terminal
 
 @main

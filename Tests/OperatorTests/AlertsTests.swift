@@ -1,5 +1,6 @@
 // Whether notices arrive, and what was told.
 
+@testable import Alerts
 import Domain
 import FoundationEssentials
 import HTTPServer

@@ -1,5 +1,6 @@
 // Configuration, database files and the sandbox's commands.
 
+@testable import Configuration
 import FoundationEssentials
 import Domain
 import JSON

@@ -1,6 +1,7 @@
 // stats and alerts list begin with the relay's own health.
 
 import Domain
+@testable import Health
 import JSON
 import Relay
 import Store

@@ -1,5 +1,6 @@
 // Completions and manual pages: that those in deploy/ are what the program makes, and that shells take them.
 
+@testable import Configuration
 import FoundationEssentials
 import Platform
 import Relay

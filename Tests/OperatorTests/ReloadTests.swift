@@ -1,6 +1,7 @@
 // Which stored result of a reload answers a question, and what `receiptctl reload` says without a receiptd.
 
 import Domain
+@testable import Health
 import Platform
 import Relay
 import Store

@@ -1,9 +1,14 @@
 // The alerter on a real database, by a clock that a test moves, over a network that a test is.
 
+@testable import Alerts
+@testable import Apps
+@testable import Configuration
 import Domain
 import HTTPClient
 import JSON
+@testable import Persistence
 import Platform
+@testable import Presentation
 import SQLiteStore
 import Store
 import Testing
@@ -11,7 +16,7 @@ import Testing
 @testable import Relay
 
 /// A network without sockets: every request is answered at the next run, as the script says.
-final class ScriptedCarrier: Carrier {
+final class ScriptedTransport: HTTPTransport {
   /// A status, or nil where nobody answers.
   typealias Script = @Sendable (TransferRequest) -> Int?
 
@@ -63,7 +68,7 @@ final class AlertBench {
 
   let clock: ManualClock
   let bench: Bench
-  let network = ScriptedCarrier()
+  let network = ScriptedTransport()
   let freeBytes = Monitor<Int64?>(100 << 30)
   let unreadiness = Monitor<[String]>([])
   let database = Monitor<[ReadinessReason]>([])
@@ -93,17 +98,15 @@ final class AlertBench {
   }
 
   private static func alerter(
-    _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedCarrier, _ freeBytes: Monitor<Int64?>,
+    _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedTransport, _ freeBytes: Monitor<Int64?>,
     _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>
   ) throws -> Alerter {
     let sources = AlertSources(
       metrics: bench.metrics, committer: bench.committer, freeBytes: { freeBytes.withLock { $0 } },
       unreadiness: { unreadiness.withLock { $0 } }, database: { database.withLock { $0 } })
     return Alerter(
-      plan, sources: sources, reader: try StoreReader(path: bench.path),
-      surroundings: Surroundings(
-        log: bench.log, clock: bench.clock, carrier: network,
-        reserve: FileReserve(path: bench.path + ".reserve", bytes: 1), onSyncFailure: { _ in }))
+      plan, sources: sources, transport: network, reader: try StoreReader(path: bench.path),
+      dependencies: Dependencies(log: bench.log, clock: bench.clock))
   }
 
   func stop() { bench.stop() }

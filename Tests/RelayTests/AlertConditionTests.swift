@@ -1,5 +1,7 @@
 // What the configuration may say about alerts, and what it must not.
 
+@testable import Alerts
+@testable import Configuration
 import JSON
 import Platform
 import Testing

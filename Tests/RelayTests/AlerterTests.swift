@@ -1,12 +1,15 @@
 // The life of each trouble: told once when it begins, again now and then, once when it is over; whatever
 // becomes of receiptd and of those who are told.
 
+@testable import Alerts
+@testable import Configuration
 import Domain
 import HTTPClient
 import JSON
 import Platform
 import Presentation
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay

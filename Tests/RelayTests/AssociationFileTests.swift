@@ -1,6 +1,7 @@
 // The association files as devices get them: over a socket, by host.
 
 import AppLinks
+@testable import Configuration
 import JSON
 import Testing
 

@@ -1,12 +1,21 @@
 // The relay's threads on a real database, without the daemon around them: what a test needs to drive them,
 // and to wait for what they do.
 
+@testable import Apps
+@testable import Configuration
+@testable import Delivery
 import Domain
 import FoundationEssentials
 import HTTPClient
+@testable import HTTPService
+@testable import Housekeeping
+@testable import Intake
+@testable import Persistence
+@testable import PublicPages
 import Platform
 import SQLiteStore
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import HTTPServer
@@ -18,12 +27,8 @@ func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(byMilliseconds
 /// The relay without listeners. `stop` must be called; one thread.
 final class Bench {
   let path: String
-  let committer: Committer
-  let dispatcher: Dispatcher
-  let housekeeper: Housekeeper
-  let receiptLog: ReceiptLog
-  let board: CheckoutBoard
-  let metrics = Metrics()
+  /// The daemon's own composition.
+  let core: RelayCore
   let log: Log
   let reader: StoreReader
   let clock: any Clock
@@ -34,12 +39,12 @@ final class Bench {
   private let lines = Monitor<[String]>([])
   private let commits = Monitor(0)
 
-  /// What the committer tells; made after it.
-  private struct Audience {
-    var dispatcher: Dispatcher?
-    var housekeeper: Housekeeper?
-    var board: CheckoutBoard?
-  }
+  var committer: Committer { core.committer }
+  var dispatcher: Dispatcher { core.dispatcher }
+  var housekeeper: Housekeeper { core.housekeeper }
+  var receiptLog: ReceiptLog { core.receiptLog }
+  var board: CheckoutBoard { core.board }
+  var metrics: Metrics { core.metrics }
 
   /// - Parameters:
   ///   - folder: an older bench's, to go on with its database.
@@ -47,7 +52,7 @@ final class Bench {
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
-    longPolls: LongPollLimits = .init(), isStarted: Bool = true,
+    longPolls: Configuration.Limits = .init(), isStarted: Bool = true,
     onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
@@ -59,59 +64,36 @@ final class Bench {
     log = Log(level: .debug, clock: clock) { line in
       lines.update { $0.append(String(decoding: line, as: UTF8.self)) }
     }
-    let receiptLog = ReceiptLog(log, metrics: metrics)
-    self.receiptLog = receiptLog
-    directory = try AppDirectory(Configuration(databasePath: path, apps: apps))
-    let audience = Monitor(Audience())
-    let surroundings = Surroundings(
-      log: log, clock: clock, carrier: try TransferPool(connectionsMax: 64),
+    var limits = longPolls
+    limits.queue = queue
+    var configuration = Configuration(databasePath: path, apps: apps)
+    configuration.limits = limits
+    configuration.retention = retention
+    directory = try AppDirectory(configuration)
+    var dependencies = RelayDependencies(
+      shared: Dependencies(log: log, clock: clock), transport: try TransferPool(connectionsMax: 64),
       reserve: FileReserve(path: path + ".reserve", bytes: 1 << 16), onSyncFailure: { _ in })
-    committer = Committer(
-      writer: try StoreWriter(path: path, role: .owner, rules: directory.rules), capacity: queue,
-      surroundings: surroundings, metrics: metrics
-    ) { changes in
-      let told = audience.withLock { $0 }
-      told.dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
-      told.housekeeper?.note(waitUntil: changes.waitUntil)
-      told.board?.noteChanged(changes.contextIDs)
-      receiptLog.note(changes.transitions)
+    dependencies.graceMilliseconds = graceMilliseconds
+    dependencies.onCommit = { changes in
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
-    board = CheckoutBoard(
-      reader: try StoreReader(path: path), limits: longPolls, metrics: metrics, clock: clock, log: log
-    ) {
-      audience.withLock { $0.housekeeper }?.lookNow()
-      boardNews.update { $0 += 1 }
-    }
-    housekeeper = Housekeeper(
-      committer: committer, board: board, retention: retention, surroundings: surroundings)
-    dispatcher = Dispatcher(
-      reader: try StoreReader(path: path), directory: directory, committer: committer, metrics: metrics,
-      surroundings: surroundings, graceMilliseconds: graceMilliseconds)
+    dependencies.onWait = { boardNews.update { $0 += 1 } }
+    core = try RelayCore(configuration, dependencies)
     reader = try StoreReader(path: path)
-    audience.withLock { $0 = Audience(dispatcher: dispatcher, housekeeper: housekeeper, board: board) }
     if isStarted { try start() }
   }
 
   /// A key fetcher for these apps; `stop` must be called.
-  func fetchKeys(by carrier: (any Carrier)? = nil) throws -> KeyFetcher {
-    let carrier = try carrier ?? TransferPool(connectionsMax: KeyFetcher.transfersMax)
+  func fetchKeys(by transport: (any HTTPTransport)? = nil) throws -> KeyFetcher {
     let fetcher = KeyFetcher(
-      carrier: carrier, directory: directory, metrics: metrics,
-      surroundings: Surroundings(
-        log: log, clock: clock, carrier: carrier, reserve: FileReserve(path: path + ".keys", bytes: 0),
-        onSyncFailure: { _ in }))
+      transport: try transport ?? TransferPool(connectionsMax: KeyFetcher.transfersMax),
+      directory: directory, metrics: metrics, dependencies: Dependencies(log: log, clock: clock))
     try fetcher.start()
     return fetcher
   }
 
-  func start() throws {
-    try receiptLog.start()
-    try committer.start()
-    try dispatcher.start()
-    try housekeeper.start()
-  }
+  func start() throws { try core.start() }
 
   /// Without deliveries, which would go by the system's time.
   func startHousekeeping() throws {
@@ -119,12 +101,7 @@ final class Bench {
     try housekeeper.start()
   }
 
-  func stop() {
-    dispatcher.stop()
-    housekeeper.stop()
-    committer.stop()
-    receiptLog.stop()
-  }
+  func stop() { core.stop() }
 
   /// Stops, and starts again with nothing but the database (R9).
   func restarted(_ apps: [AppConfiguration]) throws -> Bench {
@@ -132,15 +109,24 @@ final class Bench {
     return try Bench(apps, folder: folder)
   }
 
+  /// What the public listener answers with.
+  /// - Parameter apps: others than the core's.
+  func listener(
+    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
+  ) -> Router {
+    var services = ListenerServices(metrics: metrics, log: log, clock: clock)
+    services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
+    let intake = IntakeRoutes(
+      services: services, limits: limits, apps: apps ?? core.apps, committer: committer, checkouts: board,
+      keyFetcher: keyFetcher)
+    return .public(services: services, intake: intake, pages: core.pages(services))
+  }
+
   /// The public listener on a port of its own.
   func serve(
     limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
   ) throws(ServerError) -> Server {
-    var services = ListenerServices(metrics: metrics, log: log, clock: clock)
-    services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
-    let listener = PublicListener(
-      services: services, limits: limits, apps: apps ?? AppRegistry(directory), committer: committer,
-      checkouts: board, keyFetcher: keyFetcher)
+    let listener = listener(limits: limits, keyFetcher: keyFetcher, apps: apps)
     var settings = ServerConfiguration(address: "127.0.0.1")
     settings.connectionsPerAddress = 2000
     return try Server(settings, handler: listener)

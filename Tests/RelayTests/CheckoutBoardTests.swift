@@ -1,12 +1,17 @@
 // Long polls over real connections, on a clock that the test moves.
 
+@testable import Apps
+@testable import Configuration
 import Domain
 import FoundationEssentials
 import HTTPServer
+@testable import Housekeeping
+@testable import Intake
 import JSON
 import Platform
 import SQLiteStore
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay
@@ -21,7 +26,7 @@ import Testing
     init(_ limits: Configuration.Limits = .init(longPollsPerContext: 1000)) throws {
       ProcessLimits.raiseOpenFiles()
       bench = try Bench(
-        [Bench.app(), Bench.app("other")], clock: clock, longPolls: LongPollLimits(limits), isStarted: false)
+        [Bench.app(), Bench.app("other")], clock: clock, longPolls: limits, isStarted: false)
       try bench.startHousekeeping()
       server = try bench.serve()
     }
@@ -168,7 +173,7 @@ import Testing
     let receipt = try #require(try bed.bench.receipt(1)?.receipt?.id)
     let guest = try StoreWriter(path: bed.bench.path, role: .guest, rules: bed.bench.directory.rules)
     #expect(try guest.apply(CancelReceipt(id: receipt, note: "test"), now: bed.bench.now) == .done)
-    bed.clock.advance(Surroundings.lookIntervalMilliseconds)
+    bed.clock.advance(Dependencies.lookIntervalMilliseconds)
     bed.bench.housekeeper.lookNow()
     #expect(try Self.state(client) == "cancelled")
   }

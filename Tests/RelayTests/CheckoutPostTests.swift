@@ -1,8 +1,10 @@
 // A post that opens the checkout page: stored as a context, answered with the way there.
 
 import AppLinks
+@testable import Configuration
 import Domain
 import FoundationEssentials
+@testable import HTTPService
 import JSON
 import Platform
 import Store

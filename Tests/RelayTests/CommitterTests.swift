@@ -1,9 +1,11 @@
 // The one writer's queue and thread.
 
 import Domain
+@testable import Persistence
 import Platform
 import SQLiteStore
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay

@@ -1,3 +1,4 @@
+@testable import Configuration
 import JSON
 import Platform
 import Testing

@@ -1,5 +1,6 @@
 // Texts and folders that the tests of the configuration share.
 
+@testable import Configuration
 import FoundationEssentials
 import JSON
 import Platform

@@ -1,3 +1,4 @@
+@testable import Configuration
 import Platform
 import Testing
 

@@ -1,3 +1,4 @@
+@testable import Configuration
 import FoundationEssentials
 import JSON
 import Platform

@@ -1,3 +1,4 @@
+@testable import Configuration
 import Domain
 import JSON
 import Platform

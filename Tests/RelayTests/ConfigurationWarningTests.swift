@@ -1,5 +1,6 @@
 // What `--check` remarks on, and what a printed configuration leaves out.
 
+@testable import Configuration
 import JSON
 import Platform
 import Testing

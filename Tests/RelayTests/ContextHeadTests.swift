@@ -1,13 +1,17 @@
 // What is looked at before the body of a posted context is read.
 
+@testable import Apps
+@testable import Configuration
+@testable import HTTPService
+@testable import Intake
 import Testing
 
 @testable import HTTPServer
 @testable import Relay
 
 @Suite("The head of a posted context") struct ContextHeadTests {
-  private static func mediaType(_ value: String) -> ContextPost.MediaType? {
-    ContextPost.mediaType(RequestSamples.head("POST", "/", [("Content-Type", value)]))
+  private static func mediaType(_ value: String) -> MediaType? {
+    RequestSamples.head("POST", "/", [("Content-Type", value)]).mediaType
   }
 
   private static func key(_ fields: [(name: String, value: String)]) -> String? {
@@ -25,13 +29,13 @@ import Testing
       ("application/x-www-form-urlencoded; charset=UTF-8", .form), ("text/plain", nil), ("", nil),
       ("application/jsonp", nil), ("application/json, text/plain", nil), ("application/problem+json", nil),
       ("multipart/form-data; boundary=x", nil), (";application/json", nil), ("application", nil),
-    ] as [(String, ContextPost.MediaType?)])
-  func mediaTypes(value: String, type: ContextPost.MediaType?) { #expect(Self.mediaType(value) == type) }
+    ] as [(String, MediaType?)])
+  func mediaTypes(value: String, type: MediaType?) { #expect(Self.mediaType(value) == type) }
 
   @Test("Without a media type there is none")
   func noMediaType() {
-    #expect(ContextPost.mediaType(RequestSamples.head("POST", "/")) == nil)
-    #expect(ContextPost.mediaType(RequestSamples.rawHead("POST", "/", [("Content-Type", [0xFF])])) == nil)
+    #expect(RequestSamples.head("POST", "/").mediaType == nil)
+    #expect(RequestSamples.rawHead("POST", "/", [("Content-Type", [0xFF])]).mediaType == nil)
   }
 
   @Test("A client key is read from either place")

@@ -1,6 +1,8 @@
 // What clients post, well and badly.
 
 import Domain
+@testable import HTTPService
+@testable import Intake
 import Testing
 
 @testable import Destinations

@@ -1,7 +1,9 @@
 // The alert about the database itself, which is known without reading it.
 
+@testable import Configuration
 import JSON
 import Platform
+@testable import Presentation
 import Testing
 
 @testable import Relay

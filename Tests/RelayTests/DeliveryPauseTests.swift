@@ -1,5 +1,8 @@
 // When an app's deliveries rest, stop and go on.
 
+@testable import Apps
+@testable import Configuration
+@testable import Delivery
 import Domain
 import HTTPServer
 import Platform

@@ -1,7 +1,10 @@
 // How deliveries end with the daemon, and go on with the next one.
 
+@testable import Delivery
 import Domain
 import HTTPServer
+@testable import Housekeeping
+@testable import Persistence
 import Platform
 import Store
 import Testing

@@ -1,11 +1,14 @@
 // Deliveries against a destination that answers as it is told.
 
+@testable import Delivery
 import Domain
 import HTTPServer
 import JSON
+@testable import Persistence
 import Platform
 import SQLite
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay

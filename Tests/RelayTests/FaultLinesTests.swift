@@ -1,7 +1,9 @@
 // Lines of the log about a database that cannot be written: few, and with what to do.
 
 import Platform
+@testable import Presentation
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay

@@ -1,9 +1,12 @@
 // The health report: what it says, when it is stored, and how it reads for people.
 
+@testable import Configuration
 import Domain
+@testable import Health
 import JSON
 import Platform
 import Presentation
+@testable import Telemetry
 import Testing
 
 @testable import Relay

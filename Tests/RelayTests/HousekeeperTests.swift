@@ -1,6 +1,10 @@
 // What happens because time passes.
 
+@testable import Apps
+@testable import Configuration
 import Domain
+@testable import Housekeeping
+@testable import Persistence
 import Platform
 import SQLite
 import SQLiteStore
@@ -87,7 +91,7 @@ struct Barrier: StoreCommand {
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
-    clock.advance(Surroundings.lookIntervalMilliseconds)
+    clock.advance(Dependencies.lookIntervalMilliseconds)
     // The sleep is over by the manual clock; the news only stand for its passing.
     try bench.goRound(clock)
     try bench.waitFor(1, .pending)

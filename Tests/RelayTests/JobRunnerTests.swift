@@ -1,7 +1,9 @@
 // Jobs inside of the daemon: begun through the committer, run without anybody else.
 
+@testable import Apps
 import Domain
 import HTTPClient
+@testable import Housekeeping
 import Platform
 import SQLiteStore
 import Store
@@ -19,23 +21,13 @@ import Testing
     try LargeDatabase.fill(
       path: bench.path, .init(receipts: 3000, failed: 500), app: "shop", start: start)
     try bench.start()
-    let surroundings = Surroundings(
-      log: bench.log, clock: bench.clock, carrier: try TransferPool(connectionsMax: 1),
-      reserve: FileReserve(path: bench.path + ".reserve", bytes: 1 << 16), onSyncFailure: { _ in })
-    let runner = JobRunner(
-      reader: try StoreReader(path: bench.path), directory: bench.directory, committer: bench.committer,
-      surroundings: surroundings)
-    try runner.start()
-    defer {
-      runner.stop()
-      bench.stop()
-    }
+    defer { bench.stop() }
     var filter = ReceiptFilter()
     filter.state = .failed
     filter.reason = "gave_up"
     let job = try bench.store(
       StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "dashboard", reason: "outage")))
-    runner.lookNow()
+    bench.core.jobs.lookNow()
     try bench.sell(5000)
     try bench.waitFor(5000, .delivered)
     // The last step changes nothing that anybody is told about.

@@ -1,5 +1,6 @@
 // Replays beside new receipts: who goes first, and that neither stops the other.
 
+@testable import Delivery
 import Domain
 import Platform
 import Testing

@@ -1,5 +1,7 @@
 // One app's lane as a table: what may start when. No thread, no clock, no I/O.
 
+@testable import Apps
+@testable import Delivery
 import Domain
 import Platform
 import Testing

@@ -1,6 +1,7 @@
 // What `links` may say, and what is said of what it may not.
 
 import AppLinks
+@testable import Configuration
 import JSON
 import Testing
 

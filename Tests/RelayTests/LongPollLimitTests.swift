@@ -1,10 +1,13 @@
 // How many requests may wait for checkouts: for one context, of one client, in all.
 
+@testable import Configuration
 import Domain
 import HTTPServer
+@testable import Intake
 import JSON
 import Platform
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay
@@ -16,7 +19,7 @@ import Testing
     let server: Server
 
     init(_ limits: Configuration.Limits) throws {
-      bench = try Bench([Bench.app()], longPolls: LongPollLimits(limits), isStarted: false)
+      bench = try Bench([Bench.app()], longPolls: limits, isStarted: false)
       try bench.startHousekeeping()
       server = try bench.serve()
     }

@@ -1,5 +1,6 @@
 // A clock that stands until a test moves it.
 
+@testable import Housekeeping
 import Platform
 import Testing
 

@@ -3,6 +3,7 @@
 import Domain
 import HTTPServer
 import Platform
+@testable import Telemetry
 import Testing
 
 @testable import Relay

@@ -1,5 +1,6 @@
 // In which language the public pages speak, and that they say everything in each.
 
+@testable import PublicPages
 import Testing
 
 @testable import Relay

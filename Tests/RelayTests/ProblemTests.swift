@@ -1,6 +1,8 @@
 // Errors as the outside sees them, and the ids of requests.
 
 import Destinations
+@testable import HTTPService
+@testable import Intake
 import JSON
 import Processors
 import Testing

@@ -1,7 +1,11 @@
 // What the public listener refuses before, and what it answers after, the disk.
 
+@testable import Apps
+@testable import Configuration
 import Domain
+@testable import HTTPService
 import JSON
+@testable import Persistence
 import Platform
 import Store
 import Testing
@@ -41,9 +45,7 @@ import Testing
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
     let bench = try Bench([Bench.app(client: keys)], isStarted: false)
-    let listener = PublicListener(
-      services: ListenerServices(metrics: bench.metrics, log: bench.log, clock: bench.clock), limits: .init(),
-      apps: AppRegistry(bench.directory), committer: bench.committer, checkouts: bench.board)
+    let listener = bench.listener()
     func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {
       switch listener.admit(RequestSamples.head(method, target, fields)) {
       case .answer(let response): response.status

@@ -1,6 +1,8 @@
 // Why the daemon is not ready, collected from every component.
 
+@testable import Health
 import Platform
+@testable import Presentation
 import Testing
 
 @testable import Relay

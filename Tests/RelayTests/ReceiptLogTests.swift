@@ -1,8 +1,10 @@
 // The log's lines about receipts: what they say, and that too many of them cost nothing but themselves.
 
 import Domain
+@testable import Persistence
 import Platform
 import Store
+@testable import Telemetry
 import Testing
 
 @testable import Relay

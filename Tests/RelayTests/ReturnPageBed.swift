@@ -1,7 +1,9 @@
 // A relay with a return page, checkouts in every state, and the page as a test reads it. One thread.
 
 import AppLinks
+@testable import Configuration
 import Domain
+@testable import PublicPages
 import Store
 import Testing
 

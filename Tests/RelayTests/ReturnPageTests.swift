@@ -4,6 +4,7 @@
 import AppLinks
 import Domain
 import Platform
+@testable import PublicPages
 import SQLite
 import Store
 import Testing

@@ -1,7 +1,10 @@
 // Where the return page leads on each kind of device, and that names of apps are only names.
 
 import AppLinks
+@testable import Configuration
 import HTML
+@testable import PublicPages
+@testable import Store
 import Testing
 
 @testable import HTTPServer

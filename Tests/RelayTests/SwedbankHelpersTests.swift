@@ -2,8 +2,12 @@
 // the one address in it.
 
 import AppLinks
+@testable import Apps
+@testable import Configuration
 import FoundationEssentials
+@testable import HTTPService
 import Platform
+@testable import PublicPages
 import Testing
 
 @testable import HTTPServer

@@ -1,5 +1,7 @@
 // How a read event becomes a command, and an answer of libcurl one of HTTP.
 
+@testable import Apps
+@testable import Delivery
 import Domain
 import HTTPClient
 import Processors

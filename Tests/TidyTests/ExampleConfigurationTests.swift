@@ -1,5 +1,6 @@
 // The example for production is one that receiptd accepts, and its secrets can be changed without a restart.
 
+@testable import Configuration
 import FoundationEssentials
 import Relay
 import Testing

@@ -1,6 +1,8 @@
 // `db purge`: retention now, a slice at a time, as the housekeeper does it. One thread.
 
+internal import Configuration
 internal import Domain
+internal import Housekeeping
 internal import JSON
 internal import Platform
 internal import Relay

@@ -1,10 +1,10 @@
 // `db restore`: puts a backup in the place of the database. At every moment there is a whole database under
 // its name, the old one or the backup. One thread.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform
-internal import Relay
 internal import SQLiteStore
 internal import Store
 internal import Terminal

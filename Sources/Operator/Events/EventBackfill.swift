@@ -1,6 +1,8 @@
 // `events backfill`: goes through the processor's list of events and takes in what never arrived, a slice to
 // a transaction, so that receiptd is never kept from writing for long.
 
+internal import Apps
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform

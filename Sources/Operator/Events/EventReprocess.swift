@@ -1,6 +1,8 @@
 // `events reprocess`: reads kept bytes again with today's reader, and lets the join take in what they say. A
 // slice to a transaction.
 
+internal import Apps
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform

@@ -1,6 +1,7 @@
 // Asking a processor from the command line: one question at a time, tried again when it is asked to slow down
 // or something fails. One thread, which waits.
 
+internal import Apps
 internal import Domain
 internal import HTTPClient
 internal import Relay

@@ -1,6 +1,7 @@
 // Following a job until it ends: for `receipts replay --wait` and `jobs watch`. Asks the database again and
 // again; where no receiptd serves it, it does the job's work meanwhile. May be interrupted: the job goes on.
 
+internal import Configuration
 internal import Domain
 internal import Platform
 internal import Presentation

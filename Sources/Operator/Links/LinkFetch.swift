@@ -2,9 +2,11 @@
 // following a redirect. One thread, which waits.
 
 internal import AppLinks
+internal import Configuration
 internal import HTTPClient
 internal import JSON
 internal import Relay
+internal import Telemetry
 internal import Terminal
 
 /// Compares what hosts serve with the configuration.

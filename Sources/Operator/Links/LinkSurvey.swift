@@ -1,6 +1,7 @@
 // The association files that receiptd serves, as `receiptctl links check` shows them.
 
 internal import AppLinks
+internal import Configuration
 internal import JSON
 internal import Relay
 internal import Terminal

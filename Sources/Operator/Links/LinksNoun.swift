@@ -1,6 +1,7 @@
 // `receiptctl links`: what devices do with links to the relay's hosts, and the files that tell them.
 
 internal import AppLinks
+internal import Configuration
 internal import JSON
 internal import Platform
 internal import Relay

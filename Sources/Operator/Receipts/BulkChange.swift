@@ -1,6 +1,7 @@
 // `receipts replay`, `receipts cancel` and `receipts complete` of several: looks, shows, asks, then does it.
 // A few that were named are changed at once; everything else is a job, which outlives this program.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Relay

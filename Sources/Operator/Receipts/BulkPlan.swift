@@ -1,5 +1,6 @@
 // What a bulk verb would do: found before anything is changed, so that a person can look first.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform

@@ -1,5 +1,6 @@
 // Which receipts a bulk verb is about: ids as arguments, ids on standard input, or filters.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Relay

@@ -1,6 +1,7 @@
 // The verbs that change receipts: what each asks for before it begins. `complete` of a single one is done
 // here: it may take a user and a context, which are of one purchase only.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Presentation

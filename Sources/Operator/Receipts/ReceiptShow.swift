@@ -1,5 +1,6 @@
 // `receipts show`: all that is known of one receipt, for a person who was woken by it.
 
+internal import Configuration
 internal import Domain
 internal import Presentation
 internal import Relay

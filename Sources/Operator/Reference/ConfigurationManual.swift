@@ -1,7 +1,9 @@
 // The manual page of the configuration, made of the starter file: its comments are the documentation of every
 // key. Pure; any thread.
 
+internal import Configuration
 internal import Relay
+internal import Telemetry
 internal import Terminal
 
 /// Reads the starter file line by line.

@@ -1,6 +1,7 @@
 // `receiptctl completions` and `receiptctl manual`: what shells and man(1) want to know, made of the same
 // tables that parse and print help. One thread.
 
+internal import Configuration
 internal import DaemonCommand
 internal import Relay
 internal import Terminal

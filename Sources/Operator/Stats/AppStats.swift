@@ -1,5 +1,6 @@
 // How one app stands, in numbers that cost the same on any database. One thread.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Presentation

@@ -1,7 +1,9 @@
 // The relay's own health, which stats, top and alerts begin with: from the lock, the last report of receiptd
 // and the disk. One thread.
 
+internal import Configuration
 internal import Domain
+internal import Health
 internal import JSON
 internal import Platform
 internal import Presentation

@@ -1,5 +1,6 @@
 // `receiptctl stats`: how things stand, app by app. Every number comes from an index or a kept count.
 
+internal import Configuration
 internal import Domain
 internal import Presentation
 internal import Relay

@@ -1,6 +1,8 @@
 // `receiptctl top`: how things stand, live, on the whole screen. One thread.
 
+internal import Configuration
 internal import Domain
+internal import Health
 internal import Platform
 internal import Presentation
 internal import Relay

@@ -1,9 +1,11 @@
 // Asking Purchasely to forget a user. One thread, which waits for the answers.
 
+internal import Configuration
 internal import Destinations
 internal import Domain
 internal import HTTPClient
 internal import Relay
+internal import Telemetry
 internal import Terminal
 
 /// The requests of the apps that may know a user.

@@ -1,6 +1,7 @@
 // `users forget`: erases a user, in short transactions that can be cut off anywhere and given again. First it
 // looks through the events that belong to no purchase, for only the rest tells by which ids they are known.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform

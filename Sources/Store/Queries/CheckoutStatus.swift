@@ -45,3 +45,10 @@ public struct CheckoutStatus: Sendable, Equatable {
     receipt == .delivered || (reason != .checkout && observations.showPayment)
   }
 }
+
+/// How a checkout may be named by whoever comes back from it.
+public enum CheckoutName: Sendable, Equatable {
+  case context(String)
+  /// A checkout session of the processor.
+  case session(String)
+}

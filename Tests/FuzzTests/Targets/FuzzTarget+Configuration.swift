@@ -1,5 +1,7 @@
 // What the operator writes: the configuration file, and the addresses in it.
 
+@testable import Apps
+@testable import Configuration
 import JSON
 import Platform
 

@@ -3,6 +3,8 @@
 import Destinations
 import Domain
 import FoundationEssentials
+@testable import HTTPService
+@testable import Intake
 import JSON
 
 @testable import HTTPServer

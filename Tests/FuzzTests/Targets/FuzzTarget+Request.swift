@@ -1,8 +1,12 @@
 // The head of a request: target, path, query and header fields.
 
+@testable import AppLinks
+@testable import HTTPService
+@testable import Intake
 import Platform
 
 @testable import HTTPServer
+@testable import PublicPages
 @testable import Relay
 
 /// Requests without a server.
@@ -35,9 +39,11 @@ extension FuzzTarget {
       return (name: String(decoding: name, as: UTF8.self), value: value)
     }
     let head = FuzzRequest.head(method, target, fields)
-    if case .success(let route) = PublicRoute.find(head) { try checkRoute(route, head) }
+    if case .route(let route, let parameters) = routes.find(method: head.method, path: head.path) {
+      try check(route, parameters, head)
+    }
     if let length = head.contentLength { try hold(length >= 0, "a length of \(length)") }
-    _ = (head.hasBody, head.hasAmbiguousLength, ContextPost.mediaType(head), head.isUndecodable("X-User-Id"))
+    _ = (head.hasBody, head.hasAmbiguousLength, head.mediaType, head.isUndecodable("X-User-Id"))
     if let key = ContextPost.clientKey(head) {
       try hold(fields.contains { contains($0.value, key) }, "a key that was not sent")
     }
@@ -49,38 +55,34 @@ extension FuzzTarget {
     }
   }
 
+  /// Every form that a path of a listener can have.
+  private static let routes = RouteTable(
+    [
+      (["POST"], "/v1/{app}/contexts"), (["POST"], "/v1/{app}/users/{user}/contexts"),
+      (Route.reading, "/v1/{app}/contexts/{context}"), (["POST"], "/v1/{app}/webhooks/stripe"),
+      (Route.reading, "/.well-known/assetlinks.json"), (Route.reading, "/"),
+      (Route.reading, "/v1/{app}/swedbank/complete"),
+    ].map { methods, path in
+      Route(methods, path, label: path, isLiteral: path.hasSuffix("complete")) { _ in { _, _ in } }
+    })
+
   /// The same path, taken apart byte by byte: who reads it otherwise could be led past a proxy's rules.
-  private static func checkRoute(_ route: PublicRoute, _ head: RequestHead) throws {
-    guard case .app(let app, let asked) = route else { return try checkFile(route, head) }
-    let segments = ["v1", app] + segments(of: asked)
-    let raw = head.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    try hold(raw.count == segments.count + 1 && raw[0].isEmpty, "\(raw.count) parts make \(route)")
-    for (raw, segment) in zip(raw.dropFirst(), segments) {
-      try hold(decoded(Array(raw)) == Array(segment.utf8), "\(segment) is not what stands in the path")
+  private static func check(
+    _ route: Route, _ parameters: [(name: String, value: String)], _ head: RequestHead
+  ) throws {
+    let slash = UInt8(ascii: "/")
+    let raw = head.path.utf8.split(separator: slash, omittingEmptySubsequences: false)
+    let pattern = route.path.utf8.split(separator: slash, omittingEmptySubsequences: false)
+    try hold(raw.count == pattern.count && raw[0].isEmpty, "\(raw.count) parts make \(route.path)")
+    var rest = parameters[...]
+    for (raw, segment) in zip(raw.dropFirst(), pattern.dropFirst()) {
+      let isParameter = segment.first == UInt8(ascii: "{")
+      let expected = isParameter ? Array((rest.popFirst()?.value ?? "").utf8) : Array(segment)
+      try hold(decoded(Array(raw)) == expected, "\(expected) is not what is in the path")
+      if route.isLiteral, !isParameter { try hold(Array(raw) == expected, "an escape in a literal path") }
     }
-    try hold(head.method == (asked.isStored ? "POST" : "GET") || head.method == "HEAD", "\(head.method)")
+    try hold(route.methods.contains(head.method), "\(head.method)")
     try hold(!head.path.utf8.contains(UInt8(ascii: "?")), "a path with a query")
-  }
-
-  private static func segments(of route: AppRoute) -> [String] {
-    switch route {
-    case .postContext(nil, .context): ["contexts"]
-    case .postContext(nil, .checkout): ["checkout"]
-    case .postContext(let user?, .context): ["users", user, "contexts"]
-    case .postContext(let user?, .checkout): ["users", user, "checkout"]
-    case .contextStatus(let id): ["contexts", id]
-    case .webhook(let processor): ["webhooks", processor]
-    case .returnPage: ["return"]
-    case .trampoline: ["trampoline"]
-    case .swedbank(let helper): ["swedbank"] + helper.rawValue.split(separator: "/").map(String.init)
-    }
-  }
-
-  private static func checkFile(_ route: PublicRoute, _ head: RequestHead) throws {
-    let name = route == .associationFile(.apple) ? "/apple-app-site-association" : "/assetlinks.json"
-    let path = String(decoding: decoded(Array(head.path.utf8)), as: UTF8.self)
-    try hold(path.hasSuffix(name), "\(path) is no association file")
-    try hold(head.method == "GET" || head.method == "HEAD", "\(head.method)")
   }
 
   private static func decoded(_ raw: [UInt8]) -> [UInt8] {

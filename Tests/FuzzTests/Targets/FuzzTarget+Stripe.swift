@@ -1,5 +1,6 @@
 // What Stripe sends, and whoever pretends to be Stripe: the signature's header, and the event.
 
+@testable import Apps
 import Cryptography
 import Domain
 import JSON

@@ -1,6 +1,7 @@
 // The small texts that stand in configurations, on command lines and in headers: times, durations, sizes,
 // addresses, ids.
 
+@testable import Configuration
 import Domain
 import Platform
 import Terminal

@@ -1,5 +1,6 @@
 // From where a request comes, when proxies stand in front.
 
+@testable import HTTPService
 import Platform
 import Testing
 

@@ -1,5 +1,6 @@
 // How many contexts are taken, on a clock that the test moves.
 
+@testable import Configuration
 import Domain
 import JSON
 import Store

@@ -1,7 +1,10 @@
 // Key sets that are fetched, from a provider that does what the test wants.
 
+@testable import Apps
+@testable import Configuration
 import Glibc
 import HTTPClient
+@testable import Intake
 import JSON
 import Platform
 import TestSupport
@@ -234,7 +237,7 @@ import Testing
   }
 
   /// Sends nothing, and notes for how long it is left alone.
-  private final class DeadCarrier: Carrier {
+  private final class DeadTransport: HTTPTransport {
     private let state = Monitor<(sleeps: [Int], wakes: Int)>(([], 0))
 
     func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) { throw .connectFailed }
@@ -257,10 +260,10 @@ import Testing
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
     let bench = try Bench([app], isStarted: false)
     defer { bench.stop() }
-    let carrier = DeadCarrier()
-    let fetcher = try bench.fetchKeys(by: carrier)
+    let transport = DeadTransport()
+    let fetcher = try bench.fetchKeys(by: transport)
     defer { fetcher.stop() }
-    #expect(try #require(carrier.firstSleep) <= 1001)
+    #expect(try #require(transport.firstSleep) <= 1001)
     #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 

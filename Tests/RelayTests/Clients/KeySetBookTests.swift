@@ -1,5 +1,6 @@
 // When key sets are fetched, on a clock that the test reads out.
 
+@testable import Intake
 import JSONWebToken
 import Platform
 import Testing

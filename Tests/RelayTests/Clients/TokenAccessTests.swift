@@ -1,10 +1,12 @@
 // Who may post a context for whom, over real connections.
 
+@testable import Configuration
 import Domain
 import JSON
 import JSONWebToken
 import Platform
 import Store
+@testable import Telemetry
 import TestSupport
 import Testing
 

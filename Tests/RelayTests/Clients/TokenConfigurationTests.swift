@@ -1,5 +1,6 @@
 // What the configuration says about tokens, proxies and limits: read, refused, shown.
 
+@testable import Configuration
 import Domain
 import JSON
 import JSONWebToken

@@ -1,7 +1,10 @@
 // One life of the relay in its world: its parts do their work in an order drawn by lot, one step at a time,
 // and it may die between any two steps or in the middle of a write. One thread.
 
+@testable import Delivery
 import Domain
+@testable import Housekeeping
+@testable import Persistence
 import Platform
 import SQLite
 import SimulatedDisk

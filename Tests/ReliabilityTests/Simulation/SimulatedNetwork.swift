@@ -26,7 +26,7 @@ struct Arrival {
 }
 
 /// Carries one relay's requests after the other's.
-final class SimulatedNetwork: Carrier {
+final class SimulatedNetwork: HTTPTransport {
   struct Site {
     var weather = Weather.fine
     /// The key that it takes.
@@ -81,7 +81,7 @@ final class SimulatedNetwork: Carrier {
 
   var nextAnswerAt: Int64? { state.withLock { $0.underWay.map(\.at).min() } }
 
-  // MARK: Carrier
+  // MARK: HTTPTransport
 
   func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     let now = clock.monotonicMilliseconds

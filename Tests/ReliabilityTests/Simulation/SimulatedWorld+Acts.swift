@@ -1,8 +1,10 @@
 // What happens in the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
+@testable import Apps
 import Cryptography
 import Destinations
 import Domain
+@testable import Persistence
 import Platform
 import Processors
 import Sandbox

@@ -1,6 +1,8 @@
 // A world with one relay in it, made of the real rules and the real store on a simulated disk, network and
 // clock. Everything that happens is drawn from one seed. One thread.
 
+@testable import Configuration
+@testable import Delivery
 import Domain
 import Platform
 import SimulatedDisk
@@ -140,11 +142,12 @@ final class SimulatedWorld {
 
   /// One life of the relay: from its start to that moment, or to its death.
   func runRelay(until end: Int64) throws {
-    let surroundings = Surroundings(
-      log: Log(level: .error, clock: clock) { _ in }, clock: clock, carrier: network,
-      reserve: EndlessSpace(), random: SeededGenerator(seed: random.next()),
-      lookIntervalMilliseconds: lookInterval, onSyncFailure: { _ in })
-    let core = try RelayCore(configuration, surroundings)
+    let dependencies = RelayDependencies(
+      shared: Dependencies(
+        log: Log(level: .error, clock: clock) { _ in }, clock: clock,
+        random: SeededGenerator(seed: random.next()), lookIntervalMilliseconds: lookInterval),
+      transport: network, reserve: EndlessSpace(), onSyncFailure: { _ in })
+    let core = try RelayCore(configuration, dependencies)
     upSince = now
     var life = try RelayLife(self, core)
     var fault: (any Error)?

@@ -1,6 +1,8 @@
 // What the committer makes of a disk that cannot sync, and of one that is full. Without threads.
 
+@testable import Configuration
 import Domain
+@testable import Persistence
 import Platform
 import SQLite
 import SQLiteStore
@@ -22,15 +24,14 @@ import Testing
     init(reserveBytes: Int = 0) throws {
       let syncFailures = syncFailures
       reserve = PartOfDisk(disk: disk, bytes: reserveBytes)
-      let surroundings = Surroundings(
-        log: Log(level: .error, clock: clock) { _ in }, clock: clock,
-        carrier: SimulatedNetwork(clock: clock, seed: 1),
-        reserve: reserve,
+      let dependencies = RelayDependencies(
+        shared: Dependencies(log: Log(level: .error, clock: clock) { _ in }, clock: clock),
+        transport: SimulatedNetwork(clock: clock, seed: 1), reserve: reserve,
         onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
       let app = AppConfiguration(
         slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
         purchasely: .init(url: "http://127.0.0.1:9/", apiKey: Secret("key")))
-      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), surroundings)
+      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), dependencies)
     }
 
     /// The app posts a context.

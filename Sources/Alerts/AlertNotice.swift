@@ -1,0 +1,109 @@
+// What is posted: one JSON object that programs read, with a `text` that Slack and its like show. Pure; any
+// thread.
+
+internal import Configuration
+internal import Cryptography
+internal import Domain
+internal import JSON
+internal import Presentation
+internal import Telemetry
+
+/// One notice.
+public struct AlertNotice: Sendable, Equatable {
+  /// What it says of the trouble.
+  public enum State: String, Sendable {
+    case firing, resolved
+    /// There is none: somebody tries whether notices arrive.
+    case test
+  }
+
+  let alert: String
+  let state: State
+  let app: String?
+  let since: Timestamp
+  let at: Timestamp
+  let value: Double?
+  let reasons: [String: Int64]
+  let summary: String
+  let advice: String
+  let commands: [String]
+
+  /// That it is there.
+  init(_ trouble: Trouble, since: Timestamp, now: Timestamp) {
+    alert = trouble.key.condition.text
+    state = .firing
+    app = trouble.key.app
+    self.since = since
+    at = now
+    value = trouble.value
+    reasons = trouble.reasons
+    summary = trouble.summary
+    advice = trouble.advice
+    commands = trouble.commands
+  }
+
+  /// That what was told is over.
+  init(endOf condition: AlertCondition, app: String?, since: Timestamp, now: Timestamp) {
+    alert = condition.text
+    state = .resolved
+    self.app = app
+    self.since = since
+    at = now
+    value = nil
+    reasons = [:]
+    let lasted = Trouble.words(seconds: Double(max(0, now.milliseconds(since: since))) / 1000)
+    let head = app.map { "\($0): " } ?? ""
+    if case .receiptFailed = condition {
+      summary =
+        "\(head)no further receipts failed for a while, after \(lasted); those that failed wait for a replay"
+    } else {
+      summary = "\(head)\(condition.name) is over after \(lasted)"
+    }
+    advice = "Nothing"
+    commands = []
+  }
+
+  /// A notice that only shows that notices arrive.
+  /// - Parameter milliseconds: the time now, in Unix milliseconds.
+  public init(testAt milliseconds: Int64) {
+    alert = "test"
+    state = .test
+    app = nil
+    since = Timestamp(unixMilliseconds: milliseconds)
+    at = since
+    value = nil
+    reasons = [:]
+    summary = "this is a test notice; nothing is wrong"
+    advice = "Nothing"
+    commands = []
+  }
+
+  /// What the database knows an address by, which may be a secret: the beginning of its SHA-256.
+  public static func digest(of url: String) -> String {
+    Hex.encode(Array(SHA256.digest(Array(url.utf8)).prefix(8)))
+  }
+
+  /// The body of the POST.
+  /// - Parameter host: of this machine.
+  public func body(host: String) -> [UInt8] { json(host: host).serialized() }
+
+  func json(host: String) -> JSONValue {
+    let mark =
+      switch state {
+      case .firing: "FIRING"
+      case .resolved: "RESOLVED"
+      case .test: "TEST"
+      }
+    let tail = state == .firing ? ". What to do: \(advice)." : "."
+    return [
+      "text": .string("[\(mark)] receiptd on \(host): \(summary)\(tail)"),
+      "alert": .string(alert), "state": .string(state.rawValue), "app": .optional(app),
+      "since": .time(since), "at": .time(at), "value": value.map(JSONValue.number) ?? .null,
+      "reasons": .object(
+        reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }),
+      "summary": .string(summary), "what_to_do": .string(advice),
+      "commands": .array(commands.map(JSONValue.string)), "host": .string(host),
+      "version": .string(Version.number),
+    ]
+  }
+}

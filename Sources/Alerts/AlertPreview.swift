@@ -1,0 +1,60 @@
+// What would be told if somebody were to be told: the default conditions, evaluated without a receiptd. For
+// `receiptctl alerts list` where no alerts are configured. One thread.
+
+public import Configuration
+public import Domain
+public import Health
+internal import Platform
+internal import Presentation
+public import Store
+internal import Telemetry
+
+/// A trouble that is there now.
+public struct CurrentTrouble: Sendable, Equatable {
+  /// With its limit, such as `oldest_pending>15m`.
+  public let alert: String
+  /// Nil where it is about the whole relay.
+  public let app: String?
+  public let since: Timestamp
+  public let summary: String
+  public let advice: String
+}
+
+/// The default conditions.
+public enum AlertPreview {
+  /// As the configuration writes them.
+  public static var conditions: [String] { AlertCondition.forms.map(\.text) }
+
+  /// Looks for the troubles of all configured apps.
+  /// - Parameters:
+  ///   - health: what receiptd last reported; nil when it does not run.
+  ///   - freeBytes: what the database's disk has left.
+  public static func troubles(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
+    now: Timestamp
+  ) throws(StoreFault) -> [CurrentTrouble] {
+    let alert = Configuration.Alert(
+      to: Secret("nobody"), on: AlertCondition.forms, everyMilliseconds: RecentCounts.windowMillisecondsMax)
+    var refused: [LabelValues: UInt64] = [:]
+    for (app, reasons) in health?.refusedWebhooks ?? [:] {
+      for (reason, count) in reasons {
+        refused[LabelValues(first: app, second: reason)] = UInt64(clamping: count)
+      }
+    }
+    let apps = configuration.apps.map(AlertApp.init)
+    let names = Set(health?.reasons.map(\.name) ?? [])
+    let findings = try AlertWatch.findings(
+      for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
+      database: ReadinessReason.ofDatabase.filter { names.contains($0.name) }, freeBytes: freeBytes,
+      isDiskFull: names.contains(ReadinessReason.diskFull.name), now: now)
+    let troubles = findings.troubles(for: alert, apps: apps).values
+    return troubles.sorted {
+      ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "")
+    }
+    .map {
+      CurrentTrouble(
+        alert: $0.key.condition.text, app: $0.key.app, since: $0.since, summary: $0.summary,
+        advice: $0.advice)
+    }
+  }
+}

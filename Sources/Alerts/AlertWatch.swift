@@ -1,0 +1,161 @@
+// Looks for troubles. Whatever it asks is counted already or found through an index, so a look costs the same
+// on any number of receipts. The alerter's thread.
+
+internal import Configuration
+internal import Domain
+public import Health
+public import Persistence
+internal import Platform
+public import Presentation
+internal import Store
+public import Telemetry
+
+/// Where the alerter looks.
+public struct AlertSources: Sendable {
+  let metrics: Metrics
+  let committer: Committer
+  /// What the database's disk has left.
+  let freeBytes: @Sendable () -> Int64?
+  /// Why the relay is not ready; empty when it is.
+  let unreadiness: @Sendable () -> [String]
+  /// Makes the health report; nil where none is stored.
+  var health: HealthMonitor?
+  /// What is wrong with the database's files; empty when all is well.
+  var database: @Sendable () -> [ReadinessReason] = { [] }
+
+  public init(
+    metrics: Metrics, committer: Committer, freeBytes: @escaping @Sendable () -> Int64?,
+    unreadiness: @escaping @Sendable () -> [String], health: HealthMonitor? = nil,
+    database: @escaping @Sendable () -> [ReadinessReason] = { [] }
+  ) {
+    self.metrics = metrics
+    self.committer = committer
+    self.freeBytes = freeBytes
+    self.unreadiness = unreadiness
+    self.health = health
+    self.database = database
+  }
+}
+
+/// One look after the other.
+struct AlertWatch {
+  /// What one look found, for every alert of the configuration.
+  struct Findings {
+    fileprivate let breakers: [String: Breaker]
+    fileprivate let oldest: [String: Timestamp]
+    fileprivate let failed: [String: [FailureCount]]
+    fileprivate let failures: [Int64: [String: Int64]]
+    fileprivate let recent: [Int64: [String: [FailureCount]]]
+    fileprivate let signatures: [Int64: [LabelValues: UInt64]]
+    fileprivate let database: Trouble?
+    fileprivate let freeBytes: Int64?
+    fileprivate let isDiskFull: Bool
+    fileprivate let now: Timestamp
+  }
+
+  let reader: StoreReader
+  let sources: AlertSources
+  private var signatures = RecentCounts()
+
+  init(reader: StoreReader, sources: AlertSources) {
+    self.reader = reader
+    self.sources = sources
+  }
+
+  /// Over how long an alert counts.
+  static func window(of alert: Configuration.Alert) -> Int64 {
+    min(alert.everyMilliseconds, RecentCounts.windowMillisecondsMax)
+  }
+
+  /// What is wrong with the database itself, which is known without reading it.
+  func databaseTrouble(now: Timestamp) -> Trouble? {
+    .database(sources.database(), now: now)
+  }
+
+  mutating func look(
+    for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
+  ) throws(StoreFault) -> Findings {
+    signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    let signatures = signatures
+    return try Self.findings(
+      for: alerts, apps: apps, reader: reader,
+      signatures: { signatures.growth(within: $0, now: monotonic) }, database: sources.database(),
+      freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
+  }
+
+  /// - Parameter signatures: the webhooks that were refused within so many milliseconds, by app and reason.
+  static func findings(
+    for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
+    signatures: (Int64) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
+    isDiskFull: Bool, now: Timestamp
+  ) throws(StoreFault) -> Findings {
+    var oldest: [String: Timestamp] = [:]
+    for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
+    var failures: [Int64: [String: Int64]] = [:]
+    var recent: [Int64: [String: [FailureCount]]] = [:]
+    var growth: [Int64: [LabelValues: UInt64]] = [:]
+    for window in Set(alerts.map(Self.window)) {
+      let start = now.advanced(byMilliseconds: -window)
+      failures[window] = try reader.failures(since: start)
+      recent[window] = try reader.recentFailures(since: start)
+      growth[window] = signatures(window)
+    }
+    return Findings(
+      breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
+      recent: recent, signatures: growth, database: .database(database, now: now),
+      freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
+  }
+
+  /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
+  func failures(of app: String, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
+    .failures(
+      try reader.failures(since: since)[app] ?? 0, app: app, now: now,
+      recent: try reader.recentFailures(since: since)[app] ?? [],
+      standing: try reader.failedNow()[app] ?? [])
+  }
+}
+
+extension AlertWatch.Findings {
+  /// The troubles that one alert is about.
+  func troubles(for alert: Configuration.Alert, apps: [AlertApp]) -> [Trouble.Key: Trouble] {
+    var troubles: [Trouble.Key: Trouble] = [:]
+    let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
+    for condition in alert.on {
+      for app in condition.isOfRelay ? [nil] : apps.map(Optional.some) {
+        guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
+          continue
+        }
+        troubles[trouble.key] = trouble
+      }
+    }
+    return troubles
+  }
+
+  private func trouble(_ condition: AlertCondition, app: AlertApp?, window: Int64) -> Trouble? {
+    if case .diskLow(let limit) = condition {
+      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
+      return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
+    }
+    if case .database = condition { return database }
+    guard let app else { return nil }
+    switch condition {
+    case .breakerOpen:
+      guard let breaker = breakers[app.slug], breaker.state != .closed else { return nil }
+      return .breaker(breaker, app: app.slug, now: now, apiKey: app.apiKey)
+    case .receiptFailed:
+      guard let count = failures[window]?[app.slug], count > 0 else { return nil }
+      return .failures(
+        count, app: app.slug, now: now, recent: recent[window]?[app.slug] ?? [],
+        standing: failed[app.slug] ?? [])
+    case .oldestPending(let limit):
+      guard let readyAt = oldest[app.slug], now.milliseconds(since: readyAt) > limit else { return nil }
+      return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
+    case .signatureFailures(let limit):
+      let growth = signatures[window]?.filter { $0.key.first == app.slug } ?? [:]
+      guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
+      return .signatures(
+        growth, limit: limit, app: app.slug, window: window, now: now, secrets: app.webhookSecrets)
+    case .diskLow, .database: return nil
+    }
+  }
+}

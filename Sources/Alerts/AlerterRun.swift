@@ -1,0 +1,272 @@
+// What the alerter does, turn by turn, and its state. The alerter's thread.
+
+internal import Configuration
+internal import Domain
+internal import HTTPClient
+internal import Health
+internal import JSON
+internal import Persistence
+internal import Platform
+internal import Store
+internal import Telemetry
+
+/// One run of the alerter, from start to stop.
+struct AlerterRun {
+  private let alerter: Alerter
+  private let transport: any HTTPTransport
+  private let clock: any Clock
+  private let log: Log
+  private let host = HostName.current()
+  private let startedAt: MonotonicInstant
+  private var watch: AlertWatch
+  private var plan: AlertPlan
+  private var couriers: [AlertCourier] = []
+  private var beat: Heartbeats?
+  private var lookAt: MonotonicInstant
+  private var healthAt: MonotonicInstant
+  private var isReadingFailing = false
+  /// The tag of the first courier's transfers; those of an older plan have smaller ones. The tag before it is
+  /// the heartbeat's.
+  private var firstTag: UInt64 = 0
+
+  init(_ alerter: Alerter, reader: StoreReader, plan: AlertPlan) {
+    self.alerter = alerter
+    transport = alerter.transport
+    clock = alerter.dependencies.clock
+    log = alerter.dependencies.log
+    watch = AlertWatch(reader: reader, sources: alerter.sources)
+    self.plan = plan
+    startedAt = clock.monotonic
+    lookAt = startedAt
+    healthAt = startedAt
+    use(plan)
+  }
+
+  private var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  private var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Turn after turn until the stop.
+  mutating func loop() {
+    while let sleep = turn() { takeAnswers(within: sleep) }
+    _ = transport.cancelAll()
+  }
+
+  /// Does what is to be done now, without waiting.
+  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  mutating func turn() -> Int64? {
+    let news = alerter.inbox.withLock { inbox in
+      defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping { return nil }
+    if let plan = news.plan { use(plan) }
+    let monotonic = monotonic
+    if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
+    if !couriers.isEmpty, monotonic >= lookAt {
+      look()
+      lookAt = monotonic.advanced(byMilliseconds: lookMilliseconds)
+    }
+    if news.isHealthDue || monotonic >= healthAt { lookAtHealth(monotonic) }
+    for index in couriers.indices { send(index) }
+    giveSignOfLife()
+    return sleepMilliseconds()
+  }
+
+  /// Takes what the addresses answered, and waits for it at most so long.
+  mutating func takeAnswers(within milliseconds: Int64) {
+    for completion in transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) { finish(completion) }
+  }
+
+  private mutating func use(_ plan: AlertPlan) {
+    _ = transport.cancelAll()
+    firstTag += UInt64(Alerter.transfersMax) + 1
+    self.plan = plan
+    beat = plan.heartbeat.map { Heartbeats($0.address, everyMilliseconds: $0.everyMilliseconds, monotonic) }
+    lookAt = monotonic
+    var records: [AlertRecord] = []
+    do throws(StoreFault) {
+      records = try watch.reader.alerts()
+    } catch {
+      // Then what is there is told again.
+      log.warning("could not read which alerts were sent", ["error": error.description])
+    }
+    couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
+    for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
+    // Nobody is told any more of what no book has taken over.
+    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.keys) }
+    keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
+  }
+
+  /// So often that a trouble is not told much later than it began, measured by how often it may be told.
+  private var lookMilliseconds: Int64 {
+    let shortest = plan.alerts.map(\.alert.everyMilliseconds).min() ?? .max
+    return max(Alerter.lookMillisecondsMin, min(Alerter.lookMillisecondsMax, shortest / 4))
+  }
+
+  private mutating func look() {
+    do throws(StoreFault) {
+      let findings = try watch.look(
+        for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
+      for index in couriers.indices {
+        couriers[index].troubles = findings.troubles(for: couriers[index].alert, apps: plan.apps)
+        let over = couriers[index].book.forgetWhatIsOver(now: now)
+        keep(SaveAlerts(forgotten: over))
+      }
+      isReadingFailing = false
+    } catch {
+      // What was read last counts until it can be read again; what is wrong with the database itself is known
+      // without reading it.
+      let trouble = watch.databaseTrouble(now: now)
+      for index in couriers.indices where couriers[index].alert.on.contains(.database) {
+        couriers[index].troubles[Trouble.Key(condition: .database, app: nil)] = trouble
+      }
+      if !isReadingFailing {
+        log.error("could not look for troubles; trying again", ["error": error.description])
+      }
+      isReadingFailing = true
+    }
+  }
+
+  private mutating func lookAtHealth(_ monotonic: MonotonicInstant) {
+    guard let health = alerter.sources.health else { return }
+    healthAt = monotonic.advanced(byMilliseconds: HealthMonitor.lookMilliseconds)
+    guard let report = health.look(now: now, monotonic: monotonic) else { return }
+    let stored = ServiceReport(name: .health, at: report.at, content: report.json.text)
+    let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .inside) { result in
+      if case .failure = result { health.couldNotStore() }
+    }
+    if !isQueued { health.couldNotStore() }
+  }
+
+  private mutating func send(_ index: Int) {
+    let age = monotonic.milliseconds(since: startedAt)
+    let window = AlertWatch.window(of: couriers[index].alert)
+    let notice = couriers[index].next(now: now, monotonic: monotonic) { key in
+      !key.condition.isForgottenAtStop || age >= window
+    }
+    guard let notice else { return }
+    let body = message(notice).body(host: host)
+    let request = Self.request(.post, couriers[index].address, body: body)
+    start(request, tag: firstTag + UInt64(index))
+  }
+
+  private func message(_ notice: AlertBook.Notice) -> AlertNotice {
+    switch notice {
+    case .resolved(let key, let since):
+      return AlertNotice(endOf: key.condition, app: key.app, since: since, now: now)
+    case .firing(var trouble, let since):
+      // Of one that has lasted, the whole number since it began.
+      if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
+        let whole = try? watch.failures(of: app, since: since, now: now), whole.value > trouble.value
+      {
+        trouble = whole
+      }
+      return AlertNotice(trouble, since: since, now: now)
+    }
+  }
+
+  static func request(
+    _ method: TransferRequest.Method, _ address: AlertPlan.Address, body: [UInt8] = []
+  ) -> TransferRequest {
+    var headers = [TransferHeader("User-Agent", Version.userAgent)]
+    if method == .post { headers.append(TransferHeader("Content-Type", "application/json")) }
+    return TransferRequest(
+      method: method, url: address.url, headers: headers, body: body,
+      timeoutMilliseconds: Alerter.timeoutMilliseconds, connectTimeoutMilliseconds: 5000)
+  }
+
+  private mutating func start(_ request: TransferRequest, tag: UInt64) {
+    do throws(TransferFailure) {
+      try transport.start(request, tag: tag)
+    } catch {
+      let result = TransferResult(
+        status: nil, failure: error, requestWasSent: false, durationMilliseconds: 0)
+      finish(TransferCompletion(tag: tag, result: result))
+    }
+  }
+
+  private mutating func finish(_ completion: TransferCompletion) {
+    let result = completion.result
+    let status = result.status.map { String($0) } ?? result.failureText ?? "none"
+    if completion.tag == firstTag - 1 {
+      let monotonic = monotonic
+      guard let isNews = beat?.finish(result, monotonic: monotonic) else { return }
+      report(beat?.isFailing == true, isNews, "heartbeat", status, plan.heartbeat?.address.label)
+      return
+    }
+    guard completion.tag >= firstTag, couriers.indices.contains(Int(completion.tag - firstTag)) else {
+      return
+    }
+    let index = Int(completion.tag - firstTag)
+    guard let notice = couriers[index].sending else { return }
+    let (record, isNews) = couriers[index].finish(result, now: now, monotonic: monotonic)
+    let name = notice.key.condition.name
+    alerter.sources.metrics.alerts.increment(name, record == nil ? "failed" : "told")
+    report(record == nil, isNews, name, status, couriers[index].address.label)
+    guard let record else { return }
+    log.info(
+      "sent an alert",
+      [
+        "alert": record.key.condition, "app": record.key.app,
+        "state": record.isFiring ? "firing" : "resolved",
+        "to": couriers[index].address.label,
+      ])
+    keep(SaveAlerts(told: [record]))
+  }
+
+  /// Once when it begins to fail, and once when it works again.
+  private func report(_ isFailing: Bool, _ isNews: Bool, _ name: String, _ status: String, _ label: String?) {
+    guard isNews else { return }
+    if isFailing {
+      log.warning(
+        "could not send an alert; trying again. Test it with: receiptctl alerts test",
+        ["alert": name, "to": label, "status": status])
+    } else {
+      log.info("alerts can be sent again", ["alert": name, "to": label])
+    }
+  }
+
+  /// What cannot be kept is told once more after a restart.
+  private func keep(_ command: SaveAlerts) {
+    guard !command.told.isEmpty || !command.forgotten.isEmpty else { return }
+    _ = alerter.sources.committer.submit(command, from: .inside) { _ in }
+  }
+
+  private mutating func giveSignOfLife() {
+    guard var beat else { return }
+    defer { self.beat = beat }
+    switch beat.step(monotonic: monotonic, isReady: alerter.sources.unreadiness().isEmpty) {
+    case .none: break
+    case .ask:
+      let alerter = alerter
+      let isQueued = alerter.sources.committer.submit(Pulse(), from: .inside) { result in
+        if case .success = result {
+          alerter.tell { $0.pulse = true }
+        } else {
+          alerter.tell { $0.pulse = false }
+        }
+      }
+      if !isQueued { beat.pulse(false, monotonic: monotonic) }
+    case .send:
+      let request = Self.request(.get, beat.address)
+      do throws(TransferFailure) {
+        try transport.start(request, tag: firstTag - 1)
+      } catch {
+        let result = TransferResult(
+          status: nil, failure: error, requestWasSent: false, durationMilliseconds: 0)
+        let isNews = beat.finish(result, monotonic: monotonic)
+        report(true, isNews, "heartbeat", error.rawValue, beat.address.label)
+      }
+    }
+  }
+
+  private func sleepMilliseconds() -> Int64 {
+    let monotonic = monotonic
+    var until = monotonic.advanced(byMilliseconds: 3_600_000)
+    if !couriers.isEmpty { until = min(until, lookAt) }
+    if alerter.sources.health != nil { until = min(until, healthAt) }
+    for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
+    if let beat = beat?.nextAt { until = min(until, beat) }
+    return max(0, until.milliseconds(since: monotonic))
+  }
+}

@@ -1,0 +1,116 @@
+// A trouble that is there now: what it is about, how bad it is, and what an operator does about it. Values;
+// any thread. Nothing here names a user, an object or a secret (R7).
+
+internal import Configuration
+internal import Domain
+internal import Health
+internal import JSON
+internal import Platform
+internal import Presentation
+internal import Telemetry
+
+/// One condition that holds, for one app or for the whole relay.
+struct Trouble: Sendable, Equatable {
+  /// What tells troubles apart.
+  struct Key: Hashable, Sendable {
+    var condition: AlertCondition
+    var app: String?
+  }
+
+  var key: Key
+  /// Since when, as far as is known.
+  var since: Timestamp
+  /// How bad: seconds, bytes or a count, as the condition has it.
+  var value: Double
+  /// One sentence without its end.
+  var summary: String
+  /// What to do: a sentence with a command in it.
+  var advice: String
+  /// More about it: how many receipts stand as failed now, by reason.
+  var reasons: [String: Int64] = [:]
+  /// The commands of the advice, each as it can be pasted into a shell.
+  var commands: [String] = []
+}
+
+extension Trouble {
+  static func breaker(
+    _ breaker: Breaker, app: String, now: Timestamp, apiKey: SecretRefresh?
+  ) -> Trouble {
+    let since = breaker.since ?? now
+    let cause =
+      breaker.cause.map { cause in
+        " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
+      } ?? ""
+    let isPaused = breaker.state == .paused
+    return Trouble(
+      key: Key(condition: .breakerOpen, app: app), since: since, value: Self.seconds(from: since, to: now),
+      summary: isPaused
+        ? "the destination of \(app) refuses its configuration\(cause); deliveries are paused"
+        : "the destination of \(app) is down\(cause); deliveries wait",
+      advice: isPaused
+        ? "Correct apps.\(app).purchasely (url, api_key), \(SecretRefresh.command(apiKey, of: "api_key")). "
+          + "Nothing is given up."
+        : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
+  }
+
+  static func oldest(readyAt: Timestamp, limit: Int64, app: String, now: Timestamp) -> Trouble {
+    let seconds = Self.seconds(from: readyAt, to: now)
+    return Trouble(
+      key: Key(condition: .oldestPending(overMilliseconds: limit), app: app),
+      since: readyAt.advanced(byMilliseconds: limit), value: seconds,
+      summary: "a receipt of \(app) has been ready for \(words(seconds: seconds)) and is not delivered",
+      advice: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker")
+  }
+
+  static func disk(free: Int64, limit: Int, isFull: Bool, now: Timestamp) -> Trouble {
+    let size = HealthReport.size(free)
+    return Trouble(
+      key: Key(condition: .diskLow(underBytes: limit), app: nil), since: now, value: Double(free),
+      summary: isFull
+        ? "the database's disk is full (\(size) left); contexts and events are refused"
+        : "the database's disk has \(size) left",
+      advice:
+        "Free space on it, or shorten retention, then run: receiptctl reload. When it is full, contexts and "
+        + "events are refused with 503; deliveries continue")
+  }
+
+  /// - Returns: nil without a reason.
+  static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Trouble? {
+    guard !reasons.isEmpty else { return nil }
+    return Trouble(
+      key: Key(condition: .database, app: nil), since: now, value: Double(reasons.count),
+      summary: reasons.map(\.text).joined(separator: "; "),
+      advice: reasons.map(\.advice).joined(separator: " "))
+  }
+
+  static func signatures(
+    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Int64, now: Timestamp,
+    secrets: SecretRefresh?
+  ) -> Trouble {
+    let reasons = Dictionary(growth.map { ($0.key.second, Int64(clamping: $0.value)) }, uniquingKeysWith: +)
+    let count = reasons.values.reduce(0, +)
+    return Trouble(
+      key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
+      summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
+        + "for the signature within "
+        + words(seconds: Double(window) / 1000),
+      advice: "Compare apps.\(app).stripe.webhook_secrets with the endpoint's signing secret in Stripe's "
+        + "dashboard; if they differ, correct them, "
+        + "\(SecretRefresh.command(secrets, of: "webhook_secrets")). With reason stale or future, set the "
+        + "clock. Requests that did not come from Stripe cause this, too",
+      reasons: reasons)
+  }
+
+  private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
+    Double(max(0, end.milliseconds(since: start))) / 1000
+  }
+
+  /// `45s`, `12m`, `5h`, `3d`: the largest unit of which there are two.
+  static func words(seconds: Double) -> String {
+    let seconds = Int64(exactly: max(0, seconds).rounded()) ?? .max
+    for (unit, size) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds >= 2 * size {
+      return "\(seconds / size)\(unit)"
+    }
+    return "\(seconds)s"
+  }
+}

@@ -1,0 +1,98 @@
+// What an alert can be about, as the configuration writes it: a name, and for some a limit behind it. Pure;
+// any thread.
+
+internal import Platform
+
+/// One kind of trouble.
+public enum AlertCondition: Sendable, Hashable {
+  /// Deliveries of an app are stopped: its destination is down, or refuses its configuration.
+  case breakerOpen
+  /// Receipts of an app failed.
+  case receiptFailed
+  /// A receipt of an app has been ready for longer than that, and is not delivered.
+  case oldestPending(overMilliseconds: Int64)
+  /// The database's disk has less than that left.
+  case diskLow(underBytes: Int)
+  /// The database file is not where it was, or is damaged.
+  case database
+  /// More webhooks of an app than that were refused for their signature.
+  case signatureFailures(over: Int)
+}
+
+extension AlertCondition {
+  static let oldestPendingDefault: Int64 = 900_000
+  static let diskLowDefault = 1 << 30
+  /// Some are always about: whoever finds the address tries it.
+  static let signatureFailuresDefault = 10
+
+  /// What may stand in a configuration, with the limits that hold where none is written.
+  public static let forms = [
+    AlertCondition.breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: oldestPendingDefault),
+    .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
+  ]
+
+  /// Without its limit: what notices and metrics call it.
+  public var name: String {
+    switch self {
+    case .breakerOpen: "breaker_open"
+    case .receiptFailed: "receipt_failed"
+    case .oldestPending: "oldest_pending"
+    case .diskLow: "disk_low"
+    case .database: "database"
+    case .signatureFailures: "signature_failures"
+    }
+  }
+
+  /// With its limit, as the configuration has it: `oldest_pending>15m`.
+  public var text: String {
+    switch self {
+    case .breakerOpen, .receiptFailed, .database: name
+    case .oldestPending(let limit): "\(name)>\(DurationText.text(milliseconds: limit))"
+    case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
+    case .signatureFailures(let limit): "\(name)>\(limit)"
+    }
+  }
+
+  /// Whether it is about the whole relay, not about one app.
+  public var isOfRelay: Bool {
+    switch self {
+    case .diskLow, .database: true
+    default: false
+    }
+  }
+
+  /// Whether it is counted in this process only: what a run before counted is not known.
+  public var isForgottenAtStop: Bool {
+    if case .signatureFailures = self { return true }
+    return false
+  }
+
+  /// - Returns: nil for anything but a name, and a limit where the name can have one. Spaces do not matter.
+  public init?(parsing text: String) {
+    let text = text.filter { $0 != " " }
+    let name = text.prefix { $0 != ">" && $0 != "<" }
+    let sign = text.dropFirst(name.count).first
+    let limit = String(text.dropFirst(name.count + 1))
+    switch (name, sign) {
+    case ("breaker_open", nil): self = .breakerOpen
+    case ("receipt_failed", nil): self = .receiptFailed
+    case ("oldest_pending", nil): self = .oldestPending(overMilliseconds: Self.oldestPendingDefault)
+    case ("oldest_pending", ">"):
+      guard let limit = DurationText.milliseconds(parsing: limit),
+        ConfigurationLimits.alertAge.contains(limit)
+      else { return nil }
+      self = .oldestPending(overMilliseconds: limit)
+    case ("disk_low", nil): self = .diskLow(underBytes: Self.diskLowDefault)
+    case ("disk_low", "<"):
+      guard let limit = SizeText.bytes(parsing: limit), ConfigurationLimits.alertDiskBytes.contains(limit)
+      else { return nil }
+      self = .diskLow(underBytes: limit)
+    case ("database", nil): self = .database
+    case ("signature_failures", nil): self = .signatureFailures(over: Self.signatureFailuresDefault)
+    case ("signature_failures", ">"):
+      guard let limit = Int(limit), ConfigurationLimits.alertCount.contains(limit) else { return nil }
+      self = .signatureFailures(over: limit)
+    default: return nil
+    }
+  }
+}

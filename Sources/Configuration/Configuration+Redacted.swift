@@ -1,0 +1,191 @@
+// The configuration in force, as `receiptctl config show` prints it: every key with its value, secrets by
+// their source only (R7). The keys and the forms of values are those of the file. Pure; any thread.
+
+internal import Domain
+public import JSON
+internal import JSONWebToken
+internal import Platform
+
+extension Configuration {
+  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`, a URL has
+  /// no userinfo and no values in its query.
+  public var redacted: JSONValue {
+    var listen: JSONValue = [
+      "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),
+      "proxies": .array(self.listen.proxies.map { .string($0.description) }),
+    ]
+    if let tls = self.listen.tls {
+      listen = listen.adding(
+        "tls", ["certificate": .string(tls.certificatePath), "key": .string(tls.keyPath)])
+    }
+    var redacted: JSONValue = [
+      "listen": listen,
+      "admin": admin.redacted,
+      "database": .string(databasePath),
+      "log": [
+        "level": .string(log.level.rawValue), "format": .string(log.format.rawValue),
+        "personal": .bool(log.personal),
+      ],
+      "limits": [
+        "context_body": .string(SizeText.text(bytes: limits.contextBodyBytes)),
+        "webhook_body": .string(SizeText.text(bytes: limits.webhookBodyBytes)),
+        "connections": .integer(Int64(limits.connections)),
+        "connections_per_address": .integer(Int64(limits.connectionsPerAddress)),
+        "webhook_connections": .integer(Int64(limits.webhookConnections)),
+        "long_polls": .integer(Int64(limits.longPolls)),
+        "long_polls_per_context": .integer(Int64(limits.longPollsPerContext)),
+        "long_polls_per_address": .integer(Int64(limits.longPollsPerAddress)),
+        "request_timeout": .duration(limits.requestTimeoutMilliseconds),
+        "queue": .integer(Int64(limits.queue)),
+        "contexts_per_user": .rate(limits.contextsPerUser),
+        "contexts_per_address": .rate(limits.contextsPerAddress),
+      ],
+      "retention": [
+        "contexts": .duration(retention.contextsMilliseconds),
+        "events": .duration(retention.eventsMilliseconds),
+        "attempts": .duration(retention.attemptsMilliseconds),
+        "receipts": .duration(retention.receiptsMilliseconds),
+      ],
+      "alerts": .array(alerts.map(\.redacted)),
+    ]
+    if let heartbeat { redacted = redacted.adding("heartbeat", heartbeat.redacted) }
+    return redacted.adding(
+      "apps", .object(apps.map { JSONValue.Member(name: $0.slug, value: $0.redacted) }))
+  }
+}
+
+extension Configuration.Alert {
+  fileprivate var redacted: JSONValue {
+    let all: JSONValue = [
+      "to": .string(to.description), "on": .array(on.map { .string($0.text) }),
+      "every": .duration(everyMilliseconds),
+    ]
+    guard let apps else { return all }
+    return all.adding("apps", .array(apps.map(JSONValue.string)))
+  }
+}
+
+extension Configuration.Heartbeat {
+  fileprivate var redacted: JSONValue {
+    ["to": .string(to.description), "every": .duration(everyMilliseconds)]
+  }
+}
+
+extension Configuration.Admin {
+  fileprivate var redacted: JSONValue {
+    var value: JSONValue =
+      if let socketPath {
+        ["socket": .string(socketPath)]
+      } else {
+        ["address": .string(address), "port": .integer(Int64(port))]
+      }
+    if let password { value = value.adding("password", .string(password.description)) }
+    return value
+  }
+}
+
+extension AppConfiguration {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = [
+      "client": client.redacted, "stripe": stripe.redacted,
+      "purchasely": purchasely.redacted,
+      "join": [
+        "window": .duration(join.windowMilliseconds), "settle": .duration(join.settleMilliseconds),
+        "guess": .string(join.guess.rawValue),
+        "wait_for_context": .duration(join.waitForContextMilliseconds),
+        "without_context": .string(join.withoutContext.rawValue),
+        "wait_for_user": .duration(join.waitForUserMilliseconds),
+        "wait_for_stripe_price": .duration(join.waitForStripePriceMilliseconds),
+        "wait_for_price": .duration(join.waitForPriceMilliseconds),
+        "wait_for_payment": .duration(join.waitForPaymentMilliseconds),
+      ],
+      "delivery": [
+        "concurrency": .integer(Int64(delivery.concurrency)), "rate": .number(delivery.ratePerSecond),
+        "timeout": .duration(delivery.timeoutMilliseconds),
+        "connect_timeout": .duration(delivery.connectTimeoutMilliseconds),
+        "retry": [
+          "schedule": .array(delivery.retry.scheduleMilliseconds.map(JSONValue.duration)),
+          "jitter": .number(delivery.retry.jitter),
+          "give_up_after": .duration(delivery.retry.giveUpAfterMilliseconds),
+        ],
+        "breaker": [
+          "failures": .integer(Int64(delivery.breaker.failures)),
+          "open_for": .duration(delivery.breaker.openForMilliseconds),
+        ],
+        "forward_context": .bool(delivery.forwardContext),
+      ],
+    ]
+    return links.map { value.adding("links", $0.redacted) } ?? value
+  }
+}
+
+extension AppConfiguration.ClientAccess {
+  fileprivate var redacted: JSONValue {
+    switch self {
+    case .open: return "open"
+    case .restricted(let keys, let tokens):
+      let value: JSONValue = keys.isEmpty ? [:] : ["keys": .sources(keys)]
+      return tokens.map { value.adding("jwt", $0.redacted) } ?? value
+    }
+  }
+}
+
+extension AppConfiguration.Tokens {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = [
+      "issuer": .string(rules.issuer),
+      "audience": rules.audiences.count == 1
+        ? .string(rules.audiences[0]) : .array(rules.audiences.map(JSONValue.string)),
+      "algorithms": .array(rules.algorithms.map { .string($0.rawValue) }),
+      "user_claim": .string(rules.userClaim), "leeway": .duration(rules.leewayMilliseconds),
+    ]
+    switch keys {
+    case .given(let keys): return value.adding("keys", .string(keys.description))
+    case .fetched(let url): return value.adding("jwks", .string(RedactedURL.text(url)))
+    }
+  }
+}
+
+extension AppConfiguration.Stripe {
+  fileprivate var redacted: JSONValue {
+    var value: JSONValue = [
+      "webhook_secrets": .sources(webhookSecrets), "tolerance": .duration(toleranceMilliseconds),
+      "livemode": .string(livemode.rawValue),
+    ]
+    if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }
+    return value.adding("api_base", .string(RedactedURL.text(apiBase)))
+      .adding("backfill", .string(backfill.rawValue))
+      .adding("backfill_after", .duration(backfillAfterMilliseconds))
+      .adding("user_keys", .array(userKeys.map(JSONValue.string)))
+      .adding("connect", connect.redacted)
+  }
+}
+
+extension AppConfiguration.Purchasely {
+  fileprivate var redacted: JSONValue {
+    let value: JSONValue = ["url": .string(RedactedURL.text(url)), "api_key": .string(apiKey.description)]
+    return clientSecret.map { value.adding("client_secret", .string($0.description)) } ?? value
+  }
+}
+
+extension AppConfiguration.Stripe.Connect {
+  fileprivate var redacted: JSONValue {
+    switch self {
+    case .none: "none"
+    case .any: "any"
+    case .accounts(let accounts): .array(accounts.map(JSONValue.string))
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate static func duration(_ milliseconds: Int64) -> JSONValue {
+    .string(DurationText.text(milliseconds: milliseconds))
+  }
+
+  fileprivate static func rate(_ limit: RateLimit?) -> JSONValue { .string(limit?.text ?? "off") }
+
+  fileprivate static func sources(_ secrets: [Secret]) -> JSONValue {
+    .array(secrets.map { .string($0.description) })
+  }
+}

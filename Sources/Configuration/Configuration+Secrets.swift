@@ -1,0 +1,68 @@
+// Every secret of a configuration with its key: what a reload compares, and what it cannot read again. Pure;
+// any thread.
+
+internal import JSON
+public import Presentation
+
+extension Secret {
+  /// Whether a running process keeps the value that it was started with: its environment never changes, and
+  /// systemd copies credentials once, before the start (systemd.exec(5), LoadCredential=).
+  public var isFixedUntilRestart: Bool {
+    switch source {
+    case .environment: true
+    case .file(let path): path.hasPrefix("/run/") && path.contains("/credentials/")
+    case .inPlace: false
+    }
+  }
+}
+
+extension Secret {
+  /// How a new value of it takes effect.
+  public var refresh: SecretRefresh { isFixedUntilRestart ? .restart(source: description) : .reload }
+}
+
+extension AppConfiguration {
+  /// How a corrected webhook secret takes effect: with a restart as soon as one of them needs it.
+  public var webhookSecretRefresh: SecretRefresh {
+    stripe.webhookSecrets.map(\.refresh).first { $0 != .reload } ?? .reload
+  }
+}
+
+extension Configuration {
+  /// How a new API key of an app's destination takes effect; nil for an app that is not configured.
+  public func apiKeyRefresh(of app: String) -> SecretRefresh? { self.app(app)?.purchasely.apiKey.refresh }
+
+  /// How a corrected webhook secret of an app takes effect; nil for an app that is not configured.
+  public func webhookSecretRefresh(of app: String) -> SecretRefresh? { self.app(app)?.webhookSecretRefresh }
+
+  /// A secret and its key, such as `apps.ios.client.keys[0]`.
+  public struct SecretEntry {
+    public var path: String
+    public var secret: Secret
+  }
+
+  /// Every secret, in the order of the manual.
+  public var secrets: [SecretEntry] {
+    var entries: [SecretEntry] = []
+    func add(_ path: String, _ secret: Secret?) {
+      if let secret { entries.append(SecretEntry(path: path, secret: secret)) }
+    }
+    add("admin.password", admin.password)
+    for (index, alert) in alerts.enumerated() { add("alerts[\(index)].to", alert.to) }
+    add("heartbeat.to", heartbeat?.to)
+    for app in apps {
+      let path = JSON5Scanner.path("apps", app.slug)
+      if case .restricted(let keys, let tokens) = app.client {
+        for (index, key) in keys.enumerated() { add("\(path).client.keys[\(index)]", key) }
+        if case .given(let keys) = tokens?.keys { add("\(path).client.jwt.keys", keys) }
+      }
+      for (index, secret) in app.stripe.webhookSecrets.enumerated() {
+        add("\(path).stripe.webhook_secrets[\(index)]", secret)
+      }
+      add("\(path).stripe.api_key", app.stripe.apiKey)
+      add("\(path).purchasely.api_key", app.purchasely.apiKey)
+      add("\(path).purchasely.client_secret", app.purchasely.clientSecret)
+    }
+    return entries
+  }
+}

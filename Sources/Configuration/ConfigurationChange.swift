@@ -1,0 +1,76 @@
+// What differs between two configurations, by key and without any value. Pure; any thread.
+
+internal import Cryptography
+internal import JSON
+internal import Platform
+
+/// A configuration with what its files held when it was read.
+public struct ConfigurationSnapshot: Sendable {
+  let configuration: Configuration
+  /// Digests of the listener's certificate and key, by their configuration keys.
+  private let files: [String: [UInt8]]
+
+  /// Reads the certificate's files; one that cannot be read has no digest.
+  public init(_ configuration: Configuration) {
+    self.configuration = configuration
+    var files: [String: [UInt8]] = [:]
+    let tls = configuration.listen.tls
+    for (key, path) in [
+      ("listen.tls.certificate", tls?.certificatePath), ("listen.tls.key", tls?.keyPath),
+    ] {
+      guard let path, let content = try? FileReading.content(of: path, bytesMax: 1 << 20) else { continue }
+      files[key] = Array(SHA256.digest(content.bytes))
+    }
+    self.files = files
+  }
+
+  /// The parts that are read at the start only: sockets, the database and the log are opened once.
+  private static let fixedParts: Set<String> = ["listen", "admin", "database", "log", "limits"]
+
+  /// The keys in which a newer snapshot differs, in the order of the manual.
+  /// - Returns: what a reload applies, and what only a restart does.
+  public func changes(to newer: ConfigurationSnapshot) -> (reloadable: [String], fixed: [String]) {
+    var keys = Self.differences(configuration.redacted, newer.configuration.redacted, path: "")
+    let before = Dictionary(configuration.secrets.map { ($0.path, $0.secret) }) { first, _ in first }
+    for entry in newer.configuration.secrets {
+      guard let old = before[entry.path], old.source == entry.secret.source, old != entry.secret else {
+        continue
+      }
+      keys.append(entry.path)
+    }
+    for key in Set(files.keys).union(newer.files.keys).sorted()
+    where files[key] != newer.files[key] && !keys.contains(key) { keys.append(key) }
+    keys += hiddenDifferences(to: newer, known: keys)
+    return (keys.filter { !Self.isFixed($0) }, keys.filter(Self.isFixed))
+  }
+
+  private static func isFixed(_ key: String) -> Bool {
+    fixedParts.contains(String(key.prefix { $0 != "." && $0 != "[" }))
+  }
+
+  /// Changes inside of what is printed redacted, such as the query of a URL: named by the part that has them.
+  private func hiddenDifferences(to newer: ConfigurationSnapshot, known: [String]) -> [String] {
+    newer.configuration.apps.flatMap { app -> [String] in
+      guard let old = configuration.app(app.slug), old != app else { return [] }
+      let path = JSON5Scanner.path("apps", app.slug)
+      let parts: [(name: String, isChanged: Bool)] = [
+        ("client", old.client != app.client), ("stripe", old.stripe != app.stripe),
+        ("purchasely", old.purchasely != app.purchasely), ("links", old.links != app.links),
+      ]
+      return parts.filter { part in
+        part.isChanged && !known.contains { $0.hasPrefix("\(path).\(part.name)") }
+      }.map { "\(path).\($0.name)" }
+    }
+  }
+
+  /// Objects are compared member by member; anything else is one key.
+  private static func differences(_ old: JSONValue?, _ new: JSONValue?, path: String) -> [String] {
+    if old == new { return [] }
+    guard case .object(let before)? = old, case .object(let after)? = new else { return [path] }
+    let names = after.map(\.name) + before.map(\.name).filter { name in !after.contains { $0.name == name } }
+    return names.flatMap { name in
+      differences(
+        old?[name], new?[name], path: path.isEmpty ? name : JSON5Scanner.path(path, name))
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The range of every number, duration and list of the configuration. Wide: they keep out what cannot be meant
+// or cannot be held, not what is unwise. Pure; any thread.
+
+/// The ranges that ConfigurationReader checks. Durations are milliseconds, sizes bytes.
+public enum ConfigurationLimits {
+  private static let second: Int64 = 1000
+  private static let minute = 60 * second
+  private static let day = 24 * 60 * minute
+  private static let year = 365 * day
+  private static let kibibyte = 1024
+  private static let mebibyte = 1024 * kibibyte
+
+  /// The file itself; far more than a thousand apps need.
+  static let fileBytesMax = 4 * mebibyte
+  /// A file that a secret is read from.
+  static let secretFileBytesMax = 16 * kibibyte
+  /// A secret goes into a header, and servers take about 8 KiB of those.
+  static let secretBytesMax = 4 * kibibyte
+  /// A certificate chain or a key.
+  static let pemFileBytesMax = mebibyte
+
+  static let ports = 0...65_535
+  static let apps = 1...1000
+  static let clientKeys = 1...100
+  static let audiences = 1...20
+  static let tokenLeeway: ClosedRange<Int64> = 0...(60 * minute)
+  static let proxies = 0...100
+  static let webhookSecrets = 1...16
+  static let userKeys = 1...20
+  static let connectedAccounts = 1...1000
+  /// Stripe's own limit for a metadata key is 40 characters (docs.stripe.com/api/metadata).
+  static let userKeyBytesMax = 40
+  static let textBytesMax = 4 * kibibyte
+
+  /// The smallest still holds a context of ordinary size.
+  static let contextBodyBytes = kibibyte...(16 * mebibyte)
+  static let webhookBodyBytes = kibibyte...(64 * mebibyte)
+  static let connections = 1...100_000
+  /// 0 keeps none for webhooks.
+  static let webhookConnections = 0...100_000
+  /// 0 answers every request at once.
+  static let longPolls = 0...100_000
+  static let requestTimeout: ClosedRange<Int64> = 10...(10 * minute)
+  static let queue = 1...1_000_000
+  static let retention = second...(100 * year)
+
+  static let backfillAfter: ClosedRange<Int64> = 1...year
+  static let tolerance = second...day
+  /// 0 does not wait at all.
+  static let joinWait: ClosedRange<Int64> = 0...year
+
+  static let linkedApps = 1...100
+  static let linkedPaths = 0...500
+  static let fingerprints = 1...50
+  static let checkoutPages = 0...10_000
+  /// So that a page for people stays under 10 KB whatever is configured.
+  static let appNameBytesMax = 100
+  static let storeURLBytesMax = 500
+
+  static let concurrency = 1...1000
+  static let ratePerSecond = 0.001...100_000
+  static let deliveryTimeout: ClosedRange<Int64> = 1...(10 * minute)
+  static let retrySteps = 1...100
+  static let retryPause: ClosedRange<Int64> = 1...year
+  static let jitter = 0.0...1.0
+  static let giveUpAfter: ClosedRange<Int64> = 1...year
+  public static let alerts = 0...20
+  static let alertConditions = 1...20
+  static let alertEvery = second...(7 * day)
+  static let alertAge = second...year
+  static let alertDiskBytes = mebibyte...(1 << 50)
+  static let alertCount = 0...1_000_000_000
+  static let heartbeatEvery = second...day
+  static let breakerFailures = 1...1_000_000
+  static let breakerOpenFor: ClosedRange<Int64> = 1...day
+}

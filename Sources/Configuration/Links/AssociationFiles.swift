@@ -1,0 +1,136 @@
+// The files that tie a host to the apps that open its links, made of the configuration of all apps that have
+// this host as their origin. Pure; any thread.
+
+public import AppLinks
+
+/// What one host says about its apps.
+public struct AssociationFiles: Sendable, Equatable {
+  /// In lower case, without a port.
+  public let host: String
+  /// Where devices find the files: that of the first app.
+  public let origin: WebOrigin
+  /// The apps of the configuration that have this host, in their order.
+  public let slugs: [String]
+  public let apple: AppSiteAssociation
+  public let android: AssetLinks
+  /// What each app with iOS apps says about them.
+  let linkedApps: [String: LinkedApp]
+  /// App ids and packages by app.
+  private let names: [String: Set<String>]
+
+  /// The files of every host that is configured, by host.
+  public static func all(of apps: [AppConfiguration]) -> [AssociationFiles] {
+    let groups = Dictionary(grouping: apps.filter { $0.links != nil }) { $0.links?.origin.host ?? "" }
+    return groups.sorted { $0.key < $1.key }.compactMap { AssociationFiles(host: $0.key, apps: $0.value) }
+  }
+
+  /// Nil without an app that has links.
+  private init?(host: String, apps: [AppConfiguration]) {
+    guard let origin = apps.first?.links?.origin else { return nil }
+    self.host = host
+    self.origin = origin
+    slugs = apps.map(\.slug)
+    let linked = apps.compactMap { app in app.linkedApp.map { (app.slug, $0) } }
+    linkedApps = Dictionary(linked) { first, _ in first }
+    apple = AppSiteAssociation(apps: linked.map(\.1))
+    names = Dictionary(apps.map { ($0.slug, $0.linkedNames) }) { first, _ in first }
+    android = AssetLinks(
+      apps.flatMap { $0.links?.android?.packages ?? [] }.map {
+        AssetLinks.Statement(package: $0.name, fingerprints: $0.fingerprints)
+      })
+  }
+}
+
+extension AssociationFiles {
+  /// The app ids and packages of an app of the configuration; nil, which is all, without one.
+  public func names(of slug: String?) -> Set<String>? { slug.map { names[$0] ?? [] } }
+}
+
+extension AppConfiguration {
+  fileprivate var linkedNames: Set<String> {
+    Set(
+      (links?.ios?.appIDs.map(\.text) ?? []) + (links?.android?.packages.map(\.name.text) ?? []))
+  }
+
+  /// What the iOS apps of this app open; nil when it has none.
+  var linkedApp: LinkedApp? { links?.linkedApp(slug: slug) }
+}
+
+extension AppConfiguration.Links {
+  /// The same, of an app that is named so in the paths.
+  func linkedApp(slug: String) -> LinkedApp? {
+    ios.map { ios in
+      LinkedApp(
+        ids: ios.appIDs, paths: ios.paths, ownPaths: ownPaths(slug: slug),
+        sharesWebCredentials: ios.webcredentials)
+    }
+  }
+
+  /// Whether the address of the return page opens the app on Apple's systems, and not the page.
+  public func opensReturnPage(slug: String) -> Bool {
+    linkedApp(slug: slug)?.opens("/v1/\(slug)/return") ?? false
+  }
+
+  /// The paths on the way back that must open the app, whatever else is configured.
+  private func ownPaths(slug: String) -> [LinkedApp.OwnPath] {
+    var paths: [LinkedApp.OwnPath] = []
+    if swedbank != nil {
+      let callbacks = "/v1/\(slug)/swedbank/sdk-callback/"
+      paths.append(
+        LinkedApp.OwnPath(
+          pattern: callbacks + "*",
+          example: "/v1/\(slug)/swedbank/\(SwedbankHelper.iosUniversalLink.rawValue)",
+          isOptional: false, comment: "Pattern for all iOS Universal Links"))
+    }
+    if returnPage != nil {
+      let page = "/v1/\(slug)/return"
+      paths.append(LinkedApp.OwnPath(pattern: page, example: page, isOptional: true))
+    }
+    return paths
+  }
+}
+
+extension AssociationFiles {
+  /// What keeps the files from being served or from doing what they are for.
+  static func faults(of apps: [AppConfiguration]) -> [Fault] {
+    conflicts(apps) + all(of: apps).flatMap { $0.sizeFaults(apps) }
+  }
+
+  private func sizeFaults(_ apps: [AppConfiguration]) -> [Fault] {
+    let own = apps.filter { slugs.contains($0.slug) }
+    var faults: [Fault] = []
+    do throws(AssociationFault) {
+      _ = try apple.serialized()
+    } catch {
+      let slug = own.first { $0.links?.ios != nil }?.slug ?? ""
+      faults.append(Fault(path: "apps.\(slug).links.ios", message: "of \(host): \(error.description)"))
+    }
+    do throws(AssociationFault) {
+      _ = try android.serialized()
+    } catch {
+      let slug = own.first { $0.links?.android != nil }?.slug ?? ""
+      faults.append(Fault(path: "apps.\(slug).links.android", message: "of \(host): \(error.description)"))
+    }
+    return faults
+  }
+
+  /// Exclusions that would keep the way back from the app. They count for every app that shares an app id on
+  /// the same host.
+  private static func conflicts(_ apps: [AppConfiguration]) -> [Fault] {
+    apps.flatMap { app -> [Fault] in
+      guard let ios = app.links?.ios else { return [] }
+      let others = apps.filter { other in
+        other.links?.origin.host == app.links?.origin.host
+          && other.links?.ios?.appIDs.contains { ios.appIDs.contains($0) } == true
+      }
+      return ios.paths.enumerated().compactMap { index, path in
+        guard let shut = others.lazy.compactMap({ $0.linkedApp?.ownPath(shutOutBy: path) }).first else {
+          return nil
+        }
+        return Fault(
+          path: "apps.\(app.slug).links.ios.paths[\(index)]",
+          message: "keeps \(shut.pattern) from the app, which the way back to it needs; write a narrower one")
+      }
+    }
+  }
+}

@@ -1,0 +1,212 @@
+// What a person changes from the dashboard: each change is asked about first, comes with a token, and is
+// written down with who made it (audit). The committer makes it; the answer waits for the disk (R1).
+
+internal import Configuration
+internal import Domain
+internal import HTML
+internal import HTTPServer
+internal import HTTPService
+internal import JSON
+internal import Persistence
+internal import Platform
+internal import Presentation
+internal import Store
+
+extension Dashboard {
+  static let tokenField = "token"
+
+  // MARK: The questions
+
+  func confirmation(
+    receipt id: String, _ kind: ReceiptAction, complaint: String? = nil
+  ) throws(Refusal) -> ConfirmationPage {
+    let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
+    guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
+    let token = tokens.token(for: Self.purpose(kind, id))
+    let target = Link("receipts", id, kind.rawValue)
+    let hidden = [(name: Self.tokenField, value: token)]
+    let state = "\(receipt.id) of \(record.app) is \(receipt.state.rawValue)."
+    switch kind {
+    case .replay:
+      let force = receipt.state == .delivered
+      let risk =
+        force
+        ? "The destination has accepted it before and will receive it twice."
+        : "It is sent at once, with its whole retry budget and the same bytes as before."
+      return ConfirmationPage(
+        title: "Send this receipt again?", place: .receipts, text: [state, risk],
+        button: force ? "Send it twice" : "Send it", needsReason: force, target: target,
+        hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id),
+        complaint: complaint)
+    case .cancel:
+      return ConfirmationPage(
+        title: "Cancel this receipt?", place: .receipts,
+        text: [state, "It will not be sent, unless someone sends it again later."], button: "Cancel it",
+        needsReason: true, target: target, hidden: hidden, back: Link("receipts", id), complaint: complaint)
+    }
+  }
+
+  /// The group that a query or a form names.
+  func group(_ form: AdminForm) throws(Refusal) -> FailureGroup {
+    guard let app = form["app"], let reason = form["reason"] else {
+      throw .problem(Self.problem(Fault(path: "app", message: "and `reason` name the group")))
+    }
+    if let fault = Reason.fault(in: reason) {
+      throw .problem(Self.problem(Fault(path: "reason", message: "is wrong: \(fault)")))
+    }
+    // What the destination refused has its reason for a cause; an address need not say it twice.
+    let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
+    let groups = try read { source throws(StoreFault) in
+      try source.reader.failures(app: app, reason: reason, cause: cause, limit: 1)
+    }
+    guard let group = groups.first else { throw .problem(.nothingFailed) }
+    return group
+  }
+
+  func confirmation(
+    group: FailureGroup, rate: String? = nil, complaint: String? = nil
+  ) throws(Refusal) -> ConfirmationPage {
+    let purpose = Self.purpose(group.app, group.reason, group.cause)
+    let cause = group.cause.flatMap { $0 == group.reason ? nil : ", last cause \($0)" } ?? ""
+    return ConfirmationPage(
+      title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
+      text: [
+        "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
+          + "\(group.app).",
+        "New receipts are delivered before them. Fix the cause first, or they fail again.",
+      ],
+      button: "Send them", needsReason: false, target: Link("failed", "replay"),
+      hidden: [
+        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app), ("reason", group.reason),
+        ("cause", group.cause ?? ""),
+      ], rate: rate ?? ConfirmationPage.rateDefault, back: Link("failed"), complaint: complaint)
+  }
+
+  private static func purpose(_ kind: ReceiptAction, _ id: String) -> String { "\(kind.rawValue) \(id)" }
+  /// A slug has no space.
+  private static func purpose(_ app: String, _ reason: String, _ cause: String?) -> String {
+    "replay failed \(app) \(reason) \(cause ?? "")"
+  }
+
+  // MARK: The changes
+
+  /// A form that was sent, with its reason in words at most as long as the page lets it be.
+  func form(sent request: Request) throws(Refusal) -> AdminForm {
+    let form: AdminForm
+    do throws(Fault) {
+      form = try AdminForm(bytes: request.body)
+    } catch {
+      throw .problem(Self.problem(error))
+    }
+    guard (form["why"]?.count ?? 0) <= ConfirmationPage.wordsCharactersMax else {
+      throw .problem(Self.problem(Fault(path: "why", message: "is too long")))
+    }
+    return form
+  }
+
+  /// Sends a group of failed receipts again.
+  func replayFailed(_ form: AdminForm, _ visitor: String, _ exchange: Exchange) throws(Refusal) {
+    try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? "", form["cause"]))
+    let group = try group(form)
+    let typed = form["rate"] ?? ConfirmationPage.rateDefault
+    guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
+      let complaint = "Say how many receipts a second: a number from 0.001 to 10000."
+      let page = try confirmation(group: group, rate: typed, complaint: complaint).page
+      return exchange.answer(page.response)
+    }
+    replay(group, rate: rate, form["why"], visitor, exchange)
+  }
+
+  private func check(_ form: AdminForm, for purpose: String) throws(Refusal) {
+    guard tokens.accepts(form[Self.tokenField], for: purpose) else { throw .problem(.foreignForm) }
+  }
+
+  /// Changes one receipt.
+  func change(
+    receipt id: String, _ kind: ReceiptAction, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
+  ) throws(Refusal) {
+    try check(form, for: Self.purpose(kind, id))
+    let words = form["why"]
+    let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
+    guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
+    let force = form["force"] == "yes"
+    let needsReason = kind == .cancel || force
+    if needsReason, words?.allSatisfy(\.isWhitespace) ?? true {
+      let page = try confirmation(receipt: id, kind, complaint: "Say why, in a few words.").page
+      return exchange.answer(page.response)
+    }
+    let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]
+    let entry = AuditEntry(
+      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id,
+      reason: words,
+      details: details.text)
+    let target = Link("receipts", id, query: [("done", kind.rawValue)])
+    switch kind {
+    case .replay:
+      let command = ReplayReceipt(id: id, force: force, dueAt: now)
+      apply(Audited(command) { $0 == .done ? entry : nil }, app: record.app, exchange) { outcome in
+        outcome == .done ? .success(target) : .failure(.refused(outcome))
+      }
+    case .cancel:
+      let command = CancelReceipt(id: id, note: words ?? "")
+      apply(Audited(command) { $0 == .done ? entry : nil }, app: record.app, exchange) { outcome in
+        outcome == .done ? .success(target) : .failure(.refused(outcome))
+      }
+    }
+  }
+
+  /// Makes the change, then leads to where it shows: loading that page again repeats nothing (RFC 9110
+  /// §15.4.4).
+  func apply<Command: StoreCommand>(
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
+  ) {
+    let services = services
+    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
+      switch result {
+      case .success(let outcome):
+        switch answer(outcome) {
+        case .success(let link):
+          exchange.answer {
+            Response(
+              status: 303, headers: HTMLDocument.protectingHeaders + [(name: "Location", value: link.text)])
+          }
+        case .failure(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
+        }
+      case .failure(let error):
+        services.log.error(
+          "could not store a change of the dashboard",
+          ["error": error.description, "request_id": exchange.scope.requestID])
+        exchange.answer(Problem.storeFailed.page(requestID: exchange.scope.requestID))
+      }
+    }
+    if !isQueued {
+      let problem = committer.refusal(for: app)?.problem ?? .busy
+      exchange.answer(problem.page(requestID: exchange.scope.requestID))
+    }
+  }
+}
+
+extension Problem {
+  static let nothingFailed = Problem(
+    slug: "nothing-failed", title: "Nothing to send again", status: 404,
+    detail: "No receipt of this app is failed for this reason any more.")
+
+  /// Why a receipt was left as it is.
+  static func refused(_ outcome: OperatorResult) -> Problem {
+    let why =
+      switch outcome {
+      case .done: "It is done."
+      case .notFound: "It no longer exists."
+      case .delivered: "It was delivered in the meantime. To send it again, ask again."
+      case .lacks(let reason):
+        "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
+      case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
+      case .contextNotUsable: "Its context cannot be used."
+      case .known: "It has one already; receiptctl receipts complete replaces it, with --force."
+      case .erased: "Its user was erased, so it cannot be sent."
+      }
+    return Problem(
+      slug: "refused", title: "Nothing was changed", status: 409, detail: why)
+  }
+}

@@ -1,0 +1,54 @@
+// Many receipts at once: a replay of a group is a job, which outlives this page, this request and this
+// process.
+
+internal import Domain
+internal import HTML
+internal import HTTPService
+internal import Store
+
+extension Dashboard {
+  /// Starts the job, then leads to its page.
+  /// - Parameter rate: receipts a second.
+  func replay(
+    _ group: FailureGroup, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
+  ) {
+    var filter = ReceiptFilter()
+    filter.app = group.app
+    filter.state = .failed
+    filter.reason = group.reason
+    filter.cause = group.cause ?? ""
+    let request = JobRequest(
+      kind: .replay, source: .filter(filter, limit: nil), ratePerSecond: rate, actor: visitor, reason: words)
+    let now = now
+    let command = Audited(StartJob(request)) { job in
+      AuditEntry(
+        at: now, actor: visitor, action: "receipts replay", app: group.app, subject: job.id, reason: words)
+    }
+    apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id)) }
+  }
+
+  func jobs(_ form: AdminForm) throws(Refusal) -> DashboardPage {
+    var filter = JobFilter()
+    filter.after = form["after"]
+    let size = JobListPage.pageSize
+    let wanted = filter
+    let jobs = try read { source throws(StoreFault) in try source.reader.jobs(wanted, limit: size + 1) }
+    return JobListPage(jobs: Array(jobs.prefix(size)), hasMore: jobs.count > size, now: now).page
+  }
+
+  func job(_ id: String) throws(Refusal) -> DashboardPage {
+    let now = now
+    let page = try read { source throws(StoreFault) -> JobPage? in
+      guard let job = try source.reader.job(id: id) else { return nil }
+      return JobPage(job: job, holds: try source.reader.holds(job, now: now), now: now)
+    }
+    guard let page else { throw .problem(.unknownJob) }
+    return page.page
+  }
+}
+
+extension Problem {
+  static let unknownJob = Problem(
+    slug: "unknown-job", title: "No such job", status: 404,
+    detail: "There is no job with this id, or it is no longer kept.")
+}

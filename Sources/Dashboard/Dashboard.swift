@@ -1,0 +1,198 @@
+// The dashboard: from a request to a page. Runs on the admin listener's thread, so each page asks for little,
+// by index; it never writes, but hands changes to the committer.
+
+public import Apps
+internal import Configuration
+internal import Cryptography
+internal import Domain
+internal import HTML
+internal import HTTPServer
+public import HTTPService
+public import Health
+public import Persistence
+internal import Platform
+internal import Presentation
+public import Store
+
+/// Serves the dashboard's paths.
+public struct Dashboard: Sendable {
+  /// What is read, by one request at a time.
+  struct Source {
+    var reader: StoreReader
+    var history = DeliveryHistory()
+  }
+
+  let services: ListenerServices
+  let apps: AppRegistry
+  let committer: Committer
+  let health: HealthMonitor
+  let tokens: FormTokens
+  let source: Monitor<Source>
+
+  /// - Parameter reader: a connection of its own.
+  public init(
+    services: ListenerServices, apps: AppRegistry, committer: Committer, health: HealthMonitor,
+    tokens: FormTokens, reader: sending StoreReader
+  ) {
+    self.services = services
+    self.apps = apps
+    self.committer = committer
+    self.health = health
+    self.tokens = tokens
+    source = Monitor(Source(reader: reader))
+  }
+
+  /// Why there is no page.
+  public enum Refusal: Error {
+    case store(StoreFault)
+    case problem(Problem)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: services.clock.wallMilliseconds) }
+
+  func response(to refusal: Refusal, _ scope: RequestScope) -> Response {
+    switch refusal {
+    case .problem(let problem): return problem.page(requestID: scope.requestID)
+    case .store(let error):
+      services.log.error(
+        "the dashboard could not read the database",
+        ["error": error.description, "request_id": scope.requestID])
+      return Problem.pageUnreadable.page(requestID: scope.requestID)
+    }
+  }
+
+  func failed() throws(Refusal) -> DashboardPage {
+    let groups = try read { source throws(StoreFault) in
+      try source.reader.failures(limit: FailedPage.groupsMax)
+    }
+    return FailedPage(groups: groups, now: now).page
+  }
+
+  // MARK: Reading
+
+  func read<Result>(_ body: (inout Source) throws(StoreFault) -> Result) throws(Refusal) -> Result {
+    let result: Swift.Result<Result, StoreFault> = source.withLock { source in
+      do throws(StoreFault) {
+        return .success(try body(&source))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw .store(error)
+    }
+  }
+
+  /// A query or a form that can be decoded.
+  func form(_ query: String?) throws(Refusal) -> AdminForm {
+    do throws(Fault) {
+      return try AdminForm(query)
+    } catch {
+      throw .problem(Self.problem(error))
+    }
+  }
+
+  static func problem(_ fault: Fault) -> Problem {
+    let subject = fault.path.isEmpty ? "What was sent" : "`\(fault.path)`"
+    return .invalid("invalid-filter", "\(subject) \(fault.message). Go back and correct it.")
+  }
+
+  func overview(_ form: AdminForm) throws(Refusal) -> DashboardPage {
+    let configured = Set(apps.current.slugs)
+    let now = now
+    let (summaries, next) = try read { source throws(StoreFault) in
+      var counts: [String: [ReceiptState: Int64]] = [:]
+      for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
+      let breakers = try source.reader.breakers()
+      let slugs = configured.union(counts.keys).sorted().drop { $0 < form["from"] ?? "" }
+      try source.history.update(source.reader, now: now)
+      var summaries: [AppSummary] = []
+      for slug in slugs.prefix(OverviewPage.appsMax) {
+        summaries.append(
+          AppSummary(
+            slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
+            oldestPending: try source.reader.oldestPending(app: slug), breaker: breakers[slug],
+            apiKey: apps.current[slug]?.apiKeyRefresh,
+            lastEvent: try source.reader.lastEvent(app: slug),
+            webhookSecrets: apps.current[slug]?.webhookRefresh,
+            hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
+      }
+      return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
+    }
+    return OverviewPage(apps: summaries, next: next, health: health.report(now: now), now: now).page
+  }
+
+  func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
+    let search: ReceiptSearch
+    do throws(Fault) {
+      search = try ReceiptSearch(query: head.query)
+    } catch {
+      throw .problem(Self.problem(error))
+    }
+    let now = now
+    let size = ReceiptSearch.pageSize
+    let (records, known) = try read { source throws(StoreFault) in
+      (
+        try source.reader.receipts(search.filter(now: now), limit: size + 1),
+        Set(try source.reader.counts().map(\.app))
+      )
+    }
+    return ReceiptListPage(
+      search: search, apps: known.union(apps.current.slugs).sorted(), records: Array(records.prefix(size)),
+      hasMore: records.count > size, now: now
+    ).page
+  }
+
+  func receipt(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
+    let now = now
+    let configured = apps.current
+    let page: ReceiptPage? = try read { source throws(StoreFault) in
+      guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
+        return nil
+      }
+      var ofReceipt = AuditFilter()
+      ofReceipt.subject = id
+      let story = ReceiptStory(
+        detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
+        jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
+      return ReceiptPage(
+        detail: detail, receipt: receipt, story: story,
+        breaker: try source.reader.breakers()[detail.record.app],
+        isConfigured: configured[detail.record.app] != nil, done: form["done"], now: now)
+    }
+    guard let page else { throw .problem(.unknownReceipt) }
+    return page.page
+  }
+
+  func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {
+    guard let id = form["id"] else { throw .problem(.notFound) }
+    let events = try read { source throws(StoreFault) in try source.reader.events(id: id) }
+    guard !events.isEmpty else { throw .problem(.unknownEvent) }
+    return EventPage(events: events, now: now).page
+  }
+
+  func audit(_ form: AdminForm) throws(Refusal) -> DashboardPage {
+    var filter = AuditFilter()
+    if let after = form["after"] {
+      guard let row = Int64(after) else {
+        throw .problem(Self.problem(Fault(path: "after", message: "is the number of a change")))
+      }
+      filter.after = row
+    }
+    let size = AuditPage.pageSize
+    let wanted = filter
+    let records = try read { source throws(StoreFault) in try source.reader.audit(wanted, limit: size + 1) }
+    let next = records.count > size ? records[size - 1].row : nil
+    return AuditPage(records: Array(records.prefix(size)), next: next, now: now).page
+  }
+}
+
+extension Problem {
+  static let unknownReceipt = Problem(
+    slug: "unknown-receipt", title: "No such receipt", status: 404,
+    detail: "There is no receipt with this id, or it is no longer kept.")
+  static let unknownEvent = Problem(
+    slug: "unknown-event", title: "No such event", status: 404,
+    detail: "There is no event with this id, or it is no longer kept.")
+}

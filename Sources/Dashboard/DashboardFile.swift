@@ -1,0 +1,38 @@
+// The two files that pages load: the same for as long as the program runs. Any thread.
+
+internal import Cryptography
+internal import HTTPServer
+
+/// A file that is part of the program.
+public struct DashboardFile: Sendable {
+  let type: String
+  let body: [UInt8]
+  /// Its digest, quoted (RFC 9110 §8.8.3).
+  let tag: String
+
+  init(type: String, text: String) {
+    self.type = type
+    body = Array(text.utf8)
+    tag = "\"\(Hex.encode(SHA256.digest(body)).prefix(32))\""
+  }
+
+  static let stylesheet = DashboardFile(type: "text/css; charset=utf-8", text: Stylesheet.text)
+  static let icon = DashboardFile(
+    type: "image/svg+xml",
+    text: """
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" \
+      fill="#1d5fc4"/><path d="M9 7h14v18l-3.5-2-3.5 2-3.5-2L9 25z" fill="#fff"/><path d="M12 12h8M12 16h8" \
+      stroke="#1d5fc4" stroke-width="2" stroke-linecap="round"/></svg>
+      """)
+
+  /// The file, or that the browser has it already.
+  func response(to head: RequestHead) -> Response {
+    let known = head.headers("If-None-Match").contains { $0.contains(tag) }
+    var response = known ? Response(status: 304) : Response(status: 200, type: type, body: body)
+    response.headers += [
+      ("ETag", tag), ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff"),
+      ("Content-Security-Policy", "default-src 'none'"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+    return response
+  }
+}

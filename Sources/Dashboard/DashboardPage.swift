@@ -1,0 +1,102 @@
+// What every page of the dashboard has: navigation, a way past it, and the headers that protect it. Pure; any
+// thread.
+
+internal import Domain
+internal import HTML
+public import HTTPServer
+public import HTTPService
+internal import Telemetry
+
+/// One page of the dashboard.
+public struct DashboardPage {
+  /// The pages that the navigation leads to.
+  enum Place: String, CaseIterable {
+    case overview = "Overview"
+    case receipts = "Receipts"
+    case failed = "Failed"
+    case jobs = "Jobs"
+    case audit = "Audit"
+
+    var link: Link {
+      switch self {
+      case .overview: Link()
+      case .receipts: Link("receipts")
+      case .failed: Link("failed")
+      case .jobs: Link("jobs")
+      case .audit: Link("audit")
+      }
+    }
+  }
+
+  var status = 200
+  var title: String
+  var place: Place?
+  var refreshSeconds: Int?
+  var content: HTML
+
+  init(
+    status: Int = 200, title: String, place: Place? = nil, refreshSeconds: Int? = nil,
+    @HTMLBuilder content: () -> HTML
+  ) {
+    self.status = status
+    self.title = title
+    self.place = place
+    self.refreshSeconds = refreshSeconds
+    self.content = content()
+  }
+
+  /// An error, for people.
+  init(_ problem: Problem) {
+    self.init(status: problem.status, title: problem.title) {
+      Tag.h1 { problem.title }
+      Tag.p { problem.detail }
+      Tag.p { Tag.a(.href(Link())) { "Back to the overview" } }
+    }
+  }
+
+  var response: Response {
+    let document = HTMLDocument(
+      title: "\(title) · Receipt Relay", style: .linked(Link("style.css")), icon: Link("icon.svg"),
+      refresh: refreshSeconds.map { .init(seconds: $0) }, body: body)
+    var response = Response(status: status, type: HTMLDocument.mediaType, body: document.bytes)
+    response.headers += HTMLDocument.protectingHeaders
+    return response
+  }
+
+  private var body: HTML {
+    HTML {
+      Tag.a(.class("skip"), .href(Link.fragment("content"))) { "Skip to the content" }
+      Tag.header(.class("top")) {
+        Tag.div(.class("bar")) {
+          Tag.a(.class("brand"), .href(Link())) {
+            Tag.span(.class("mark"), .hiddenFromReaders())
+            "Receipt Relay"
+          }
+          Tag.nav(.label("Main")) {
+            Tag.ul {
+              for place in Place.allCases {
+                Tag.li { Tag.a(.href(place.link), .current(place == self.place)) { place.rawValue } }
+              }
+            }
+          }
+        }
+      }
+      Tag.main(.id("content"), .tabindex(-1)) { content }
+      Tag.footer {
+        Tag.p {
+          "receiptd \(Version.number). Times are UTC."
+          if let refreshSeconds { " This page reloads every \(refreshSeconds) seconds." }
+        }
+      }
+    }
+  }
+}
+
+extension Problem {
+  /// For a browser: what a page has, and the problem's own fields.
+  public func page(requestID: String) -> Response {
+    var response = DashboardPage(self).response
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
+    return response
+  }
+}

@@ -1,0 +1,107 @@
+// The paths of the dashboard. libmicrohttpd's threads.
+
+internal import Domain
+internal import HTTPServer
+public import HTTPService
+
+extension Dashboard {
+  /// The value of the label `route` of every page, and of nothing else.
+  public static let label = "dashboard"
+  /// The longest form that is read.
+  static let formBytesMax = 16 * 1024
+
+  public var routes: [Route] {
+    [
+      file("/style.css", .stylesheet), file("/icon.svg", .icon),
+      page("/") { dashboard, visit throws(Refusal) in
+        try dashboard.overview(try dashboard.form(visit.head.query))
+      },
+      page("/receipts") { dashboard, visit throws(Refusal) in try dashboard.receipts(visit.head) },
+      page("/receipts/{receipt}") { dashboard, visit throws(Refusal) in
+        try dashboard.receipt(visit["receipt"] ?? "", try dashboard.form(visit.head.query))
+      },
+      page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
+      page("/event") { dashboard, visit throws(Refusal) in
+        try dashboard.event(try dashboard.form(visit.head.query))
+      },
+      page("/audit") { dashboard, visit throws(Refusal) in
+        try dashboard.audit(try dashboard.form(visit.head.query))
+      },
+      page("/jobs") { dashboard, visit throws(Refusal) in
+        try dashboard.jobs(try dashboard.form(visit.head.query))
+      },
+      page("/jobs/{job}") { dashboard, visit throws(Refusal) in try dashboard.job(visit["job"] ?? "") },
+    ] + replayOfFailed + ReceiptAction.allCases.flatMap(change)
+  }
+
+  private func file(_ path: String, _ file: DashboardFile) -> Route {
+    Route(read: path, label: Self.label) { request, exchange in
+      exchange.answer(file.response(to: request.head))
+    }
+  }
+
+  private func page(
+    _ path: String, _ make: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> DashboardPage
+  ) -> Route {
+    Route(Route.reading, path, label: Self.label) { visit throws(Problem) in
+      try Self.checkIDs(of: visit)
+      return { _, exchange in
+        do throws(Refusal) {
+          exchange.answer(try make(self, visit).response)
+        } catch {
+          exchange.answer(response(to: error, exchange.scope))
+        }
+      }
+    }
+  }
+
+  /// A page with a form, and where the form is sent: the same path.
+  private func form(
+    _ path: String, ask: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> ConfirmationPage,
+    change: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
+  ) -> [Route] {
+    let post = Route(["POST"], path, label: Self.label, bodyBytesMax: Self.formBytesMax) {
+      visit throws(Problem) in
+      try Self.checkIDs(of: visit)
+      guard AdminAccess.isOfThisSite(visit.head) else { throw .foreignForm }
+      guard visit.head.mediaType == .form else { throw .wrongMediaType }
+      return { request, exchange in
+        do throws(Refusal) {
+          try change(self, visit, try self.form(sent: request), exchange)
+        } catch {
+          exchange.answer(response(to: error, exchange.scope))
+        }
+      }
+    }
+    return [page(path) { dashboard, visit throws(Refusal) in try ask(dashboard, visit).page }, post]
+  }
+
+  private func change(_ action: ReceiptAction) -> [Route] {
+    form("/receipts/{receipt}/\(action.rawValue)") { dashboard, visit throws(Refusal) in
+      try dashboard.confirmation(receipt: visit["receipt"] ?? "", action)
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.change(receipt: visit["receipt"] ?? "", action, form, visit.visitor, exchange)
+    }
+  }
+
+  private var replayOfFailed: [Route] {
+    form("/failed/replay") { dashboard, visit throws(Refusal) in
+      try dashboard.confirmation(group: try dashboard.group(try dashboard.form(visit.head.query)))
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.replayFailed(form, visit.visitor, exchange)
+    }
+  }
+
+  /// What has not the form of an id is at no path.
+  private static func checkIDs(of visit: Visit) throws(Problem) {
+    if let id = visit["receipt"], !Identifier.isWellFormed(id, prefix: Identifier.receiptPrefix) {
+      throw .notFound
+    }
+    if let id = visit["job"], !Identifier.isWellFormed(id, prefix: Identifier.jobPrefix) { throw .notFound }
+  }
+}
+
+/// What can be done to one receipt.
+enum ReceiptAction: String, Sendable, CaseIterable {
+  case replay, cancel
+}

@@ -1,0 +1,133 @@
+// The first page: how every app stands. Pure; any thread.
+
+internal import Domain
+internal import HTML
+internal import Health
+internal import Presentation
+internal import Store
+
+/// How one app stands.
+struct AppSummary {
+  var slug: String
+  /// Whether the configuration has it; what it once had stays in the database.
+  var isConfigured: Bool
+  var counts: [ReceiptState: Int64]
+  var oldestPending: Timestamp?
+  var breaker: Breaker?
+  /// How a new key of the destination takes effect; nil where the app is not configured.
+  var apiKey: SecretRefresh?
+  /// When the newest event came.
+  var lastEvent: Timestamp?
+  var webhookSecrets: SecretRefresh?
+  /// The last seven days by the hour.
+  var hours: [DeliveryCount]
+
+  /// What stands still because the app is not configured.
+  var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, counts) }
+}
+
+/// The overview.
+struct OverviewPage {
+  /// Each has two drawings.
+  static let appsMax = 20
+  static let refreshSeconds = 60
+  private static let dayHours = 24
+
+  let apps: [AppSummary]
+  /// The app that the next page begins with.
+  let next: String?
+  let health: HealthReport
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Overview", place: .overview, refreshSeconds: Self.refreshSeconds) {
+      Tag.h1 { "Overview" }
+      state
+      if apps.isEmpty { Tag.p { "No app is configured, and none has receipts." } }
+      for (index, app) in apps.enumerated() { card(app, id: "app-\(index)") }
+      if let next {
+        Tag.p(.class("pages")) { Tag.a(.href(Link(query: [("from", next)]))) { "More apps" } }
+      }
+    }
+  }
+
+  /// The lines that receiptctl prints, too; what is wrong stands out.
+  private var state: HTML {
+    let lines = health.lines(daemon: nil, now: now) { slug in
+      apps.first { $0.slug == slug }?.webhookSecrets
+    }
+    return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
+      for line in lines {
+        Tag.p {
+          if line.isBad { Tag.strong { PageParts.outside(line.text) } } else { PageParts.outside(line.text) }
+        }
+      }
+    }
+  }
+
+  private func card(_ app: AppSummary, id: String) -> HTML {
+    Tag.section(.class("card"), .labelledBy(id)) {
+      Tag.div(.class("card-head")) {
+        Tag.h2(.id(id)) { PageParts.outside(app.slug) }
+        door(app)
+      }
+      if let gone = app.unconfigured {
+        PageParts.notice("bad") {
+          Tag.p {
+            "The app "
+            PageParts.outside(app.slug)
+            " \(gone.sentence)."
+          }
+          Tag.p { gone.advice }
+        }
+      } else if let text = BreakerText(app.breaker, app: app.slug, now: now, apiKey: app.apiKey) {
+        PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
+          Tag.p { "Deliveries \(text.sentence)" }
+          Tag.p { text.advice }
+        }
+      }
+      Tag.ul(.class("tiles")) {
+        for state in ReceiptState.allCases { Tag.li { tile(app, state) } }
+        Tag.li {
+          Tag.div(.class("tile")) {
+            Tag.span(.class("name")) { "oldest pending" }
+            Tag.span(.class("value")) { PageParts.time(app.oldestPending, now: now) }
+          }
+        }
+        Tag.li {
+          Tag.div(.class("tile")) {
+            Tag.span(.class("name")) { "last event" }
+            Tag.span(.class("value")) { PageParts.time(app.lastEvent, now: now) }
+          }
+        }
+      }
+      Tag.div(.class("charts")) {
+        DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: id).html
+        DeliveryChart.week(app.hours, now: now, id: id).html
+      }
+    }
+  }
+
+  private func tile(_ app: AppSummary, _ state: ReceiptState) -> HTML {
+    let count = app.counts[state] ?? 0
+    let link = Link("receipts", query: [("app", app.slug), ("state", state.rawValue)])
+    return Tag.a(.class("tile \(count > 0 ? state.rawValue : "zero")"), .href(link)) {
+      Tag.span(.class("name")) { state.rawValue }
+      " "
+      Tag.span(.class("value")) { PageParts.number(count) }
+    }
+  }
+
+  private func door(_ app: AppSummary) -> HTML {
+    guard app.isConfigured else { return Tag.span(.class("badge cancelled")) { "not configured" } }
+    let (kind, word) =
+      switch app.breaker?.state ?? .closed {
+      case .paused: ("failed", "deliveries paused")
+      case .open: ("failed", "destination down")
+      case .closed:
+        app.breaker?.restUntil.map { $0 > now } == true
+          ? ("pending", "deliveries on hold") : ("delivered", "deliveries running")
+      }
+    return Tag.span(.class("badge \(kind)")) { word }
+  }
+}

@@ -1,0 +1,135 @@
+// Which receipts a page shows, as its address says. Pure; any thread.
+
+internal import Configuration
+internal import Domain
+internal import HTML
+internal import HTTPServer
+internal import Platform
+internal import Presentation
+internal import Store
+
+/// The filters of the list of receipts.
+struct ReceiptSearch: Equatable {
+  static let pageSize = 50
+
+  var app: String?
+  var state: ReceiptState?
+  var reason: String?
+  /// Why the last attempt failed.
+  var cause: String?
+  /// Only those that were delivered without an import id.
+  var lacksImportID = false
+  var user: String?
+  var object: String?
+  /// As it was written: how long ago, or a time.
+  var since: String?
+  var after: String?
+
+  /// Choices of the form; an address may say any duration, or an RFC 3339 time.
+  static let sinceChoices = [
+    ("1h", "the last hour"), ("24h", "the last 24 hours"), ("7d", "the last 7 days"),
+    ("30d", "the last 30 days"),
+  ]
+
+  init() {}
+
+  /// - Throws: which field cannot be understood.
+  init(query: String?) throws(Fault) {
+    let fields = try AdminForm(query)
+    app = fields["app"]
+    reason = fields["reason"]
+    cause = fields["cause"]
+    user = fields["user"]
+    object = fields["object"]
+    for (name, value) in [
+      ("app", app), ("reason", reason), ("cause", cause), ("user", user), ("object", object),
+    ] {
+      guard value == nil || OutsideText.identifier(value) != nil else {
+        throw Fault(path: name, message: "has at most \(OutsideText.identifierBytesMax) bytes of plain text")
+      }
+    }
+    if let reason, let fault = Reason.fault(in: reason) {
+      throw Fault(path: "reason", message: "is wrong: \(fault)")
+    }
+    if let text = fields["state"] {
+      guard let state = ReceiptState(rawValue: text) else {
+        let known = ReceiptState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Fault(path: "state", message: "is one of \(known)")
+      }
+      self.state = state
+    }
+    if let text = fields["import_id"] {
+      guard text == "none" else { throw Fault(path: "import_id", message: "is `none`, or left out") }
+      lacksImportID = true
+    }
+    if let text = fields["since"] {
+      guard Self.moment(text, now: Timestamp(unixMilliseconds: .max)) != nil else {
+        throw Fault(path: "since", message: "is how long ago (30m, 24h, 7d) or a time (2026-11-20T10:00:00Z)")
+      }
+      since = text
+    }
+    if let text = fields["after"] {
+      guard Identifier.isWellFormed(text, prefix: Identifier.receiptPrefix) else {
+        throw Fault(path: "after", message: "is the id of the last receipt on the previous page")
+      }
+      after = text
+    }
+  }
+
+  private static func moment(_ text: String, now: Timestamp) -> Timestamp? {
+    if let time = RFC3339.unixMilliseconds(parsing: text), time >= 0 {
+      return Timestamp(unixMilliseconds: time)
+    }
+    guard let ago = DurationText.milliseconds(parsing: text), ago <= now.unixMilliseconds else { return nil }
+    return now.advanced(byMilliseconds: -ago)
+  }
+
+  func filter(now: Timestamp) -> ReceiptFilter {
+    var filter = ReceiptFilter()
+    filter.app = app
+    filter.state = state
+    filter.reason = reason
+    filter.cause = cause
+    filter.lacksImportID = lacksImportID
+    filter.userID = user
+    filter.objectID = object
+    filter.since = since.flatMap { Self.moment($0, now: now) }
+    filter.after = after
+    return filter
+  }
+
+  /// The same search from another place on; nil for its beginning.
+  func link(after: String?) -> Link {
+    Link(
+      "receipts",
+      query: [
+        ("app", app), ("state", state?.rawValue), ("reason", reason), ("cause", cause), ("user", user),
+        ("object", object), ("import_id", lacksImportID ? "none" : nil), ("since", since), ("after", after),
+      ])
+  }
+
+  var isFiltered: Bool { self != ReceiptSearch() && link(after: nil) != ReceiptSearch().link(after: nil) }
+}
+
+/// The fields of a query or of a form. What is empty counts as left out: a form sends all of its fields.
+struct AdminForm {
+  private let bytes: [UInt8]
+
+  /// - Throws: when it cannot be decoded.
+  init(_ query: String?) throws(Fault) { try self.init(bytes: Array((query ?? "").utf8)) }
+
+  init(bytes: [UInt8]) throws(Fault) {
+    self.bytes = bytes
+    do {
+      // Looks at every field.
+      _ = try PercentEncoding.value(of: "\u{0}", in: bytes[...])
+    } catch {
+      throw Fault(path: "", message: "has a broken percent escape, or is not UTF-8")
+    }
+  }
+
+  subscript(name: String) -> String? {
+    // It was decoded once already.
+    (try? PercentEncoding.value(of: name, in: bytes[...])).flatMap { OutsideText.nonEmpty($0) }
+  }
+}

@@ -1,0 +1,290 @@
+// What the dispatcher does, turn by turn, and its state. The dispatcher's thread.
+
+internal import Apps
+internal import Destinations
+internal import Domain
+internal import HTTPClient
+internal import Persistence
+internal import Platform
+internal import Presentation
+internal import Store
+internal import Telemetry
+
+/// One run of the dispatcher, from start to stop.
+struct DispatcherRun {
+  /// A try that is under way.
+  private struct Try {
+    var app: String
+    var receipt: StoreReader.DueReceipt
+    var isProbe: Bool
+    var startedAt: Timestamp
+    /// Under which of the lane's configurations it was sent.
+    var edition: Int
+  }
+
+  let dispatcher: Dispatcher
+  let reader: StoreReader
+  private let transport: any HTTPTransport
+  let clock: any Clock
+  let log: Log
+  private var random: any RandomNumberGenerator & Sendable
+  var lanes: [String: Lane] = [:]
+  private var tries: [UInt64: Try] = [:]
+  private var lastTag: UInt64 = 0
+  private var retryReadingAt: MonotonicInstant?
+  var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  private var watch: ClockWatch
+  /// When to look for what nobody told.
+  private var lookAt: MonotonicInstant
+  /// Until when what is under way may go on; nil while nobody asked to stop.
+  private var stopAt: MonotonicInstant?
+
+  init(_ dispatcher: Dispatcher, reader: StoreReader, directory: AppDirectory) {
+    self.dispatcher = dispatcher
+    self.reader = reader
+    transport = dispatcher.transport
+    clock = dispatcher.dependencies.clock
+    log = dispatcher.dependencies.log
+    random = dispatcher.dependencies.random
+    lookAt = clock.monotonic
+    watch = ClockWatch(clock)
+    use(directory)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Turn after turn until the stop.
+  mutating func loop() {
+    while let sleep = turn() { takeAnswers(within: sleep) }
+    for completion in transport.cancelAll() { finish(completion, isStopping: true) }
+  }
+
+  /// Does what is to be done now, without waiting.
+  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  mutating func turn() -> Int64? {
+    if let jump = watch.jump(clock) { followClock(by: jump) }
+    if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
+    if let stopAt {
+      if isAllStored || monotonic >= stopAt { return nil }
+    } else {
+      startWhatIsDue()
+    }
+    storeAgain()
+    guard let stopAt else { return sleepMilliseconds() }
+    return storingMilliseconds(atMost: stopAt.milliseconds(since: monotonic))
+  }
+
+  /// Takes what the destinations answered, and waits for it at most so long.
+  mutating func takeAnswers(within milliseconds: Int64) {
+    let completions = transport.run(timeoutMilliseconds: Int(milliseconds))
+    // What is decided now is planned by the clock as it is now.
+    if let jump = watch.jump(clock) { followClock(by: jump) }
+    for completion in completions { finish(completion) }
+  }
+
+  /// Whether nothing is under way any more and every outcome is on disk: what is not would be sent again
+  /// after the next start.
+  private var isAllStored: Bool { tries.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = dispatcher.inbox.withLock { inbox in
+      defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    let now = now
+    if let directory = news.directory { use(directory) }
+    for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
+    for (app, moment) in news.replaysDueAt { lanes[app]?.note(replaysDueAt: moment) }
+    for item in news.settled { lanes[item.app]?.settle(row: item.row, next: item.next) }
+    unstored += news.unstored
+    let looksAgain = monotonic >= lookAt
+    if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
+    if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
+    return news.isStopping
+  }
+
+  private var lookIntervalMilliseconds: Int64 { dispatcher.dependencies.lookIntervalMilliseconds }
+
+  private func sleepMilliseconds() -> Int64 {
+    var sleep = lookIntervalMilliseconds
+    for var lane in lanes.values {
+      if let wait = lane.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    if let retryReadingAt { sleep = max(sleep, retryReadingAt.milliseconds(since: monotonic)) }
+    return storingMilliseconds(atMost: sleep)
+  }
+
+  /// Until an outcome that could not be stored is to be stored again.
+  private func storingMilliseconds(atMost sleep: Int64) -> Int64 {
+    let monotonic = monotonic
+    return max(0, unstored.reduce(sleep) { min($0, $1.at.milliseconds(since: monotonic)) })
+  }
+
+  private mutating func startWhatIsDue() {
+    if let retryReadingAt, monotonic < retryReadingAt { return }
+    retryReadingAt = nil
+    for slug in lanes.keys {
+      do throws(StoreFault) {
+        try startWhatIsDue(of: slug)
+      } catch {
+        // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
+        if retryReadingAt == nil {
+          log.error(
+            "could not read what is due; trying again. If this stays: receiptctl db check",
+            ["app": slug, "error": error.description])
+        }
+        retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+      }
+    }
+  }
+
+  private mutating func startWhatIsDue(of slug: String) throws(StoreFault) {
+    guard var lane = lanes[slug] else { return }
+    // One moment for both questions: what came due between two would be in neither answer.
+    let now = now
+    let room = lane.room(now: now, monotonic: monotonic)
+    guard room > 0 else { return }
+    let new = try due(lane, isReplay: false, now: now, room: room)
+    // Where new receipts fill the room it may still be a replay's turn.
+    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
+    for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
+      guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
+      lane.rest(until: try reader.nextDue(app: slug, isReplay: isReplay, after: now), replays: isReplay)
+    }
+    lanes[slug] = lane
+    for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
+  }
+
+  /// New receipts, or replays, that are due and not under way, as many as there is room for.
+  /// - Returns: with them, whether the database has no more; false where it was not asked.
+  private func due(
+    _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
+  ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
+    guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
+    // Those under way are still due in the database, so as many more are asked for.
+    let limit = room + lane.underWay.count
+    let rows = try reader.dueRows(app: lane.app.slug, isReplay: isReplay, now: now, limit: limit)
+    var fresh: [StoreReader.DueReceipt] = []
+    for row in rows where !lane.underWay.contains(row) {
+      if fresh.count == room { return (fresh, false) }
+      if let receipt = try reader.due(row: row, now: now) { fresh.append(receipt) }
+    }
+    return (fresh, rows.count < limit)
+  }
+
+  private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
+    lastTag += 1
+    let app = lane.app
+    tries[lastTag] = Try(
+      app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, edition: lane.edition)
+    var request = lane.request
+    request.body = receipt.body
+    do throws(TransferFailure) {
+      try transport.start(request, tag: lastTag)
+    } catch .poolFull {
+      tries[lastTag] = nil
+      let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+      lanes[app.slug]?.putBack(row: receipt.row, until: again)
+    } catch {
+      // Nothing left this machine; the verdict is the same as if the connection had failed.
+      let result = TransferResult(
+        status: nil, headers: [], body: [], failure: error, requestWasSent: false, durationMilliseconds: 0)
+      finish(TransferCompletion(tag: lastTag, result: result))
+    }
+  }
+
+  private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
+    guard let attempt = tries.removeValue(forKey: completion.tag) else { return }
+    let result = completion.result
+    var report = AttemptReport(
+      startedAt: attempt.startedAt, durationMilliseconds: result.durationMilliseconds,
+      status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,
+      isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
+    guard var lane = lanes[attempt.app] else { return }
+    let decision: Delivery.Decision
+    if isStopping && result.status == nil {
+      // The try was cut short here, which says nothing about the destination.
+      decision = .retry(at: now, spent: false)
+      lane.abandon(row: attempt.receipt.row)
+    } else {
+      decision = judge(result, attempt, lane: &lane, report: &report)
+    }
+    lanes[attempt.app] = lane
+    store(
+      RecordAttempt(
+        row: attempt.receipt.row, app: attempt.app, sent: attempt.receipt.body, report: report,
+        decision: decision, breaker: lane.breaker))
+    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
+  }
+
+  private mutating func judge(
+    _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: inout AttemptReport
+  ) -> Delivery.Decision {
+    let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
+    if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
+      report.error = reason.text
+    }
+    dispatcher.metrics.attempted(
+      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+    if case .misconfigured = verdict, attempt.edition != lane.edition {
+      // It met a configuration that is no longer in force, and says nothing of the one that is.
+      lane.abandon(row: attempt.receipt.row)
+      return .retry(at: now, spent: false)
+    }
+    let before = lane.breaker
+    lane.judge(verdict, detail: result.detail, row: attempt.receipt.row, now: now)
+    let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
+    let decision = Delivery.decide(
+      verdict,
+      budget: RetryBudget(
+        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
+        pausedMilliseconds: paused),
+      probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
+    DeliveryLog(log).write(
+      verdict, app: attempt.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
+      before: before, after: lane.breaker, apiKey: lane.app.apiKeyRefresh)
+    return decision
+  }
+
+  /// Hands an outcome to the committer; until it is on disk the receipt counts as under way.
+  private func store(_ attempt: RecordAttempt) {
+    let (dispatcher, clock, log) = (dispatcher, clock, log)
+    let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
+      switch result {
+      case .success(let receipt):
+        let settled = Dispatcher.Settled(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
+        dispatcher.tell { $0.settled.append(settled) }
+      case .failure(let error):
+        if let count = dispatcher.faultLines.admit(
+          "\(attempt.app) \(error.kind.rawValue)", now: clock.monotonic)
+        {
+          log.error(
+            "could not store the outcome of a delivery; trying again. \(error.kind.advice)",
+            [
+              "app": attempt.app, "error": error.description, "left_out": count > 0 ? String(count) : nil,
+            ])
+        }
+        let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        dispatcher.tell { $0.unstored.append((attempt, again)) }
+      }
+    }
+    if !isQueued {
+      log.error("an outcome came after the store was closed; it will be sent again", ["app": attempt.app])
+    }
+  }
+
+  private mutating func storeAgain() {
+    let monotonic = monotonic
+    let due = unstored.filter { $0.at <= monotonic }
+    guard !due.isEmpty else { return }
+    unstored.removeAll { $0.at <= monotonic }
+    for var item in due {
+      // Others may have been judged since.
+      item.attempt.breaker = lanes[item.attempt.app]?.breaker ?? item.attempt.breaker
+      store(item.attempt)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// What a client would rather have (RFC 9110 §12.5.1). Pure; any thread.
+
+/// The media ranges of `Accept` fields.
+public struct MediaRanges {
+  private var json = 0.0
+  private var html = 0.0
+
+  /// - Parameter fields: as they came; what is not understood counts for nothing.
+  public init(_ fields: [String]) {
+    for range in fields.joined(separator: ",").split(separator: ",") {
+      let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+      guard let type = parts.first else { continue }
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+      switch type {
+      case "application/json": json = max(json, weight)
+      case "text/html", "application/xhtml+xml": html = max(html, weight)
+      default: break
+      }
+    }
+  }
+
+  /// Whether JSON is named, and nothing that a browser shows is wanted more. `*/*` is what a form or a
+  /// program sends that would follow a redirect as well.
+  public var preferJSON: Bool { json > 0 && json >= html }
+}

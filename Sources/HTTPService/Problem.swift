@@ -1,0 +1,143 @@
+// Errors as problem documents (RFC 9457). A problem says what to do and nothing of the inside: no SQL, no
+// path, no secret (R7). Pure; any thread.
+
+public import HTTPServer
+internal import JSON
+
+/// An error as the outside sees it.
+public struct Problem: Error, Equatable {
+  /// The last part of the type, `urn:receiptd:problem:<slug>`.
+  public let slug: String
+  public let title: String
+  public let status: Int
+  /// What is wrong and what to do.
+  public let detail: String
+  public var headers: [String: String] = [:]
+  /// The same for programs, where one slug has several; one of a fixed set.
+  public var reason: String?
+
+  public init(
+    slug: String, title: String, status: Int, detail: String, headers: [String: String] = [:],
+    reason: String? = nil
+  ) {
+    self.slug = slug
+    self.title = title
+    self.status = status
+    self.detail = detail
+    self.headers = headers
+    self.reason = reason
+  }
+
+  public func response(requestID: String) -> Response {
+    var document: JSONValue = [
+      "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title),
+      "status": .integer(Int64(status)),
+      "detail": .string(detail), "request_id": .string(requestID),
+    ]
+    if let reason { document = document.adding("reason", .string(reason)) }
+    var response = Response(status: status, type: "application/problem+json", body: document.serialized())
+    response.headers += [
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+      ("Referrer-Policy", "no-referrer"),
+    ]
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
+    return response
+  }
+}
+
+extension Problem {
+  public static let notFound = Problem(
+    slug: "not-found", title: "Not found", status: 404,
+    detail:
+      "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
+  public static let unknownApp = Problem(
+    slug: "unknown-app", title: "Unknown app", status: 404,
+    detail:
+      "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
+  public static let unknownHost = Problem(
+    slug: "unknown-host", title: "Unknown host", status: 404,
+    detail:
+      "No app has this host as its `links.origin`. Check the name that was asked for, and that a proxy "
+      + "passes the Host on.")
+  public static let unknownContext = Problem(
+    slug: "unknown-context", title: "Unknown context", status: 404,
+    detail:
+      "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
+  public static let malformedRequest = Problem(
+    slug: "malformed-request", title: "Malformed request", status: 400,
+    detail:
+      "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
+
+  public static func wrongMethod(_ allowed: String) -> Problem {
+    Problem(
+      slug: "method-not-allowed", title: "Method not allowed", status: 405,
+      detail: "This path takes \(allowed) only.", headers: ["Allow": allowed])
+  }
+
+  public static let unauthorized = Problem(
+    slug: "unauthorized", title: "Unauthorized", status: 401,
+    detail: "Send one of the app's client keys as `Authorization: Bearer KEY` or `X-API-KEY: KEY`.",
+    headers: ["WWW-Authenticate": "Bearer"])
+  public static let wrongMediaType = Problem(
+    slug: "unsupported-media-type", title: "Unsupported media type", status: 415,
+    detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
+
+  public static let noPrice = Problem(
+    slug: "unknown-price", title: "Unknown price", status: 422,
+    detail:
+      "`ply_context` names no price, so there is no checkout page to go to. Set `stripe_price_id` in it.")
+  public static let unknownPrice = Problem(
+    slug: "unknown-price", title: "Unknown price", status: 422,
+    detail:
+      "No checkout page is configured for the price that `ply_context` names. Check `stripe_price_id` "
+      + "against `links.checkout` in the configuration.")
+
+  public static func tooLarge(_ maximum: Int) -> Problem {
+    Problem(
+      slug: "body-too-large", title: "Body too large", status: 413,
+      detail: "The body may have \(maximum) bytes. Nothing of it was kept.")
+  }
+
+  public static let tooSlow = Problem(
+    slug: "too-slow", title: "Request too slow", status: 408,
+    detail: "The request was not complete in time. Nothing of it was kept; send it again.")
+
+  public static func invalid(_ slug: String, _ detail: String) -> Problem {
+    Problem(slug: slug, title: "Invalid request", status: 400, detail: detail)
+  }
+
+  public static func unavailable(_ slug: String, _ detail: String, retryAfterSeconds: Int) -> Problem {
+    Problem(
+      slug: slug, title: "Unavailable", status: 503, detail: detail,
+      headers: ["Retry-After": String(retryAfterSeconds)])
+  }
+
+  public static let busy = unavailable(
+    "busy", "More is coming in than can be stored. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 1)
+  public static let crowded = unavailable(
+    "too-many-connections",
+    "Too many requests are under way. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 2)
+  public static let storeFailed = unavailable(
+    "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
+    retryAfterSeconds: 10)
+  public static let readFailed = unavailable(
+    "store-unreadable", "The state could not be read. Nothing is lost by that; ask again.",
+    retryAfterSeconds: 10)
+  /// For whoever looks at the dashboard or at the metrics: an operator.
+  public static let pageUnreadable = unavailable(
+    "store-unreadable",
+    "The database could not be read, and nothing was changed. receiptd's log says why, under this request "
+      + "id; whether the database is damaged, and what to do then, says: receiptctl db check",
+    retryAfterSeconds: 10)
+  public static let diskFull = unavailable(
+    "disk-full", "There is no space left to store the request. Nothing of it was kept; send it again.",
+    retryAfterSeconds: 60)
+  public static let stopping = unavailable(
+    "stopping", "The service is stopping. Nothing of this request was kept; send it again.",
+    retryAfterSeconds: 5)
+  public static let internalFault = Problem(
+    slug: "internal", title: "Internal error", status: 500,
+    detail: "Something went wrong here. Send the request again; if it stays, report the request id.")
+}

@@ -1,0 +1,89 @@
+// One request from its head to its answer: its id, its metric, its log line. Any thread.
+
+public import HTTPServer
+public import Platform
+public import Telemetry
+
+/// What every answer of a listener goes through.
+public struct RequestScope: Sendable {
+  public let route: String
+  public let requestID: String
+  public let listener: ListenerServices
+  private let started: MonotonicInstant
+  /// For the log's line about the request; nil when it writes none.
+  private let logged: (method: String, peer: String, app: String?)?
+
+  /// - Parameter app: one that is configured.
+  public init(_ head: RequestHead, route: String, app: String? = nil, listener: ListenerServices) {
+    self.route = route
+    self.listener = listener
+    logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
+    requestID = listener.requestIDs.id(for: head)
+    started = listener.clock.monotonic
+  }
+
+  /// Counts and labels an answer.
+  public func finish(_ response: Response) -> Response {
+    var response = response
+    response.headers.append((RequestIDs.header, requestID))
+    let seconds = listener.clock.monotonic.seconds(since: started)
+    listener.metrics.answered(route: route, status: response.status, seconds: seconds)
+    if let logged {
+      listener.log.debug(
+        "answered",
+        [
+          "method": logged.method, "route": route, "status": String(response.status),
+          "duration_ms": String(Int64(seconds * 1000)), "bytes": String(response.body.count),
+          "app": logged.app, "peer": listener.log.personal(logged.peer), "request_id": requestID,
+        ])
+    }
+    return response
+  }
+
+  public func finish(_ problem: Problem) -> Response { finish(problem.response(requestID: requestID)) }
+}
+
+/// What both listeners use.
+public struct ListenerServices: Sendable {
+  public let requestIDs = RequestIDs()
+  public let metrics: Metrics
+  public let log: Log
+  public let clock: any Clock
+  public let requestLog: RequestLog
+  /// Whose word on where a request comes from is believed.
+  public var proxies = TrustedProxies(prefixes: [])
+
+  public init(metrics: Metrics, log: Log, clock: any Clock) {
+    self.metrics = metrics
+    self.log = log
+    self.clock = clock
+    requestLog = RequestLog(log, clock: clock)
+  }
+}
+
+extension ListenerServices {
+  /// The answer to a request that the server itself turns away.
+  public func response(to rejection: Rejection, head: RequestHead?, route: String) -> Response {
+    let problem: Problem =
+      switch rejection {
+      case .malformed: .malformedRequest
+      case .bodyTooLarge(let maximum): .tooLarge(maximum)
+      case .noRoom: .busy
+      case .crowded: .crowded
+      case .tooSlow: .tooSlow
+      case .abandoned: .internalFault
+      case .stopping: .stopping
+      }
+    let requestID = requestIDs.id(for: head)
+    metrics.answered(route: route, status: problem.status, seconds: 0)
+    log.debug(
+      "turned away",
+      [
+        "method": head?.method, "route": route, "status": String(problem.status),
+        "peer": head.map { log.personal(proxies.client($0).text) }, "request_id": requestID,
+      ])
+    var response = problem.response(requestID: requestID)
+    response.headers.append((RequestIDs.header, requestID))
+    return response
+  }
+}

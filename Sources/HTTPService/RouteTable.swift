@@ -1,0 +1,116 @@
+// Finds the route of a path. Pure; any thread.
+
+internal import HTTPServer
+internal import Platform
+
+/// Every path of one listener.
+public struct RouteTable: Sendable {
+  private enum Segment: Sendable {
+    case fixed(String)
+    case parameter(String)
+  }
+
+  private struct Entry: Sendable {
+    let route: Route
+    let segments: [Segment]
+
+    /// Whether the fixed segments are in the path without an escape.
+    func isWritten(in path: String) -> Bool {
+      let written = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      return zip(written.dropFirst(), segments).allSatisfy { text, segment in
+        if case .fixed(let fixed) = segment { text.elementsEqual(fixed.utf8) } else { true }
+      }
+    }
+  }
+
+  /// By the number of their segments; those without parameters come first, so that a fixed path goes before
+  /// one that it also fits.
+  private let entries: [Int: [Entry]]
+
+  public init(_ routes: [Route]) {
+    let all = routes.map { route in
+      Entry(
+        route: route,
+        segments: route.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { part in
+          part.hasPrefix("{") ? .parameter(String(part.dropFirst().dropLast())) : .fixed(String(part))
+        })
+    }
+    entries = Dictionary(grouping: all) { $0.segments.count }.mapValues { entries in
+      func parameters(_ entry: Entry) -> Int {
+        entry.segments.count { if case .parameter = $0 { true } else { false } }
+      }
+      return entries.enumerated().sorted { (parameters($0.1), $0.0) < (parameters($1.1), $1.0) }.map(\.1)
+    }
+  }
+
+  /// Every route, in no particular order.
+  public var routes: [Route] { entries.values.flatMap { $0.map(\.route) } }
+
+  /// What was found for a path.
+  public enum Match {
+    case route(Route, parameters: [(name: String, value: String)])
+    /// Nothing is at this path.
+    case none
+    /// Its escapes are broken, or are not UTF-8.
+    case malformed
+    /// The path is there, but not with this method.
+    case method(Route)
+  }
+
+  public func find(method: String, path: String) -> Match {
+    let segments: [String]
+    switch Self.segments(path) {
+    case .success(let found): segments = found
+    case .failure(let fault): return fault == .malformed ? .malformed : .none
+    }
+    var other: Route?
+    for entry in entries[segments.count] ?? [] {
+      guard let parameters = Self.parameters(segments, entry.segments) else { continue }
+      if entry.route.isLiteral, !entry.isWritten(in: path) { continue }
+      if entry.route.methods.contains(method) { return .route(entry.route, parameters: parameters) }
+      other = other ?? entry.route
+    }
+    return other.map { .method($0) } ?? .none
+  }
+
+  private static func parameters(
+    _ segments: [String], _ pattern: [Segment]
+  ) -> [(name: String, value: String)]? {
+    var parameters: [(name: String, value: String)] = []
+    for (text, segment) in zip(segments, pattern) {
+      switch segment {
+      // Code unit by code unit: Swift takes texts that only look alike for equal.
+      case .fixed(let fixed): if !text.utf8.elementsEqual(fixed.utf8) { return nil }
+      case .parameter(let name): parameters.append((name, text))
+      }
+    }
+    return parameters
+  }
+
+  private enum PathFault: Error {
+    case notFound, malformed
+  }
+
+  /// The decoded segments; `/` has one, which is empty.
+  private static func segments(_ path: String) -> Result<[String], PathFault> {
+    // Bytes, not characters: a slash is one, too, where it makes a single character with what follows it.
+    let bytes = path.utf8.span
+    let slash = UInt8(ascii: "/")
+    guard !bytes.isEmpty, bytes[0] == slash else { return .failure(.notFound) }
+    if bytes.count == 1 { return .success([""]) }
+    var segments: [String] = []
+    segments.reserveCapacity(6)
+    var start = 1
+    while start <= bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != slash { end += 1 }
+      if end == start { return .failure(.notFound) }
+      guard let segment = PercentEncoding.decode(bytes.extracting(start..<end)) else {
+        return .failure(.malformed)
+      }
+      segments.append(segment)
+      start = end + 1
+    }
+    return .success(segments)
+  }
+}

@@ -1,0 +1,96 @@
+// A listener: finds the route of a request, lets it in, and hands it to the part that answers. Runs on
+// libmicrohttpd's threads and must not block them.
+
+public import HTTPServer
+
+/// A route table behind a server.
+public struct Router: RequestHandler {
+  /// Finds out who asks, before a route is looked for, so that nobody learns which paths there are.
+  /// - route: the one at this path, whatever the method; nil when there is none.
+  /// - Returns: the visitor's name.
+  public typealias Gate = @Sendable (_ head: RequestHead, _ route: Route?) throws(Problem) -> String
+
+  private let services: ListenerServices
+  let table: RouteTable
+  private let gate: Gate
+  private let refusal: @Sendable (Problem, Route?, _ requestID: String) -> Response
+
+  /// - Parameter refusal: how a problem is said that comes up before a request is let in.
+  public init(
+    services: ListenerServices, routes: [Route], gate: @escaping Gate = { _, _ in "" },
+    refusal: @escaping @Sendable (Problem, Route?, String) -> Response = { problem, _, requestID in
+      problem.response(requestID: requestID)
+    }
+  ) {
+    self.services = services
+    table = RouteTable(routes)
+    self.gate = gate
+    self.refusal = refusal
+  }
+
+  public func mayUseReserve(_ head: RequestHead) -> Bool {
+    if case .route(let route, _) = table.find(method: head.method, path: head.path) {
+      return route.usesReserve
+    }
+    return false
+  }
+
+  public func admit(_ head: RequestHead) -> Admission {
+    let match = table.find(method: head.method, path: head.path)
+    let route = match.route
+    do throws(Problem) {
+      let visitor = try gate(head, route)
+      switch match {
+      case .route(let route, let parameters):
+        return try admit(route, Visit(head: head, visitor: visitor, parameters: parameters))
+      case .none: throw .notFound
+      case .malformed: throw .malformedRequest
+      case .method(let route): throw .wrongMethod(route.methods.joined(separator: ", "))
+      }
+    } catch {
+      // An app that is not configured is not named in the log.
+      let app = error == .unknownApp ? nil : match.app
+      let scope = RequestScope(head, route: label(match, error), app: app, listener: services)
+      return .answer(scope.finish(refusal(error, route, scope.requestID)))
+    }
+  }
+
+  private func admit(_ route: Route, _ visit: Visit) throws(Problem) -> Admission {
+    let handler = try route.admit(visit)
+    let app = visit.parameters.first { $0.name == "app" }?.value
+    return .body(maximumBytes: route.bodyBytesMax) { [services, label = route.label] request, responder in
+      let scope = RequestScope(request.head, route: label, app: app, listener: services)
+      handler(request, Exchange(scope: scope, responder: responder))
+    }
+  }
+
+  /// A request with a wrong method is counted as one for nothing.
+  private func label(_ match: RouteTable.Match, _ problem: Problem) -> String {
+    if case .route(let route, _) = match { route.label } else { "none" }
+  }
+
+  /// Not called: every request has a handler of its own from the admission.
+  public func handle(_ request: Request, _ responder: Responder) {}
+
+  public func response(to rejection: Rejection, head: RequestHead?) -> Response {
+    let match = head.map { table.find(method: $0.method, path: $0.path) }
+    if case .route(let route, _)? = match {
+      return services.response(to: rejection, head: head, route: route.label)
+    }
+    return services.response(to: rejection, head: head, route: "none")
+  }
+}
+
+extension RouteTable.Match {
+  /// The route at the path, also where it has not the request's method.
+  var route: Route? {
+    switch self {
+    case .route(let route, _), .method(let route): route
+    case .none, .malformed: nil
+    }
+  }
+
+  fileprivate var app: String? {
+    if case .route(_, let parameters) = self { parameters.first { $0.name == "app" }?.value } else { nil }
+  }
+}

@@ -1,0 +1,61 @@
+// Which configuration the process was started with, which one it uses now, and what became of the last
+// reload. Any thread.
+
+public import Configuration
+public import Domain
+public import Platform
+
+/// The configurations of one run.
+public final class ConfigurationLedger: Sendable {
+  /// What is in use now.
+  public struct Current: Sendable {
+    var generation: Int64 = 1
+    var appliedAt: Timestamp
+    var lastReload: ReloadReport?
+    /// Keys of the configuration in use that only a restart applies.
+    var needsRestart: [String] = []
+    fileprivate var snapshot: ConfigurationSnapshot
+  }
+
+  private let started: ConfigurationSnapshot
+  private let state: Monitor<Current>
+
+  public init(_ configuration: Configuration, now: Timestamp) {
+    started = ConfigurationSnapshot(configuration)
+    state = Monitor(Current(appliedAt: now, snapshot: started))
+  }
+
+  var current: Current { state.withLock { $0 } }
+
+  /// A configuration was applied.
+  public func applied(_ loaded: LoadedConfiguration, began: MonotonicInstant, now: Timestamp) -> ReloadReport
+  {
+    let snapshot = ConfigurationSnapshot(loaded.configuration)
+    let started = started
+    return state.withLock { current in
+      current.generation += 1
+      current.appliedAt = now
+      var report = ReloadReport(at: now, began: began, generation: current.generation)
+      report.warnings = loaded.warnings
+      report.changed = current.snapshot.changes(to: snapshot).reloadable
+      report.needsRestart = started.changes(to: snapshot).fixed
+      report.keptSecrets = loaded.configuration.secrets.filter(\.secret.isFixedUntilRestart)
+        .map { "\($0.path) (\($0.secret))" }
+      current.snapshot = snapshot
+      current.needsRestart = report.needsRestart
+      current.lastReload = report
+      return report
+    }
+  }
+
+  /// A configuration was refused; the one before stays.
+  public func refused(_ faults: ConfigurationFaults, began: MonotonicInstant, now: Timestamp) -> ReloadReport
+  {
+    state.withLock { current in
+      var report = ReloadReport(at: now, began: began, generation: current.generation)
+      (report.faults, report.warnings) = (faults.faults, faults.warnings)
+      current.lastReload = report
+      return report
+    }
+  }
+}

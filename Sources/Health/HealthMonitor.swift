@@ -1,0 +1,85 @@
+// Makes the health report of this process and decides when it is stored. The alerter's thread looks; the
+// dashboard reads.
+
+internal import Configuration
+public import Domain
+public import Platform
+internal import Presentation
+public import Telemetry
+
+/// The health of this process.
+public final class HealthMonitor: Sendable {
+  /// Between two looks.
+  public static let lookMilliseconds: Int64 = 5000
+  /// Faults of a refused reload that a report names.
+  private static let faultsMax = 3
+
+  private struct State {
+    var refused = RecentCounts()
+    var counts: [String: [String: Int64]] = [:]
+    var freeBytes: Int64?
+    var stored: (report: HealthReport, at: MonotonicInstant)?
+  }
+
+  private let readiness: Readiness
+  private let ledger: ConfigurationLedger
+  private let metrics: Metrics
+  private let freeBytes: @Sendable () -> Int64?
+  private let startedAt: Timestamp
+  private let state = Monitor(State())
+
+  public init(
+    readiness: Readiness, ledger: ConfigurationLedger, metrics: Metrics, startedAt: Timestamp,
+    freeBytes: @escaping @Sendable () -> Int64?
+  ) {
+    (self.readiness, self.ledger, self.metrics) = (readiness, ledger, metrics)
+    (self.startedAt, self.freeBytes) = (startedAt, freeBytes)
+  }
+
+  /// The report of now; what is counted and the disk are those of the last look.
+  public func report(now: Timestamp) -> HealthReport {
+    let (counts, freeBytes) = state.withLock { ($0.counts, $0.freeBytes) }
+    let current = ledger.current
+    var report = HealthReport(
+      at: now, version: Version.number, startedAt: startedAt, configuredAt: current.appliedAt)
+    report.reasons = readiness.reasons().map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
+    (report.freeBytes, report.generation) = (freeBytes, current.generation)
+    report.refusedWebhooks = counts
+    report.needsRestart = current.needsRestart
+    if let reload = current.lastReload, reload.isRefused {
+      var faults = reload.faults.prefix(Self.faultsMax).map(\.description)
+      let more = reload.faults.count - faults.count
+      if more > 0 { faults.append("and \(more) more") }
+      report.refusedReload = .init(at: reload.at, faults: faults)
+    }
+    return report
+  }
+
+  /// Counts what is new.
+  /// - Returns: the report when it is to be stored now: once a minute, and at once when it is news.
+  public func look(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
+    let snapshot = metrics.signatureFailures.snapshot()
+    let free = freeBytes()
+    state.withLock { state in
+      state.refused.take(snapshot, now: monotonic)
+      state.freeBytes = free
+      state.counts = [:]
+      for (label, count) in state.refused.growth(within: RecentCounts.windowMillisecondsMax, now: monotonic) {
+        state.counts[label.first, default: [:]][label.second, default: 0] += Int64(clamping: count)
+      }
+    }
+    let report = report(now: now)
+    return state.withLock { state in
+      if let stored = state.stored, !report.isNews(after: stored.report),
+        monotonic.milliseconds(since: stored.at) < HealthReport.intervalMilliseconds
+      {
+        return nil
+      }
+      state.stored = (report, monotonic)
+      return report
+    }
+  }
+
+  /// The last report is not in the database: the next look makes another one.
+  public func couldNotStore() { state.withLock { $0.stored = nil } }
+}

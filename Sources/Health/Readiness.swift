@@ -1,0 +1,48 @@
+// Whether the daemon can accept and store requests, and every reason why it may not: the one list that
+// /readyz, the dashboard, the heartbeat and receiptctl's health lines are made from. Any thread.
+
+internal import Domain
+internal import Platform
+public import Presentation
+internal import Store
+
+/// Collects the reasons from the components that know them.
+public final class Readiness: Sendable {
+  /// Longer than any sync should take.
+  public static let stuckMilliseconds: Int64 = 10_000
+
+  /// Reports the reasons of one component. It must not block: /readyz calls it.
+  public typealias Check = @Sendable () -> [ReadinessReason]
+
+  private struct State {
+    var raised: [ReadinessReason] = []
+    var checks: [Check] = []
+  }
+
+  private let state = Monitor(State())
+
+  public init() {}
+
+  /// Adds a component that knows its reasons when it is asked.
+  public func add(_ check: @escaping Check) { state.withLock { $0.checks.append(check) } }
+
+  /// Sets a reason that lasts until it is cleared. One of the same name is replaced.
+  public func raise(_ reason: ReadinessReason) {
+    state.withLock { state in
+      state.raised.removeAll { $0.name == reason.name }
+      state.raised.append(reason)
+    }
+  }
+
+  /// Ends the reason of this name, whatever its values.
+  public func clear(_ reason: ReadinessReason) {
+    state.withLock { $0.raised.removeAll { $0.name == reason.name } }
+  }
+
+  /// Why the daemon is not ready; empty when it is.
+  public func reasons() -> [ReadinessReason] {
+    // The checks run without the lock: each may take one of its own.
+    let (raised, checks) = state.withLock { ($0.raised, $0.checks) }
+    return raised + checks.flatMap { $0() }
+  }
+}

@@ -1,0 +1,272 @@
+// The housekeeper: what happens because time passes. Waits that run out, requests that have waited long
+// enough, rows that are old enough to go. One thread; whatever it changes goes through the committer's queue
+// like everything else.
+
+public import Configuration
+public import Domain
+public import Persistence
+public import Platform
+internal import Presentation
+internal import Store
+internal import Telemetry
+
+/// Does what is due by time.
+public final class Housekeeper: Sendable {
+  /// The longest time between two passes of retention.
+  static let retentionIntervalMilliseconds: Int64 = 3_600_000
+  private static let retentionIntervalMillisecondsMin: Int64 = 60_000
+  /// For how long nothing is deleted after the wall clock was set forward by more than such an interval: long
+  /// enough for a person to notice that it is wrong.
+  static let retentionRestMilliseconds: Int64 = 86_400_000
+  /// Between two slices, so that the writer is free for others most of the time.
+  static let slicePauseMilliseconds: Int64 = 50
+  static let faultPauseMilliseconds: Int64 = 1000
+
+  private struct State {
+    var isStopping = false
+    /// Something changed: look at once.
+    var hasNews = true
+    /// When the next wait runs out, as far as is known.
+    var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
+    var retention: Configuration.Retention
+    /// Slices of waits that are to be decided again, one app after the other.
+    var reconsiderations: [ReconsiderWaits] = []
+    /// Whether one of them is in the committer's queue.
+    var isReconsidering = false
+    /// Jumps of the clock that could not be followed yet.
+    var unfollowed: [FollowClock] = []
+  }
+
+  private let state: Monitor<State>
+  private let committer: Committer
+  private let waiting: any WaitingRequests
+  private let dependencies: Dependencies
+  private let onLook: @Sendable () -> Void
+  private let thread = Monitor<WorkerThread?>(nil)
+  private let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
+
+  /// - Parameter onLook: called every few seconds; it must not block.
+  public init(
+    committer: Committer, waiting: any WaitingRequests, retention: Configuration.Retention,
+    dependencies: Dependencies,
+    onLook: @escaping @Sendable () -> Void = {}
+  ) {
+    state = Monitor(State(retention: retention))
+    self.committer = committer
+    self.waiting = waiting
+    self.dependencies = dependencies
+    self.onLook = onLook
+  }
+
+  public func start() throws(SystemError) {
+    let started = try WorkerThread(name: "housekeeper") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// A wait was set that runs out at that moment.
+  public func note(waitUntil moment: Timestamp?) {
+    guard let moment else { return }
+    state.update { $0.waitUntil = min($0.waitUntil ?? moment, moment) }
+  }
+
+  /// Something changed that somebody may wait for.
+  public func lookNow() { state.update { $0.hasNews = true } }
+
+  /// Another process changed the database.
+  public func lookEverywhere() {
+    noteEverythingChanged()
+    lookNow()
+  }
+
+  /// The configuration is another one: what these apps' receipts wait for, and until when, is decided again.
+  public func reconsider(apps: [String]) {
+    let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
+    state.update { state in
+      state.reconsiderations.removeAll { apps.contains($0.app) }
+      state.reconsiderations += apps.map { ReconsiderWaits(app: $0, startedAt: now) }
+      state.hasNews = true
+    }
+  }
+
+  private func noteEverythingChanged() {
+    waiting.noteEveryoneChanged()
+    state.withLock { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
+  }
+
+  public func use(retention: Configuration.Retention) { state.update { $0.retention = retention } }
+
+  public func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+    waiting.dismissAll()
+  }
+
+  private func run() {
+    var rounds = Rounds(dependencies.clock)
+    followClock(FollowClock(jump: nil))
+    while !state.withLock({ $0.isStopping }) {
+      let (deadline, known) = goRound(&rounds)
+      let _: Bool? = state.wait(until: deadline) { state in
+        guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
+        state.hasNews = false
+        return true
+      }
+    }
+  }
+
+  /// What is done at intervals.
+  struct Rounds {
+    fileprivate var watch: ClockWatch
+    fileprivate var lookAt: MonotonicInstant
+    fileprivate var reconsiderAt: MonotonicInstant
+    fileprivate var retentionAt: MonotonicInstant
+    fileprivate var isRetentionResting = false
+    fileprivate var retention: RetentionRun?
+
+    init(_ clock: any Clock) {
+      watch = ClockWatch(clock)
+      lookAt = clock.monotonic
+      reconsiderAt = clock.monotonic
+      retentionAt = clock.monotonic
+    }
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: until when there is nothing to do but to wait for news, and the next wait's end as it is
+  ///   known here: another one is news.
+  func goRound(_ rounds: inout Rounds) -> (until: MonotonicInstant, waitUntil: Timestamp?) {
+    let clock = dependencies.clock
+    if let jump = rounds.watch.jump(clock) {
+      followClock(FollowClock(jump: jump))
+      // A pass goes by the clock with which it began.
+      rounds.retention = nil
+      // What is old by a clock that has just been set forward may not be. One rest is enough: a machine that
+      // sleeps every night would never be done with it.
+      let rested = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
+      if jump > Self.retentionIntervalMilliseconds, !rounds.isRetentionResting {
+        rounds.retentionAt = rested
+        rounds.isRetentionResting = true
+      }
+    }
+    if clock.monotonic >= rounds.lookAt {
+      noteEverythingChanged()
+      for command in state.update({ state in
+        defer { state.unfollowed = [] }
+        return state.unfollowed
+      }) { followClock(command) }
+      onLook()
+      committer.lookForSpace()
+      rounds.lookAt = clock.monotonic.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
+    }
+    endWaits()
+    let reconsiderAt = reconsiderNext(&rounds)
+    let nextAnswer = waiting.attend()
+    let now = clock.monotonic
+    let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    if now >= rounds.retentionAt {
+      let current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
+      let isDone = current.step(committer, now: wall, log: dependencies.log)
+      rounds.retention = isDone ? nil : current
+      rounds.isRetentionResting = false
+      rounds.retentionAt = now.advanced(
+        byMilliseconds: isDone ? Self.interval(of: current.retention) : Self.slicePauseMilliseconds)
+    }
+    var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
+    if let reconsiderAt { deadline = min(deadline, reconsiderAt) }
+    // Until the next wait runs out, or somebody says that it comes sooner.
+    let known = state.withLock { $0.waitUntil }
+    if let known {
+      deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
+    }
+    return (deadline, known)
+  }
+
+  /// Between two passes of retention: more often where little is kept, so that what stays beyond its time
+  /// is a tenth of it at most.
+  static func interval(of retention: Configuration.Retention) -> Int64 {
+    let shortest = min(
+      retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
+      retention.receiptsMilliseconds)
+    return min(retentionIntervalMilliseconds, max(retentionIntervalMillisecondsMin, shortest / 10))
+  }
+
+  /// What is planned is moved along with the wall clock.
+  func followClock(_ command: FollowClock) {
+    let log = dependencies.log
+    _ = committer.submit(command, from: .inside) { [self] result in
+      switch result {
+      case .success(0): break
+      case .success(let count):
+        log.warning(
+          "followed the wall clock, which was set; if nobody meant to, look at the machine's time",
+          ["receipts": String(count)])
+      case .failure(let error):
+        logFailure("could not follow the wall clock; trying again", error)
+        state.withLock { $0.unfollowed.append(command) }
+      }
+    }
+  }
+
+  /// Decides again about waits that ran out, and learns when the next one does.
+  private func endWaits() {
+    let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
+    let isDue = state.withLock { state in
+      guard let until = state.waitUntil, until <= now else { return false }
+      state.waitUntil = nil
+      return true
+    }
+    guard isDue else { return }
+    let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    _ = committer.submit(EndWaits(), from: .inside) { [self] result in
+      switch result {
+      case .success(let next): note(waitUntil: next)
+      case .failure(let error):
+        logFailure("could not end the waits that ran out; trying again", error)
+        note(waitUntil: again)
+      }
+    }
+  }
+
+  /// A fault lasts for longer than one attempt: the first is logged, then one a minute of each kind.
+  private func logFailure(_ what: String, _ error: StoreFault, app: String? = nil) {
+    let kind = "\(what) \(error.kind.rawValue)"
+    guard let count = faultLines.admit(kind, now: dependencies.clock.monotonic) else { return }
+    dependencies.log.error(
+      "\(what). \(error.kind.advice)",
+      ["app": app, "error": error.description, "left_out": count > 0 ? String(count) : nil])
+  }
+
+  /// Hands over the next slice of what is to be decided again.
+  /// - Returns: when the one after it may go; nil while there is none, or one is under way.
+  private func reconsiderNext(_ rounds: inout Rounds) -> MonotonicInstant? {
+    let now = dependencies.clock.monotonic
+    let isDue = now >= rounds.reconsiderAt
+    let (next, isMore) = state.withLock { state -> (ReconsiderWaits?, Bool) in
+      guard let next = state.reconsiderations.first, !state.isReconsidering else { return (nil, false) }
+      if isDue { state.isReconsidering = true }
+      return (isDue ? next : nil, true)
+    }
+    guard let next else { return isMore ? rounds.reconsiderAt : nil }
+    rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
+    let isQueued = committer.submit(next, from: .inside) { [self] result in
+      state.update { state in
+        state.isReconsidering = false
+        state.hasNews = true
+        // A reload may have begun again from the start.
+        guard let index = state.reconsiderations.firstIndex(of: next) else { return }
+        switch result {
+        case .success(let place?): state.reconsiderations[index].after = place
+        case .success(nil), .failure: state.reconsiderations.remove(at: index)
+        }
+      }
+      if case .failure(let error) = result {
+        // Each receipt is looked at again when its wait ends, or within an hour.
+        logFailure(
+          "could not decide again what receipts wait for; that follows when their waits end", error,
+          app: next.app)
+      }
+    }
+    if !isQueued { state.withLock { $0.isReconsidering = false } }
+    return nil
+  }
+}

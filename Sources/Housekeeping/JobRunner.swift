@@ -1,0 +1,164 @@
+// The job runner: takes every job on, a step at a time, until it is done, wherever an earlier run or another
+// program left it. One thread with a connection of its own to read; whatever it changes goes through the
+// committer's queue. It must never hand over more than one step of a job at once, so that requests and
+// deliveries find the queue free.
+
+internal import Domain
+public import Persistence
+public import Platform
+public import Store
+
+/// Runs jobs.
+public final class JobRunner: Sendable {
+  /// Between two steps of one job: the writer is free for others most of the time.
+  static let pauseMilliseconds: Int64 = 20
+  static let faultPauseMilliseconds: Int64 = 1000
+
+  private struct State {
+    var isStopping = false
+    /// A job was made or changed: look at once.
+    var hasNews = true
+    /// Jobs of which a step is in the committer's queue.
+    var underWay: Set<Int64> = []
+    /// How many steps came back.
+    var returned = 0
+    /// Jobs of which a step could not be stored.
+    var refused: Set<Int64> = []
+    /// How many replays of each app may be due at once.
+    var windows: [String: Int]
+  }
+
+  private let state: Monitor<State>
+  private let committer: Committer
+  private let reader: Monitor<StoreReader>
+  private let dependencies: Dependencies
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  public init(
+    reader: sending StoreReader, windows: [String: Int], committer: Committer, dependencies: Dependencies
+  ) {
+    state = Monitor(State(windows: windows))
+    self.reader = Monitor(reader)
+    self.committer = committer
+    self.dependencies = dependencies
+  }
+
+  public func start() throws(SystemError) {
+    let started = try WorkerThread(name: "jobs") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// How many replays of each app may be due at once.
+  public func use(windows: [String: Int]) {
+    state.update { state in
+      state.windows = windows
+      state.hasNews = true
+    }
+  }
+
+  /// A job was made or changed.
+  public func lookNow() { state.update { $0.hasNews = true } }
+
+  public func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+  }
+
+  /// The jobs of which something is still to come.
+  struct Rounds {
+    fileprivate var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    fileprivate var lookAt: MonotonicInstant
+
+    init(_ clock: any Clock) { lookAt = clock.monotonic }
+  }
+
+  private func run() {
+    var rounds = Rounds(dependencies.clock)
+    while !state.withLock({ $0.isStopping }) {
+      let returned = state.withLock { $0.returned }
+      let deadline = goRound(&rounds)
+      let _: Bool? = state.wait(until: deadline) { state in
+        state.hasNews || state.isStopping || state.returned != returned ? true : nil
+      }
+    }
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: until when there is nothing to do but to wait for news.
+  func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
+    let now = dependencies.clock.monotonic
+    let (hasNews, underWay, refused) = state.withLock { state in
+      defer {
+        state.hasNews = false
+        state.refused = []
+      }
+      return (state.hasNews, state.underWay, state.refused)
+    }
+    do throws(StoreFault) {
+      if hasNews || now >= rounds.lookAt {
+        try look(&rounds, now)
+        rounds.lookAt = now.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
+      }
+      for row in refused {
+        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+      }
+    } catch {
+      dependencies.log.error("could not look at the jobs; trying again", ["error": error.description])
+      return now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    }
+    for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
+      do throws(StoreFault) {
+        try turn(row, &rounds, now)
+      } catch {
+        // A row that cannot be read stops no other job.
+        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+        dependencies.log.error(
+          "could not look at a job; trying again", ["row": String(row), "error": error.description])
+      }
+    }
+    let busy = state.withLock { $0.underWay }
+    return rounds.works.lazy.filter { !busy.contains($0.key) }.map(\.value.nextAt)
+      .reduce(rounds.lookAt) { min($0, $1) }
+  }
+
+  /// Learns which jobs there are; what was told about may concern any of them.
+  private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+    let open = try reader.withLock { reader throws(StoreFault) in try reader.openJobs() }
+    var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    for row in open {
+      guard let known = rounds.works[row] else {
+        works[row] = (JobWork(job: row), now)
+        continue
+      }
+      works[row] = (known.work, min(known.nextAt, now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+    }
+    rounds.works = works
+  }
+
+  private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+    guard var work = rounds.works[row]?.work else { return }
+    work.windows = state.withLock { $0.windows }
+    let wall = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
+    let turn = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
+    switch turn {
+    case .over: rounds.works[row] = nil
+    case .wait(let milliseconds):
+      rounds.works[row] = (work, now.advanced(byMilliseconds: max(Self.pauseMilliseconds, milliseconds)))
+    case .apply(let step):
+      rounds.works[row] = (work, now.advanced(byMilliseconds: Self.pauseMilliseconds))
+      state.withLock { _ = $0.underWay.insert(row) }
+      let isQueued = committer.submit(step, from: .inside) { [self] result in
+        if case .failure(let error) = result {
+          dependencies.log.error("a step of a job was not stored; trying again", ["error": error.description])
+        }
+        state.update { state in
+          state.underWay.remove(row)
+          state.returned += 1
+          if case .failure = result { state.refused.insert(row) }
+        }
+      }
+      // The committer is stopping, and so will this.
+      if !isQueued { state.withLock { _ = $0.underWay.remove(row) } }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Retention: rows that are old enough to go, a slice at a time. The housekeeper's thread; whatever it changes
+// goes through the committer's queue.
+
+public import Configuration
+internal import Domain
+internal import Persistence
+internal import Platform
+public import Store
+
+/// One pass of retention over everything that is kept for a time, a slice after the other.
+struct RetentionRun {
+  let retention: Configuration.Retention
+  private let state = Monitor<State?>(nil)
+
+  fileprivate struct State {
+    /// The next slice of each kind that is not done.
+    var slices: [RetentionSlice]
+    var isWaiting = false
+    /// Rows of the first kind that are gone.
+    var deleted = 0
+  }
+
+  init(_ retention: Configuration.Retention) { self.retention = retention }
+
+  private func slices(now: Timestamp) -> [RetentionSlice] {
+    func cutoff(_ milliseconds: Int64) -> Timestamp { now.advanced(byMilliseconds: -milliseconds) }
+    let tables = RetentionTable.allCases.map { table in
+      RetentionSlice.rows(
+        Retain(table: table, cutoff: cutoff(retention.milliseconds(of: table)), afterRow: 0))
+    }
+    // Jobs are kept as long as the receipts that they were about.
+    return [
+      .noted(RetainNoted(cutoff: cutoff(retention.eventsMilliseconds))), .past,
+      .jobs(RetainJobs(cutoff: cutoff(retention.receiptsMilliseconds))),
+    ] + tables
+  }
+
+  /// Hands the next slice to the committer, unless the last one is not back yet.
+  /// - Returns: whether the pass is over.
+  func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
+    let (slice, isWaiting) = state.withLock { state in
+      var current = state ?? State(slices: slices(now: now))
+      defer { state = current }
+      if current.isWaiting { return (current.slices.first, true) }
+      current.isWaiting = !current.slices.isEmpty
+      return (current.slices.first, false)
+    }
+    guard let slice else { return true }
+    if isWaiting { return false }
+    let state = state
+    let isQueued = committer.submit(slice, from: .inside) { result in
+      let deleted = state.withLock { state in state?.take(result) ?? 0 }
+      guard deleted > 0 else { return }
+      log.info("deleted what was kept long enough", ["table": slice.name, "rows": String(deleted)])
+    }
+    return !isQueued
+  }
+}
+
+extension RetentionRun.State {
+  /// A slice is done.
+  /// - Returns: how many rows are gone, if it was the last of its kind; otherwise 0.
+  mutating func take(_ result: Result<RetentionSlice.Outcome, StoreFault>) -> Int {
+    isWaiting = false
+    if case .success(let outcome) = result {
+      deleted += outcome.deleted
+      if let next = outcome.next {
+        slices[0] = next
+        return 0
+      }
+    }
+    // After a fault the next pass tries again.
+    slices.removeFirst()
+    defer { deleted = 0 }
+    return deleted
+  }
+}
+
+extension Configuration.Retention {
+  /// How long rows of a table are kept.
+  public func milliseconds(of table: RetentionTable) -> Int64 {
+    switch table {
+    case .attempts: attemptsMilliseconds
+    case .events: eventsMilliseconds
+    case .contexts: contextsMilliseconds
+    case .receipts: receiptsMilliseconds
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// The answers of the public listener. Pure; any thread.
+
+internal import Configuration
+internal import Domain
+internal import HTTPServer
+internal import HTTPService
+internal import JSON
+internal import Platform
+internal import Presentation
+internal import Processors
+internal import Store
+
+/// The answer to a posted context.
+struct ContextAnswer {
+  let app: String
+  let post: ContextPost
+  let outcome: TakeContext.Outcome
+  /// Where its price is paid; nil where no page is configured.
+  let page: CheckoutPage?
+
+  enum Form: Sendable {
+    /// `201 Created`, or `200` for a repeat.
+    case json
+    /// `303 See Other`, to the checkout page (RFC 9110 §15.4.4).
+    case redirect
+
+    init(_ purpose: ContextIntake.Purpose, _ head: RequestHead) {
+      self = purpose == .checkout && !MediaRanges(head.headers("Accept")).preferJSON ? .redirect : .json
+    }
+  }
+
+  func response(_ form: Form) -> Response {
+    let checkoutURL = page?.address(contextID: outcome.id)
+    guard form == .redirect, let checkoutURL else { return json(checkoutURL) }
+    return Response(status: 303, headers: [("Location", checkoutURL), ("Cache-Control", "no-store")])
+  }
+
+  private func json(_ checkoutURL: String?) -> Response {
+    let statusURL = "/v1/\(app)/contexts/\(outcome.id)"
+    var members: [JSONValue.Member] = [
+      .init(name: "context_id", value: .string(outcome.id)),
+      .init(name: "user_id", value: .string(post.userID)),
+      .init(name: "stripe_price_id", value: .optional(post.blob.priceID)),
+      .init(name: "received_at", value: .time(outcome.receivedAt)),
+      .init(name: "expires_at", value: .time(outcome.expiresAt)),
+      .init(name: "status_url", value: .string(statusURL)),
+    ]
+    if let checkoutURL { members.append(.init(name: "checkout_url", value: .string(checkoutURL))) }
+    var response = Response(
+      status: outcome.isRepeat ? 200 : 201, type: "application/json",
+      body: JSONValue.object(members).serialized())
+    response.headers += [("Location", statusURL), ("Cache-Control", "no-store")]
+    return response
+  }
+}
+
+extension CheckoutStatus {
+  func response(contextID: String) -> Response {
+    let body: JSONValue = [
+      "context_id": .string(contextID), "state": .string(state.rawValue), "paid": .bool(paid),
+      "receipt_id": .optional(receiptID),
+      "updated_at": .time(updatedAt),
+    ]
+    var response = Response(status: 200, type: "application/json", body: body.serialized())
+    response.headers.append(("Cache-Control", "no-store"))
+    return response
+  }
+}
+
+extension Problem {
+  /// One answer for every fault: who forges signatures learns nothing from it.
+  static func signature(_ fault: SignatureFault) -> Problem {
+    let advice =
+      switch fault {
+      case .missing: "There is no signature."
+      case .stale, .future: "The signature's time is too far from now: check the clocks on both sides."
+      case .malformed, .mismatch: "The signature does not match the body."
+      }
+    return .invalid(
+      "invalid-signature",
+      "\(advice) Check that the endpoint's signing secret is the one configured, "
+        + "and that nothing between changes the body."
+    )
+  }
+}

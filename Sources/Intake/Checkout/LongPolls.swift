@@ -1,0 +1,79 @@
+// The requests that wait for checkouts, and how many of them there may be: a client that opens any number of
+// them must not take the connections of the webhooks. Values, under the board's lock.
+
+public import Configuration
+internal import Domain
+internal import HTTPService
+internal import Platform
+
+/// How many requests may wait.
+public struct LongPollLimits: Sendable, Equatable {
+  var total: Int
+  var perContext: Int
+  /// For one client (`AddressGroup`).
+  var perAddress: Int
+
+  public init(_ limits: Configuration.Limits = .init()) {
+    total = limits.longPolls
+    perContext = limits.longPollsPerContext
+    perAddress = limits.longPollsPerAddress
+  }
+}
+
+/// The requests that wait, by the context that each waits for.
+public struct LongPolls {
+  struct Waiter {
+    let id: UInt64
+    let app: String
+    let exchange: Exchange
+    /// Nil for this machine itself, which is not limited.
+    let client: AddressGroup?
+    let until: MonotonicInstant
+    /// When its context expires, which nobody else tells.
+    var expiry: MonotonicInstant?
+
+    var nextLook: MonotonicInstant { min(until, expiry ?? until) }
+  }
+
+  private let limits: LongPollLimits
+  private(set) var byContext: [String: [Waiter]] = [:]
+  private var countByClient: [AddressGroup: Int] = [:]
+  private(set) var count = 0
+
+  init(_ limits: LongPollLimits) { self.limits = limits }
+
+  /// Whether one more may wait.
+  func hasRoom(contextID: String, client: AddressGroup?) -> Bool {
+    guard count < limits.total, (byContext[contextID]?.count ?? 0) < limits.perContext else { return false }
+    return client.map { (countByClient[$0] ?? 0) < limits.perAddress } ?? true
+  }
+
+  mutating func insert(_ waiter: Waiter, contextID: String) {
+    byContext[contextID, default: []].append(waiter)
+    if let client = waiter.client { countByClient[client, default: 0] += 1 }
+    count += 1
+  }
+
+  /// Removes those of a context that fulfil `condition`.
+  mutating func remove(_ contextID: String, where condition: (Waiter) -> Bool) -> [Waiter] {
+    guard let all = byContext[contextID] else { return [] }
+    let removed = all.filter(condition)
+    let rest = all.filter { !condition($0) }
+    byContext[contextID] = rest.isEmpty ? nil : rest
+    for waiter in removed {
+      count -= 1
+      guard let client = waiter.client, let ofClient = countByClient[client] else { continue }
+      countByClient[client] = ofClient > 1 ? ofClient - 1 : nil
+    }
+    return removed
+  }
+
+  /// The expiry of these has passed: they are not looked at for it again.
+  mutating func dropExpiries(_ contextID: String, before now: MonotonicInstant) {
+    byContext[contextID] = byContext[contextID]?.map { waiter in
+      var waiter = waiter
+      if let expiry = waiter.expiry, expiry <= now { waiter.expiry = nil }
+      return waiter
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// How often contexts may be posted: by one address, and for one user. Any thread; nothing here blocks for
+// longer than a table is looked up.
+
+public import Configuration
+internal import Domain
+public import HTTPServer
+public import HTTPService
+public import Platform
+
+/// Counts who posts.
+public final class ContextLimits: Sendable {
+  /// Users and addresses that are remembered.
+  static let usersMax = 32_768
+  static let addressesMax = 16_384
+
+  private struct User: Hashable, Sendable {
+    let app: String
+    let id: String
+  }
+
+  private let users: Monitor<RateLimiter<User>>?
+  private let addresses: Monitor<RateLimiter<AddressGroup>>?
+  private let clock: any Clock
+
+  public init(_ limits: Configuration.Limits, clock: any Clock) {
+    users = limits.contextsPerUser.map { Monitor(RateLimiter($0, entriesMax: Self.usersMax)) }
+    addresses = limits.contextsPerAddress.map { Monitor(RateLimiter($0, entriesMax: Self.addressesMax)) }
+    self.clock = clock
+  }
+
+  /// Counts a request of an address.
+  /// - Returns: 0, or after how many milliseconds to come again.
+  public func take(_ head: RequestHead, proxies: TrustedProxies) -> Int64 {
+    guard let addresses, let group = proxies.client(head).group else { return 0 }
+    let now = now
+    return addresses.withLock { $0.take(group, nowMilliseconds: now) }
+  }
+
+  /// Counts a context of a user, be it one that was posted before.
+  func take(user: String, app: String) -> Int64 {
+    guard let users else { return 0 }
+    let (now, user) = (now, User(app: app, id: user))
+    return users.withLock { $0.take(user, nowMilliseconds: now) }
+  }
+
+  private var now: Int64 { clock.monotonic.nanoseconds / 1_000_000 }
+}
+
+extension Problem {
+  /// - Parameter milliseconds: until the next may come.
+  public static func tooManyContexts(_ milliseconds: Int64) -> Problem {
+    let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
+    return Problem(
+      slug: "too-many-contexts", title: "Too many contexts", status: 429,
+      detail: "More contexts came for this user, or from this address, than are taken in so short a time. "
+        + "Nothing of this request was kept; send it again after the time that Retry-After says.",
+      headers: ["Retry-After": String(max(1, seconds))])
+  }
+}

@@ -1,0 +1,176 @@
+// What the key fetcher does, turn by turn. The fetcher's thread. It must call nobody while it holds the lock.
+
+internal import HTTPClient
+internal import JSONWebToken
+internal import Platform
+internal import Telemetry
+
+/// One run of the fetcher, from start to stop.
+public struct KeyFetcherRun {
+  private let fetcher: KeyFetcher
+  private let clock: any Clock
+  private let log: Log
+  /// What is under way, by tag.
+  private var questions: [UInt64: (app: String, url: String)] = [:]
+  private var lastTag: UInt64 = 0
+
+  init(_ fetcher: KeyFetcher) {
+    self.fetcher = fetcher
+    clock = fetcher.dependencies.clock
+    log = fetcher.dependencies.log
+  }
+
+  /// The longest that the thread sleeps.
+  private static let sleepMillisecondsMax: Int64 = 60_000
+
+  /// Turn after turn until the stop.
+  mutating func loop() {
+    while let sleep = turn() {
+      for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: sleep)) {
+        finish(completion)
+      }
+    }
+    _ = fetcher.transport.cancelAll()
+  }
+
+  /// Does what is to be done now, without waiting.
+  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  private mutating func turn() -> Int64? {
+    let now = clock.monotonic
+    var due: [(app: String, url: String)] = []
+    var expired: [@Sendable () -> Void] = []
+    let room = KeyFetcher.transfersMax - questions.count
+    let isOver = fetcher.state.withLock { state in
+      if state.isStopping { return true }
+      for app in state.books.keys {
+        guard var book = state.books[app] else { continue }
+        expired += book.expire(now: now)
+        if due.count < room, book.begin(now: now) { due.append((app, book.url)) }
+        state.books[app] = book
+      }
+      return false
+    }
+    for wake in expired { wake() }
+    guard !isOver else { return nil }
+    for question in due { ask(question) }
+    return sleep(since: now)
+  }
+
+  /// To be asked last: a question that could not even be sent is due again soon.
+  private func sleep(since turn: MonotonicInstant) -> Int64 {
+    let next = fetcher.state.withLock { state in
+      // With no room left, an answer is what there is to wait for.
+      state.books.values.map(\.nextAt).filter { $0 > turn }.min()
+    }
+    let sleep = next.map { $0.milliseconds(since: clock.monotonic) + 1 } ?? Self.sleepMillisecondsMax
+    return min(max(0, sleep), Self.sleepMillisecondsMax)
+  }
+
+  private mutating func ask(_ question: (app: String, url: String)) {
+    lastTag += 1
+    let request = TransferRequest(
+      method: .get, url: question.url,
+      headers: [
+        TransferHeader("Accept", "application/jwk-set+json, application/json"),
+        TransferHeader("User-Agent", Version.userAgent),
+      ],
+      timeoutMilliseconds: KeyFetcher.timeoutMilliseconds,
+      connectTimeoutMilliseconds: KeyFetcher.connectTimeoutMilliseconds, answerBytesMax: KeySet.bytesMax)
+    do throws(TransferFailure) {
+      try fetcher.transport.start(request, tag: lastTag)
+      questions[lastTag] = question
+    } catch {
+      settle(question, .failure(Refusal(reason: error.rawValue, isAnswer: false)), maxAge: nil)
+    }
+  }
+
+  /// Why an answer is none.
+  private struct Refusal: Error {
+    let reason: String
+    /// Whether it came, but cannot be read.
+    let isAnswer: Bool
+  }
+
+  private mutating func finish(_ completion: TransferCompletion) {
+    guard let question = questions.removeValue(forKey: completion.tag) else { return }
+    let result = completion.result
+    guard result.status == 200, result.failure == nil else {
+      let reason = result.failureText ?? "HTTP \(result.status ?? 0)"
+      return settle(question, .failure(Refusal(reason: reason, isAnswer: false)), maxAge: nil)
+    }
+    do throws(KeySetFault) {
+      // Whoever can fetch a secret could sign with it.
+      let keys = try KeySet(reading: result.body).withoutSecrets
+      // A provider that has no key at all has had an accident: nobody's tokens would be good any more.
+      guard !keys.keys.isEmpty else {
+        let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
+        return settle(question, .failure(refusal), maxAge: nil)
+      }
+      settle(question, .success(keys), maxAge: CacheAge.milliseconds(result.header("Cache-Control")))
+    } catch {
+      settle(question, .failure(Refusal(reason: "\(error)", isAnswer: true)), maxAge: nil)
+    }
+  }
+
+  private mutating func settle(
+    _ question: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Int64?
+  ) {
+    let now = clock.monotonic
+    let keys = try? answer.get()  // a refusal is told below
+    let outcome = fetcher.state.withLock {
+      state -> (isNews: Bool, woken: [@Sendable () -> Void])? in
+      // The app may have gone, or have another issuer now.
+      guard var book = state.books[question.app], book.url == question.url else { return nil }
+      let isRecovery = book.failures > 0 || book.keys(now: now) == nil
+      let woken = book.finish(keys, maxAgeMilliseconds: maxAge, now: now)
+      let isNews = keys == nil ? book.warns(now: now) : isRecovery
+      state.books[question.app] = book
+      return (isNews, woken)
+    }
+    guard let outcome else { return }
+    tell(question.app, answer, isNews: outcome.isNews)
+    for wake in outcome.woken { wake() }
+  }
+
+  private func tell(_ app: String, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
+    switch answer {
+    case .success(let keys):
+      fetcher.metrics.keySetFetches.increment(app, "fetched")
+      if keys.keys.isEmpty {
+        log.warning(
+          "an app's key set has no key that tokens could be checked with; every token is refused",
+          ["app": app, "unusable": String(keys.flaws.count)])
+      } else if isNews {
+        log.info("fetched an app's key set", ["app": app, "keys": String(keys.keys.count)])
+      }
+    case .failure(let refusal):
+      fetcher.metrics.keySetFetches.increment(app, refusal.isAnswer ? "unusable" : "failed")
+      guard isNews else { return }
+      log.warning(
+        "could not fetch an app's key set; tokens are checked with the keys that were fetched before, if "
+          + "any, for at most 7 days. Look at client.jwt.jwks and at the identity provider",
+        ["app": app, "reason": refusal.reason])
+    }
+  }
+}
+
+/// How long an answer holds, as it says itself (RFC 9111 §5.2.2).
+enum CacheAge {
+  /// Milliseconds of `max-age`; 0 for what is not to be kept; nil without a word of it.
+  static func milliseconds(_ field: String?) -> Int64? {
+    guard let field else { return nil }
+    var age: Int64?
+    for part in field.lowercased().split(separator: ",") {
+      let directive = part.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+      if directive == "no-store" || directive == "no-cache" { return 0 }
+      guard directive.hasPrefix("max-age=") else { continue }
+      let digits = directive.dropFirst("max-age=".count)
+      guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty else { continue }
+      // More digits than fit are more than the limit.
+      age =
+        (Int64(digits) ?? .max).multipliedReportingOverflow(by: 1000).overflow
+        ? .max : (Int64(digits) ?? 0) * 1000
+    }
+    return age
+  }
+}

@@ -1,0 +1,102 @@
+// Posted contexts: those that an app announces, and those that open a checkout page at once. Runs on
+// libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block none.
+
+public import Apps
+internal import Configuration
+internal import Cryptography
+internal import Domain
+public import HTTPServer
+public import HTTPService
+internal import Platform
+internal import Store
+internal import Telemetry
+
+/// Takes in what apps post before a web checkout.
+public struct ContextIntake: Sendable {
+  let intake: Intake
+  let gate: ClientGate
+  let limits: ContextLimits
+
+  public init(intake: Intake, gate: ClientGate, limits: ContextLimits) {
+    self.intake = intake
+    self.gate = gate
+    self.limits = limits
+  }
+  /// For the ids of contexts, which are a secret.
+  let random = SecretRandomness()
+
+  /// What the client wants besides having its context stored.
+  public enum Purpose: Sendable, Equatable {
+    /// To know its id.
+    case context
+    /// To go to the checkout page of its price.
+    case checkout
+  }
+
+  public func take(
+    _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
+    _ exchange: Exchange
+  ) {
+    gate.settle(caller, app, exchange) { user in
+      take(request, pathUser: pathUser, tokenUser: user, purpose, app, exchange)
+    }
+  }
+
+  private func take(
+    _ request: Request, pathUser: String?, tokenUser: String?, _ purpose: Purpose, _ app: App,
+    _ exchange: Exchange
+  ) {
+    let services = intake.services
+    let post: ContextPost
+    let page: CheckoutPage?
+    do throws(Problem) {
+      post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
+      page = try checkoutPage(for: post, purpose, app)
+    } catch {
+      services.metrics.contexts.increment(app.slug, "refused")
+      return exchange.answer(error)
+    }
+    let wait = limits.take(user: post.userID, app: app.slug)
+    guard wait == 0 else {
+      gate.limited(app, of: "user")
+      return exchange.answer(.tooManyContexts(wait))
+    }
+    let form = ContextAnswer.Form(purpose, request.head)
+    var random = random
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
+    let command = TakeContext(
+      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
+      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
+      requestID: exchange.scope.requestID)
+    let (metrics, log) = (services.metrics, services.requestLog)
+    intake.store(command, app: app.slug, exchange) { outcome in
+      metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
+      return {
+        log.tookContext(
+          of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
+        return ContextAnswer(app: app.slug, post: post, outcome: outcome, page: page).response(form)
+      }
+    }
+  }
+
+  private func read(
+    _ request: Request, pathUser: String?, tokenUser: String?, _ app: App
+  ) throws(Problem) -> ContextPost {
+    do {
+      return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser)
+    } catch {
+      if error == .wrongUser { gate.count(app, "wrong_user") }
+      throw error.problem
+    }
+  }
+
+  /// The page where the context's price is paid. Only pages of the configuration: what a client posts chooses
+  /// among them, and can name none.
+  private func checkoutPage(
+    for post: ContextPost, _ purpose: Purpose, _ app: App
+  ) throws(Problem) -> CheckoutPage? {
+    let page = post.blob.priceID.flatMap { app.links?.checkout[$0] }
+    if purpose == .checkout, page == nil { throw post.blob.priceID == nil ? .noPrice : .unknownPrice }
+    return page
+  }
+}

@@ -1,0 +1,158 @@
+// Reading a posted context: body, user, client key. Pure; any thread.
+
+internal import Destinations
+internal import Domain
+internal import HTTPServer
+internal import HTTPService
+internal import JSON
+internal import Platform
+
+/// What a client posts before a web checkout.
+public struct ContextPost: Sendable, Equatable {
+  var userID: String
+  var blob: ContextBlob
+
+  /// The key that the client shows, in either of the two places.
+  static func clientKey(_ head: RequestHead) -> [UInt8]? {
+    guard let authorization = head.header("Authorization") else {
+      return head.header("X-API-KEY").map { Array($0.utf8) }
+    }
+    let blank = UInt8(ascii: " ")
+    let parts = Array(authorization.utf8).split(separator: blank, maxSplits: 1)
+    // The scheme's name is case-insensitive (RFC 9110 §11.1).
+    guard parts.count == 2, parts[0].map({ $0 | 0x20 }).elementsEqual("bearer".utf8) else { return nil }
+    return Array(parts[1].drop { $0 == blank })
+  }
+
+  /// What the body says. A field may be repeated, so each is a list.
+  private struct Body {
+    var blobs: [String]
+    var users: [String]
+  }
+
+  /// Reads a request.
+  /// - Parameters:
+  ///   - pathUser: the user in the path, decoded.
+  ///   - tokenUser: whose context it must be; taken when the request names nobody.
+  static func read(
+    _ request: Request, pathUser: String?, tokenUser: String? = nil
+  ) throws(Fault) -> ContextPost {
+    let body = try body(of: request)
+    if request.head.isUndecodable("X-User-Id") { throw .userNotText }
+    guard let text = body.blobs.first else { throw .blobMissing }
+    guard agree(body.blobs) else { throw .blobsDiffer }
+    // Every place counts, and every field of a place: a reader in front may have checked another one.
+    let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
+    let userID: String
+    if let tokenUser {
+      userID = named.isEmpty ? tokenUser : try user(among: named)
+      guard userID.utf8.elementsEqual(tokenUser.utf8) else { throw .wrongUser }
+    } else {
+      userID = try user(among: named)
+    }
+    do {
+      return ContextPost(userID: userID, blob: try PlyContext.read(text))
+    } catch {
+      throw .blob(error)
+    }
+  }
+
+  private static func body(of request: Request) throws(Fault) -> Body {
+    guard request.head.mediaType == .form else {
+      let body = try JSONDocument.read(request.body) { root throws(Fault) in
+        guard root.isObject else { throw root.isNull ? .notJSON : .wrongType("") }
+        return Body(blobs: try texts("ply_context", of: root), users: try texts("user_id", of: root))
+      }
+      guard let body else { throw .notJSON }
+      return body
+    }
+    do {
+      let form = request.body[...]
+      let blobs = try PercentEncoding.values(of: "ply_context", in: form)
+      // Base64 has no blanks: one is a `+` that the client forgot to escape.
+      return Body(
+        blobs: blobs.map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
+        users: try PercentEncoding.values(of: "user_id", in: form))
+    } catch {
+      throw .notForm
+    }
+  }
+
+  /// The texts of all members with this name; `null` counts as absent.
+  private static func texts(_ name: StaticString, of object: JSONNode) throws(Fault) -> [String] {
+    var texts: [String] = []
+    var fault: Fault?
+    object.forEachMember { key, value in
+      guard key.isString(name), !value.isNull else { return }
+      if let text = value.string {
+        texts.append(text)
+      } else {
+        // A string without a value has, for instance, an unpaired surrogate: that is invalid JSON.
+        fault = fault ?? (value.isString ? .notJSON : .wrongType("\(name)"))
+      }
+    }
+    if let fault { throw fault }
+    return texts
+  }
+
+  /// Whether all texts are the same, byte for byte: users and blobs are opaque, and texts that look alike may
+  /// be two of them.
+  private static func agree(_ texts: [String]) -> Bool {
+    guard let first = texts.first else { return true }
+    return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
+  }
+
+  private static func user(among named: [String]) throws(Fault) -> String {
+    guard let first = named.first else { throw .userMissing }
+    guard agree(named) else { throw .usersDiffer }
+    guard let user = OutsideText.identifier(first) else { throw .userNotText }
+    return user
+  }
+
+  /// What is wrong with a post.
+  enum Fault: Error, Equatable {
+    case notJSON, notForm, blobMissing, blobsDiffer, userMissing, usersDiffer, userNotText, wrongUser
+    case wrongType(String)
+    case blob(PlyContext.Fault)
+
+    var problem: Problem {
+      switch self {
+      case .notJSON: .invalid("invalid-json", "The body is not a JSON object. Send {\"ply_context\": \"…\"}.")
+      case .notForm:
+        .invalid("invalid-form", "The body is not a form: check its percent signs and its encoding.")
+      case .wrongType(""):
+        .invalid("invalid-json", "The body must be a JSON object: {\"ply_context\": \"…\"}.")
+      case .wrongType(let field): .invalid("invalid-\(Self.slug(field))", "`\(field)` must be text.")
+      case .blobMissing:
+        .invalid("missing-ply-context", "Send `ply_context`, exactly as the Purchasely SDK gave it.")
+      case .userMissing:
+        .invalid(
+          "missing-user",
+          "Name the user: in the path (/v1/{app}/users/{user_id}/contexts), as `user_id` in the body, "
+            + "or in the header X-User-Id. It must be the id that the Purchasely SDK was given.")
+      case .blobsDiffer:
+        .invalid(
+          "ply-contexts-differ", "`ply_context` is given more than once, with different values. Send it once."
+        )
+      case .usersDiffer:
+        .invalid(
+          "users-differ",
+          "The user is given more than once (path, `user_id` in the body, header X-User-Id), with different "
+            + "values. Send it once.")
+      case .userNotText:
+        .invalid(
+          "invalid-user",
+          "A user id has 1 to \(OutsideText.identifierBytesMax) bytes of UTF-8 and no control characters.")
+      case .wrongUser: .wrongUser
+      case .blob(.tooLong):
+        .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")
+      case .blob(.empty), .blob(.notBase64):
+        .invalid(
+          "invalid-ply-context",
+          "`ply_context` must be base64 of at least one byte, as the Purchasely SDK gave it.")
+      }
+    }
+
+    private static func slug(_ field: String) -> String { field == "user_id" ? "user" : "ply-context" }
+  }
+}

@@ -1,0 +1,41 @@
+// How a request's content gets to the disk: through the committer, and the answer follows the sync (R1). Runs
+// on libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block
+// none.
+
+internal import HTTPServer
+public import HTTPService
+public import Persistence
+internal import Platform
+internal import Store
+internal import Telemetry
+
+/// Has stored what requests bring.
+public struct Intake: Sendable {
+  let services: ListenerServices
+  let committer: Committer
+
+  public init(services: ListenerServices, committer: Committer) {
+    self.services = services
+    self.committer = committer
+  }
+
+  /// Answers once the command is on disk (R1), or says that it is not.
+  func store<Command: StoreCommand>(
+    _ command: Command, app: String, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
+  ) {
+    let log = services.requestLog
+    let isQueued = committer.submit(WhileConfigured(app, command), from: .outside(app: app)) { result in
+      switch result {
+      case .success(let outcome?): exchange.answer(answer(outcome) as @Sendable () -> Response)
+      case .success(nil): exchange.answer(.unknownApp)
+      case .failure(let error):
+        exchange.answer(.storeFailed) {
+          log.couldNotStore(
+            error, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
+        }
+      }
+    }
+    if !isQueued { exchange.answer(committer.refusal(for: app)?.problem ?? .busy) }
+  }
+}

@@ -1,0 +1,108 @@
+// The paths that apps and payment processors use. Runs on libmicrohttpd's threads and must not block them:
+// what has to reach the disk goes to the committer with the responder.
+
+public import Apps
+public import Configuration
+internal import HTTPServer
+public import HTTPService
+public import Persistence
+internal import Processors
+
+/// Contexts, checkouts, their states, and webhooks.
+public struct IntakeRoutes: Sendable {
+  private let services: ListenerServices
+  private let limits: Configuration.Limits
+  private let apps: AppRegistry
+  private let committer: Committer
+  private let checkouts: CheckoutBoard
+  private let gate: ClientGate
+  private let contextLimits: ContextLimits
+  private let contexts: ContextIntake
+  private let webhooks: WebhookIntake
+
+  /// - Parameter keyFetcher: nil where no keys can be fetched.
+  public init(
+    services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
+    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil
+  ) {
+    self.services = services
+    self.limits = limits
+    self.apps = apps
+    self.committer = committer
+    self.checkouts = checkouts
+    let intake = Intake(services: services, committer: committer)
+    gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
+    contextLimits = ContextLimits(limits, clock: services.clock)
+    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
+    webhooks = WebhookIntake(intake: intake)
+  }
+
+  public var routes: [Route] {
+    [
+      post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
+      post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
+      status, webhook(StripeProcessor.name),
+    ]
+  }
+
+  private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {
+    Route(["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes) {
+      visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let wait = contextLimits.take(visit.head, proxies: services.proxies)
+      guard wait == 0 else {
+        gate.limited(app, of: "address")
+        throw .tooManyContexts(wait)
+      }
+      let caller = try gate.poster(visit.head, app).get()
+      if visit.head.mediaType == nil { throw .wrongMediaType }
+      try checkRoom(app)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        contexts.take(request, pathUser: visit["user"], purpose, from: caller, app, exchange)
+      }
+    }
+  }
+
+  private var status: Route {
+    Route(Route.reading, "/v1/{app}/contexts/{context}", label: "context_status") { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let caller = try gate.asker(visit.head, app).get()
+      return apps.handler(of: app.slug) { request, app, exchange in
+        let client = services.proxies.client(request.head).group
+        gate.settle(caller, app, exchange) { [checkouts] user in
+          checkouts.answer(
+            contextID: visit["context"] ?? "", app: app.slug, user: user, client: client, request.head,
+            exchange)
+        }
+      }
+    }
+  }
+
+  private func webhook(_ processor: String) -> Route {
+    Route(
+      ["POST"], "/v1/{app}/webhooks/\(processor)", label: "webhooks_\(processor)",
+      bodyBytesMax: limits.webhookBodyBytes, usesReserve: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      if app.processors[processor] == nil { throw .notFound }
+      try checkRoom(app)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        webhooks.take(request, processor: processor, app, exchange)
+      }
+    }
+  }
+
+  /// Refuses what could not be stored before its body comes.
+  private func checkRoom(_ app: App) throws(Problem) {
+    if let problem = committer.refusal(for: app.slug)?.problem { throw problem }
+  }
+}
+
+extension ContextIntake.Purpose {
+  var label: String {
+    switch self {
+    case .context: "contexts"
+    case .checkout: "checkout"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// Webhooks: the signature over the raw bytes first, then the disk, then the answer (R1, R6). Runs on
+// libmicrohttpd's threads, which it must not block.
+
+public import Apps
+internal import Domain
+public import HTTPServer
+public import HTTPService
+internal import Platform
+internal import Processors
+internal import Store
+internal import Telemetry
+
+/// Takes in what processors report.
+public struct WebhookIntake: Sendable {
+  let intake: Intake
+
+  public init(intake: Intake) {
+    self.intake = intake
+  }
+
+  /// - Parameter name: of the processor.
+  public func take(_ request: Request, processor name: String, _ app: App, _ exchange: Exchange) {
+    guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
+    let services = intake.services
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
+    let signatures = request.head.headers(type(of: processor).signatureHeader)
+    if case .refused(let fault) = processor.verify(signatures: signatures, body: request.body, now: now) {
+      services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
+      services.requestLog.refusedSignature(
+        fault.rawValue, app: app.slug, requestID: exchange.scope.requestID)
+      return exchange.answer(.signature(fault))
+    }
+    let reading = processor.read(request.body, now: now)
+    var command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
+    command.requestID = exchange.scope.requestID
+    let (metrics, log) = (services.metrics, services.requestLog)
+    let (eventID, type) = (command.eventID, command.type)
+    intake.store(command, app: app.slug, exchange) { outcome in
+      metrics.events.increment(app.slug, name, outcome.label)
+      guard log.concerns(outcome) else { return { Self.received } }
+      return {
+        log.tookEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
+        return Self.received
+      }
+    }
+  }
+
+  /// The answer to every webhook that is on disk.
+  private static let received = Response(
+    status: 200, type: "application/json", body: Array(#"{"received":true}"#.utf8))
+}

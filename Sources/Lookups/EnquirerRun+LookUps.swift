@@ -1,0 +1,124 @@
+// Look-ups: what a purchase waits for, asked of its processor. The enquirer's thread.
+
+internal import Apps
+internal import Domain
+internal import Persistence
+internal import Platform
+internal import Processors
+internal import Store
+internal import Telemetry
+
+/// One purchase that is being asked about.
+struct LookUpQuestion {
+  let app: String
+  /// The configuration under which it is asked.
+  let edition: Int
+  let due: DueLookUp
+  /// What is asked after the one that is under way, if that does not help.
+  var later: ArraySlice<ProcessorQuery>
+  /// What was answered so far.
+  var reports: [PurchaseReport] = []
+
+  /// Whether a report is about the purchase, and not about another one.
+  func concerns(_ report: PurchaseReport) -> Bool {
+    if report.key == due.key { return true }
+    guard let session = report.sessionID else { return false }
+    return session == due.sessionID || (due.key.type == .checkoutSession && session == due.key.id)
+  }
+
+  /// Whether what the purchase waits for is known now.
+  var isAnswered: Bool {
+    reports.contains { report in
+      switch due.reason {
+      case .price: !report.prices.isEmpty
+      case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
+      case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
+      case .subscription: report.key.type == .subscription
+      default: true
+      }
+    }
+  }
+}
+
+extension EnquirerRun {
+  /// Asks about purchases of an app that are due, as many as may be asked about now.
+  mutating func lookUp(_ app: String) throws(StoreFault) {
+    guard let desk = desks[app], let asksAt = desk.asksAt, asksAt <= now, desk.room > 0 else { return }
+    if let rest = desk.restsUntil, monotonic < rest { return }
+    let limit = desk.room + desk.underWay.count
+    let due = try reader.dueLookUps(app: app, now: now, limit: limit)
+    var isCutShort = due.count >= limit
+    for purchase in due where !desk.underWay.contains(purchase.row) {
+      let queries = desk.enquiry.queries.lookUps(
+        of: purchase.key, sessionID: purchase.sessionID, lacking: purchase.reason)
+      guard let first = queries.first else { continue }
+      guard mayAsk(app) else {
+        isCutShort = true
+        break
+      }
+      let question = LookUpQuestion(
+        app: app, edition: desk.edition, due: purchase, later: queries.dropFirst())
+      guard ask(.lookUp(question), desk.enquiry.request(first)) else {
+        isCutShort = true
+        break
+      }
+      desks[app]?.underWay.insert(purchase.row)
+    }
+    let next = isCutShort ? now : try reader.nextLookUp(app: app, after: now)
+    desks[app]?.asksAt = next
+  }
+
+  mutating func finish(_ question: LookUpQuestion, _ answer: QueryAnswer, isOrderly: Bool) {
+    var question = question
+    guard let desk = desks[question.app] else { return }
+    if case .body(let body) = answer,
+      let report = desk.enquiry.queries.report(from: body, about: question.due.key, now: now),
+      question.concerns(report)
+    {
+      question.reports.append(report.readingContext)
+    }
+    if isOrderly, !question.isAnswered, let next = question.later.popFirst() {
+      // One more of the same purchase: it has its place already.
+      if ask(.lookUp(question), desk.enquiry.request(next)) { return }
+    }
+    enquirer.metrics.lookUps.increment(question.app, Self.label(question, answer))
+    guard isOrderly || !question.reports.isEmpty else {
+      // It stays due, and is asked again once the app's questions have rested.
+      desks[question.app]?.underWay.remove(question.due.row)
+      lookSoon(question.app)
+      return
+    }
+    let pause = LookUp.pauseMilliseconds(
+      tries: question.due.tries + 1, isUnknown: answer == .notFound && question.reports.isEmpty)
+    store(question, nextAt: now.advanced(byMilliseconds: pause))
+  }
+
+  private func store(_ question: LookUpQuestion, nextAt: Timestamp) {
+    let command = TakeLookUp(
+      app: question.app, row: question.due.row, asked: question.due.reason, reports: question.reports,
+      nextAt: nextAt)
+    let (enquirer, log) = (enquirer, log)
+    let (app, row) = (question.app, question.due.row)
+    let isQueued = enquirer.committer.submit(command, from: .inside) { result in
+      var isStored = true
+      if case .failure(let error) = result {
+        log.error("could not store a look-up; asking again", ["app": app, "error": error.description])
+        isStored = false
+      }
+      enquirer.tell { $0.settled.append((app, row, isStored)) }
+    }
+    if !isQueued { enquirer.tell { $0.settled.append((app, row, false)) } }
+  }
+
+  /// The metric's word for what came of a look-up.
+  static func label(_ question: LookUpQuestion, _ answer: QueryAnswer) -> String {
+    if question.isAnswered { return "found" }
+    switch answer {
+    case .body: return "nothing"
+    case .notFound: return "not_found"
+    case .limited: return "limited"
+    case .refused: return "refused"
+    case .failed: return "failed"
+    }
+  }
+}

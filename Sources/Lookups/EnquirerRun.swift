@@ -1,0 +1,253 @@
+// What the enquirer does, turn by turn, and its state. The enquirer's thread.
+
+internal import Apps
+internal import Domain
+internal import HTTPClient
+internal import Persistence
+internal import Platform
+internal import Store
+
+/// One run of the enquirer, from start to stop.
+public struct EnquirerRun {
+  /// A question that is under way.
+  enum Question {
+    case lookUp(LookUpQuestion)
+    /// - edition: the configuration under which it was asked.
+    case page(app: String, edition: Int)
+
+    var app: String {
+      switch self {
+      case .lookUp(let question): question.app
+      case .page(let app, _): app
+      }
+    }
+
+    var edition: Int {
+      switch self {
+      case .lookUp(let question): question.edition
+      case .page(_, let edition): edition
+      }
+    }
+  }
+
+  let enquirer: Enquirer
+  let reader: StoreReader
+  let clock: any Clock
+  let log: Log
+  var desks: [String: EnquiryDesk] = [:]
+  var directory: AppDirectory
+  private var questions: [UInt64: Question] = [:]
+  private var lastTag: UInt64 = 0
+  private var lookAt: MonotonicInstant
+  private var signAt: MonotonicInstant
+  /// Whether the database knows that receiptd serves again.
+  private var hasBegun = false
+  /// After the database could not be read.
+  private var readsAgainAt: MonotonicInstant?
+
+  init(_ enquirer: Enquirer, reader: StoreReader, directory: AppDirectory) {
+    self.enquirer = enquirer
+    self.reader = reader
+    self.directory = directory
+    clock = enquirer.dependencies.clock
+    log = enquirer.dependencies.log
+    lookAt = clock.monotonic
+    signAt = clock.monotonic
+    use(directory)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Turn after turn until the stop.
+  mutating func loop() {
+    while let sleep = turn() {
+      for completion in enquirer.transport.run(timeoutMilliseconds: Int(sleep)) { finish(completion) }
+    }
+    // What is asked about stays due in the database.
+    _ = enquirer.transport.cancelAll()
+  }
+
+  /// Does what is to be done now, without waiting.
+  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil at the stop.
+  mutating func turn() -> Int64? {
+    if readInbox() { return nil }
+    giveSign()
+    do throws(StoreFault) {
+      if readsAgainAt.map({ monotonic >= $0 }) ?? true {
+        readsAgainAt = nil
+        for app in desks.keys { try lookUp(app) }
+      }
+    } catch {
+      log.error("could not read what is to be asked; trying again", ["error": error.description])
+      readsAgainAt = monotonic.advanced(byMilliseconds: Enquirer.faultPauseMilliseconds)
+    }
+    for app in desks.keys { goOnWithBackfill(app) }
+    return sleepMilliseconds()
+  }
+
+  private func sleepMilliseconds() -> Int64 {
+    var sleep = min(
+      enquirer.dependencies.lookIntervalMilliseconds, max(0, signAt.milliseconds(since: monotonic)))
+    if let readsAgainAt { return min(sleep, max(0, readsAgainAt.milliseconds(since: monotonic))) }
+    for var desk in desks.values {
+      if let wait = desk.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    return sleep
+  }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = enquirer.inbox.withLock { inbox in
+      defer { inbox = Enquirer.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping { return true }
+    if let directory = news.directory { use(directory) }
+    for (app, moment) in news.asksAt {
+      desks[app].map { desks[app]?.asksAt = min($0.asksAt ?? moment, moment) }
+    }
+    for (app, row, isStored) in news.settled {
+      desks[app]?.underWay.remove(row)
+      // It may be due again: what it waits for may have changed while it could not be asked about.
+      lookSoon(app)
+      if !isStored { rest(app, for: Enquirer.faultPauseMilliseconds) }
+    }
+    for plan in news.plans { submit(plan) }
+    for (app, edition, outcomes) in news.taken where desks[app]?.edition == edition {
+      note(taken: outcomes, app)
+    }
+    let looksAgain = monotonic >= lookAt
+    if looksAgain {
+      lookAt = monotonic.advanced(byMilliseconds: enquirer.dependencies.lookIntervalMilliseconds)
+    }
+    if news.hasBackfills {
+      hasBegun = true
+      beginBackfills()
+    }
+    if news.looksEverywhere || looksAgain { for app in desks.keys { lookSoon(app) } }
+    return false
+  }
+
+  /// What is due is looked for in the next turn.
+  mutating func lookSoon(_ app: String) {
+    let now = now
+    desks[app]?.asksAt = now
+  }
+
+  /// An app's questions rest.
+  mutating func rest(_ app: String, for milliseconds: Int64) {
+    let monotonic = monotonic
+    desks[app]?.rest(for: milliseconds, monotonic)
+  }
+
+  /// Whether an app may ask one more question; takes its place if so.
+  mutating func mayAsk(_ app: String) -> Bool {
+    let monotonic = monotonic
+    return desks[app]?.mayAsk(monotonic) ?? false
+  }
+
+  private mutating func use(_ directory: AppDirectory) {
+    self.directory = directory
+    desks = desks.filter { directory[$0.key]?.enquiry != nil }
+    for app in directory.apps.values {
+      guard let enquiry = app.enquiry else { continue }
+      if desks[app.slug] == nil {
+        desks[app.slug] = EnquiryDesk(enquiry, now: now, monotonic: monotonic)
+      } else {
+        let now = now
+        desks[app.slug]?.use(enquiry, now: now)
+      }
+      for reason in LookUp.reasons { submit(PlanLookUps(app: app.slug, reason: reason)) }
+    }
+    if hasBegun { beginBackfills() }
+  }
+
+  private func submit(_ plan: PlanLookUps) {
+    let enquirer = enquirer
+    _ = enquirer.committer.submit(plan, from: .inside) { result in
+      // One that fails is made again at the next start.
+      if case .success(let next?) = result { enquirer.tell { $0.plans.append(next) } }
+    }
+  }
+
+  /// Tells the database now and then that receiptd serves, so that the next start knows how long it did not.
+  /// The first sign is the one that learns it of the run before.
+  private mutating func giveSign() {
+    guard monotonic >= signAt else { return }
+    signAt = monotonic.advanced(byMilliseconds: Enquirer.signMilliseconds)
+    guard hasBegun else { return begin() }
+    // The next one comes in a minute, whatever becomes of this one.
+    _ = enquirer.committer.submit(NoteService(), from: .inside) { _ in }
+  }
+}
+
+extension EnquirerRun {
+  /// Sends a question.
+  /// - Returns: whether it is under way.
+  mutating func ask(_ question: Question, _ request: TransferRequest) -> Bool {
+    lastTag += 1
+    do throws(TransferFailure) {
+      try enquirer.transport.start(request, tag: lastTag)
+    } catch {
+      guard let desk = desks[question.app] else { return false }
+      let answer: QueryAnswer =
+        switch error {
+        case .refusedURL, .refusedHeader: .refused(error.rawValue)
+        default: .failed(error.rawValue, retryAfterMilliseconds: nil)
+        }
+      _ = cope(with: answer, desk.enquiry)
+      return false
+    }
+    questions[lastTag] = question
+    desks[question.app]?.open += 1
+    return true
+  }
+
+  private mutating func finish(_ completion: TransferCompletion) {
+    guard let question = questions.removeValue(forKey: completion.tag) else { return }
+    // An app that is no longer there has nobody who waits for the answer.
+    guard let desk = desks[question.app] else { return }
+    desks[question.app]?.open = max(0, desk.open - 1)
+    let answer = desk.enquiry.judge(completion.result, now: now)
+    let isOrderly = question.edition == desk.edition && cope(with: answer, desk.enquiry)
+    switch question {
+    case .lookUp(let question): finish(question, answer, isOrderly: isOrderly)
+    case .page(let app, let edition):
+      if edition == desk.edition { finishPage(answer, app) }
+    }
+  }
+
+  /// What an answer means for everything else that the app would ask.
+  /// - Returns: whether it is about the question itself.
+  private mutating func cope(with answer: QueryAnswer, _ enquiry: Enquiry) -> Bool {
+    let app = enquiry.app
+    let failures = (desks[app]?.failures ?? 0) + 1
+    func pause(_ retryAfter: Int64?) -> Int64 {
+      LookUp.restMilliseconds(failures: failures, retryAfterMilliseconds: retryAfter)
+    }
+    switch answer {
+    case .body, .notFound:
+      desks[app]?.succeed()
+      return true
+    case .limited(let retryAfter):
+      desks[app]?.failures = failures
+      rest(app, for: pause(retryAfter))
+      log.info("the processor asks to go slower", ["app": app, "processor": enquiry.processorName])
+    case .failed(let word, let retryAfter):
+      desks[app]?.failures = failures
+      rest(app, for: pause(retryAfter))
+      log.info("could not ask the processor; trying again", ["app": app, "reason": word])
+    case .refused(let word):
+      rest(app, for: LookUp.refusedRestMilliseconds)
+      guard desks[app]?.hasWarned == false else { break }
+      desks[app]?.hasWarned = true
+      log.warning(
+        "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
+          + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
+          + "few minutes",
+        ["app": app, "processor": enquiry.processorName, "reason": word])
+    }
+    return false
+  }
+}

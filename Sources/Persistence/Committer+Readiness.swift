@@ -1,0 +1,23 @@
+// Why the committer cannot store requests, in the words of readiness. Any thread.
+
+internal import Health
+public import Platform
+public import Presentation
+internal import Store
+
+extension Committer {
+  /// Why it cannot store what comes in; empty when it can.
+  public func unreadiness(now: MonotonicInstant) -> [ReadinessReason] {
+    var reasons: [ReadinessReason] = []
+    if isDiskFull {
+      reasons.append(.diskFull)
+    } else if let fault, fault.kind != .moved, fault.kind != .corrupt {
+      // Those two have reasons of their own, which know when they are over.
+      reasons.append(.writeFailed(fault.kind))
+    }
+    if !hasRoom { reasons.append(.queueFull) }
+    let busy = busyMilliseconds(now: now)
+    if busy > Readiness.stuckMilliseconds { reasons.append(.writeStuck(seconds: busy / 1000)) }
+    return reasons
+  }
+}

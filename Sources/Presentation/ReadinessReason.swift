@@ -1,0 +1,90 @@
+// Why the daemon may be unable to accept and store requests, and what to do about it: the words that /readyz,
+// the dashboard, the heartbeat, the log and receiptctl's health lines share. Pure; any thread.
+
+public import Store
+
+/// Why the daemon is not ready. A new reason is a case here; its component raises it, or reports it by a
+/// check that it adds to `Readiness`.
+public enum ReadinessReason: Sendable, Hashable {
+  /// The public listener is not open yet.
+  case starting
+  case stopping
+  case diskFull
+  case writeFailed(StoreFault.Kind)
+  case queueFull
+  case writeStuck(seconds: Int64)
+  /// The public listener has as many connections as it may have.
+  case noFreeConnections(inUse: Int)
+  /// What is stored now would not be found by the next start.
+  case databaseMoved
+  case databaseDamaged
+
+  /// Those that `DatabaseHealth` reports.
+  public static let ofDatabase = [ReadinessReason.databaseMoved, .databaseDamaged]
+
+  /// The reason without its values: what programs compare.
+  public var name: String {
+    switch self {
+    case .starting: "starting"
+    case .stopping: "stopping"
+    case .diskFull: "disk_full"
+    case .writeFailed: "write_failed"
+    case .queueFull: "queue_full"
+    case .writeStuck: "write_stuck"
+    case .noFreeConnections: "no_free_connections"
+    case .databaseMoved: "database_moved"
+    case .databaseDamaged: "database_damaged"
+    }
+  }
+
+  /// What is wrong, without a final full stop. It goes to whoever asks /readyz: no path, no id, no secret.
+  public var text: String {
+    switch self {
+    case .starting: "starting"
+    case .stopping: "stopping"
+    case .diskFull: "the disk is full"
+    case .writeFailed(let kind): "the last write failed: \(kind.rawValue)"
+    case .queueFull: "the write queue is full"
+    case .writeStuck(let seconds): "a write has been under way for \(seconds) s"
+    case .noFreeConnections(let inUse): "no free connections: all \(inUse) are in use"
+    case .databaseMoved: "the database file was moved or removed"
+    case .databaseDamaged: "the database is damaged"
+    }
+  }
+
+  /// What the operator does about it: a whole sentence.
+  public var advice: String {
+    switch self {
+    case .starting: "Wait: the public listener opens when the database is open."
+    case .stopping: "Nothing: receiptd is stopping and finishes what is in flight."
+    case .diskFull: "Free space on the database's disk; receiptd recovers within seconds."
+    case .writeFailed: "Check the disk and receiptd's log; the next successful write clears this."
+    case .noFreeConnections:
+      "Check which clients connect; raise limits.connections, or limit clients in front of receiptd."
+    case .queueFull, .writeStuck: "Check the disk: requests arrive faster than they can be written."
+    case .databaseMoved:
+      "Put the file back: receiptd continues at once. If it is gone, stop receiptd and restore a backup: "
+        + "receiptctl db restore FILE."
+    case .databaseDamaged: "receiptctl db check says what is lost, and what to do."
+    }
+  }
+}
+
+extension StoreFault.Kind {
+  /// What the operator does about a write or a read that failed: whole sentences. The same as for the reason
+  /// why the daemon is not ready, where there is one.
+  public var advice: String {
+    switch self {
+    case .full: ReadinessReason.diskFull.advice
+    case .moved: ReadinessReason.databaseMoved.advice
+    case .corrupt: ReadinessReason.databaseDamaged.advice
+    case .busy: "Another program keeps the database locked: end it, or wait until it has ended."
+    case .readOnly, .cannotOpen:
+      "See that the user that receiptd runs as may write to the database's files and to their folder."
+    case .outOfMemory: "Give receiptd more memory."
+    case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
+    case .interrupted: "Nothing: receiptd is stopping."
+    case .inputOutput, .syncFailed: "Look at the disk."
+    }
+  }
+}

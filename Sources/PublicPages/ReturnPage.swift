@@ -1,0 +1,129 @@
+// The page that a checkout page sends people back to, for when the way back did not end in the app. It reads,
+// and writes nothing: whoever opens it again gets the same. libmicrohttpd's threads.
+
+public import Apps
+public import Configuration
+internal import Domain
+internal import HTML
+public import HTTPServer
+public import HTTPService
+public import Platform
+public import Store
+
+/// Answers requests for an app's return page.
+public struct ReturnPage: Sendable {
+  /// What is known of the first of these names that is known; the id of the request is for the log.
+  public typealias Find =
+    @Sendable (
+      _ names: [CheckoutName], _ app: String, _ requestID: String
+    ) throws(StoreFault) -> CheckoutStatus?
+
+  let find: Find
+  let clock: any Clock
+
+  public init(find: @escaping Find, clock: any Clock) {
+    self.find = find
+    self.clock = clock
+  }
+
+  /// The longest id of a session that is looked up, in bytes; Stripe's are shorter.
+  static let sessionIDBytesMax = 255
+  /// How soon a page looks again that found nothing to tell its age by.
+  static let unknownAgeSeconds = 10
+
+  /// - Parameters:
+  ///   - links: the app's.
+  ///   - claim: what the path says; nil for what the query does.
+  public func answer(
+    _ head: RequestHead, _ app: App, _ links: AppConfiguration.Links, _ exchange: Exchange,
+    claim: ReturnOutcome.Claim? = nil
+  ) {
+    let names = Self.names(head.query)
+    let claim = claim ?? Self.value("result", head.query).flatMap(ReturnOutcome.Claim.init)
+    var status = 200
+    var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
+    var seconds = Self.unknownAgeSeconds
+    var name = names.first
+    do throws(StoreFault) {
+      let found = try find(names, app.slug, exchange.scope.requestID)
+      if let found {
+        outcome = ReturnOutcome(found, claim: claim)
+        seconds = Self.refreshSeconds(
+          ageMilliseconds: clock.wallMilliseconds - found.begunAt.unixMilliseconds)
+        name = found.contextID.map(CheckoutName.context) ?? name
+      }
+    } catch {
+      (status, outcome) = (503, .unavailable)
+    }
+    let page = Self.page(
+      outcome, links, app: app.slug, name: name, device: ReturnDevice(userAgent: head.header("User-Agent")),
+      language: PageLanguage(preferredIn: head.headers("Accept-Language")), refreshSeconds: seconds)
+    var response = page.response(status: status)
+    if status == 503 { response.headers.append(("Retry-After", String(Self.unknownAgeSeconds))) }
+    exchange.answer(response)
+  }
+
+  static func page(
+    _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: String, name: CheckoutName?,
+    device: ReturnDevice, language: PageLanguage, refreshSeconds: Int
+  ) -> PublicPage {
+    let words = language.words
+    let appName = links.returnPage?.name ?? app
+    let ways = ReturnWays(links, app: app, name: name, device: device, appName: appName, words: words)
+    let message = outcome.message(words)
+    let heading = message.heading.text(app: appName)
+    var sentences = [message.text.text(app: appName)]
+    if ways.button == nil { sentences.append(words.canCloseAndGoBack.text(app: appName)) }
+    return PublicPage(
+      language: language.tag, title: "\(heading) · \(appName)", heading: heading, sentences: sentences,
+      button: ways.button, others: ways.others,
+      refresh: outcome.isUnderWay ? .init(seconds: refreshSeconds) : nil, appName: appName,
+      tone: outcome.tone, note: outcome.isUnderWay ? words.updatesItself : nil)
+  }
+
+  /// How soon a page loads itself anew: at first while a person looks at it, later as one does who waits.
+  static func refreshSeconds(ageMilliseconds: Int64) -> Int {
+    switch ageMilliseconds {
+    case ..<120_000: 3
+    case ..<600_000: 5
+    case ..<3_600_000: 15
+    default: 60
+    }
+  }
+
+  /// What a query names, and only what has the form of such an id: nothing else comes into the page.
+  static func names(_ query: String?) -> [CheckoutName] {
+    var names: [CheckoutName] = []
+    if let id = value("context_id", query), Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) {
+      names.append(.context(id))
+    }
+    if let id = value("session_id", query), isSessionID(id) { names.append(.session(id)) }
+    return names
+  }
+
+  private static func isSessionID(_ text: String) -> Bool {
+    text.hasPrefix("cs_") && (4...sessionIDBytesMax).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+
+  private static func value(_ name: String, _ query: String?) -> String? {
+    // What cannot be decoded names nothing, and the page is for people in any case.
+    query.flatMap { try? PercentEncoding.value(of: name, in: Array($0.utf8)[...]) }
+  }
+}
+
+extension CheckoutName {
+  fileprivate var isOfProcessor: Bool { if case .session = self { true } else { false } }
+}
+
+extension ReturnOutcome {
+  /// A checkout of which no event has spoken: most likely the first one is on its way.
+  fileprivate init(unheardOf claim: Claim?) { self = claim == .cancel ? .noPaymentYet : .waiting }
+}

@@ -1,0 +1,74 @@
+// What machines ask the admin listener: whether the process runs, whether it can store, and its metrics.
+// libmicrohttpd's threads.
+
+internal import Apps
+internal import Domain
+internal import HTTPServer
+internal import HTTPService
+internal import Health
+internal import JSON
+internal import Persistence
+internal import Platform
+internal import Presentation
+internal import Store
+internal import Telemetry
+
+/// Probes and metrics.
+struct ProbeRoutes: Sendable {
+  let services: ListenerServices
+  let apps: AppRegistry
+  let committer: Committer
+  let readiness: Readiness
+  /// Shared by scrapes, which are few; nobody else waits for them.
+  let reader: Monitor<StoreReader>
+  let databasePath: String
+  let gauges: @Sendable () -> ListenerGauges
+
+  /// The labels of what is answered without a password: an orchestrator has none.
+  static let openLabels: Set = ["healthz", "readyz"]
+
+  var routes: [Route] {
+    [
+      Route(read: "/healthz", label: "healthz") { _, exchange in
+        exchange.answer(Response(status: 200, text: "ok\n"))
+      },
+      Route(read: "/readyz", label: "readyz") { _, exchange in answerReadiness(exchange) },
+      Route(read: "/metrics", label: "metrics") { _, exchange in answerMetrics(exchange) },
+    ]
+  }
+
+  private func answerReadiness(_ exchange: Exchange) {
+    let reasons = readiness.reasons()
+    let body: JSONValue = [
+      "ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .string($0.text) }),
+    ]
+    exchange.answer(
+      Response(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: body.serialized()))
+  }
+
+  private func answerMetrics(_ exchange: Exchange) {
+    let scrape = Scrape(
+      metrics: services.metrics, apps: apps.current.slugs, queueDepth: committer.depth,
+      isReady: readiness.reasons().isEmpty, droppedLogLines: services.log.droppedLines,
+      listener: gauges(),
+      databasePath: databasePath,
+      now: Timestamp(unixMilliseconds: services.clock.wallMilliseconds))
+    let text: Result<String, StoreFault> = reader.withLock { reader in
+      do throws(StoreFault) {
+        return .success(try scrape.text(reader: reader))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch text {
+    case .success(let text):
+      exchange.answer(
+        Response(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8)))
+    case .failure(let error):
+      services.log.error(
+        "could not read what /metrics says. \(error.kind.advice)",
+        ["error": error.description, "request_id": exchange.scope.requestID])
+      exchange.answer(.pageUnreadable)
+    }
+  }
+}

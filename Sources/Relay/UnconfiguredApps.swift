@@ -1,0 +1,41 @@
+// Open receipts of apps that a configuration does not have: for whoever checks one, and for the log. Any
+// thread.
+
+public import Configuration
+internal import Domain
+internal import Platform
+internal import Presentation
+internal import SQLiteStore
+internal import Store
+
+extension Configuration {
+  /// Warnings about apps that the database has open receipts of and this configuration does not have. Looks
+  /// into the database if it is there and has this program's schema; where it cannot, there is nothing to
+  /// say.
+  public var databaseWarnings: [Fault] {
+    // Best effort, see above.
+    guard let reader = try? StoreReader(path: databasePath), let counts = try? reader.counts() else {
+      return []
+    }
+    return UnconfiguredApp.all(counts, configured: apps.map(\.slug)).map {
+      Fault(path: "apps.\($0.slug)", message: "\($0.sentence). \($0.advice)")
+    }
+  }
+}
+
+extension UnconfiguredApp {
+  /// Logs every app with open receipts that the configuration does not have.
+  static func log(_ reader: StoreReader, configured: [String], _ log: Log) {
+    do throws(StoreFault) {
+      for app in all(try reader.counts(), configured: configured) {
+        log.warning(
+          "an app is not configured and has open receipts: they are kept, and nothing is decided or "
+            + "delivered. Configure the app again, then reload",
+          ["app": app.slug, "waiting": String(app.waiting), "pending": String(app.pending)])
+      }
+    } catch {
+      log.error(
+        "could not look for receipts of apps that are not configured", ["error": error.description])
+    }
+  }
+}

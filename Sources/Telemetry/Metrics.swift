@@ -1,0 +1,80 @@
+// What the daemon counts (contract: Metrics). No user id, object id or secret is ever a label (R7). Any
+// thread.
+
+public import Domain
+internal import Platform
+
+/// The daemon's counters and histograms.
+public final class Metrics: Sendable {
+  public let contexts = CounterFamily(
+    "receiptd_contexts_total", "Contexts posted, by what became of them.", labels: ["app", "result"])
+  public let clientRefusals = CounterFamily(
+    "receiptd_client_refusals_total", "Clients refused for what they showed, by why.",
+    labels: ["app", "reason"])
+  public let keySetFetches = CounterFamily(
+    "receiptd_key_set_fetches_total",
+    "Fetches of the keys that tokens are checked with, by what came of them.",
+    labels: ["app", "result"])
+  public let events = CounterFamily(
+    "receiptd_events_total", "Rightly signed events, by what became of them.",
+    labels: ["app", "processor", "outcome"])
+  public let signatureFailures = CounterFamily(
+    "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
+  public let deliveries = CounterFamily(
+    "receiptd_deliveries_total", "Tries to deliver a receipt, by verdict.", labels: ["app", "verdict"])
+  public let deliveriesWithoutID = CounterFamily(
+    "receiptd_deliveries_without_id_total",
+    "Receipts that the destination accepted without naming an import id.", labels: ["app"])
+  public let lookUps = CounterFamily(
+    "receiptd_lookups_total", "Look-ups of what a purchase lacks, by what came of them.",
+    labels: ["app", "result"])
+  public let deliverySeconds = HistogramFamily(
+    "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
+    bounds: HistogramFamily.secondsBounds)
+  public let commitSeconds = HistogramFamily(
+    "receiptd_commit_seconds", "Time to apply and sync one batch.", bounds: HistogramFamily.secondsBounds)
+  public let commitBatch = HistogramFamily(
+    "receiptd_commit_batch", "Commands in one batch.", bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
+  public let requests = CounterFamily(
+    "receiptd_http_requests_total", "Requests answered.", labels: ["route", "code"])
+  public let requestSeconds = HistogramFamily(
+    "receiptd_http_request_seconds", "Time from the complete request to its answer.", labels: ["route"],
+    bounds: HistogramFamily.secondsBounds)
+
+  public let longPolls = CounterFamily(
+    "receiptd_long_polls_total",
+    "Requests to wait for a checkout, by what became of them: answered, abandoned by the client, or "
+      + "limited, which is answered at once.",
+    labels: ["result"])
+  public let alerts = CounterFamily(
+    "receiptd_alerts_total", "Tries to tell of a trouble, by what became of them.",
+    labels: ["alert", "result"])
+  public let logLinesLeftOut = CounterFamily(
+    "receiptd_log_lines_left_out_total", "Lines about receipts that were too many for the log.", labels: [])
+
+  public init() {}
+
+  public func committed(batch: Int, seconds: Double) {
+    commitBatch.observe(Double(batch))
+    commitSeconds.observe(seconds)
+  }
+
+  public func answered(route: String, status: Int, seconds: Double) {
+    requests.increment(route, status == 200 ? "200" : String(status))
+    requestSeconds.observe(seconds, route)
+  }
+
+  public func attempted(app: String, verdict: Verdict, milliseconds: Int64) {
+    deliveries.increment(app, verdict.label)
+    if verdict.lacksImportID { deliveriesWithoutID.increment(app) }
+    deliverySeconds.observe(Double(milliseconds) / 1000)
+  }
+
+  public func write(to text: inout MetricsText) {
+    for family in [
+      contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
+      deliveriesWithoutID, lookUps, requests, longPolls, alerts, logLinesLeftOut,
+    ] { family.write(to: &text) }
+    for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
+  }
+}

@@ -1,0 +1,152 @@
+// What the log says of receipts: one line for each change of state, once it is on disk. The committer only
+// hands over values; they are put into words and written by a thread of its own, no faster than a log takes
+// them. What does not fit is left out and counted: the database has it all.
+
+internal import Domain
+public import Platform
+public import Store
+
+/// Writes what became of receipts.
+public final class ReceiptLog: Sendable {
+  /// What may wait to be written.
+  public static let waitingMax = 1000
+  /// journald itself drops what comes much faster (RateLimitBurst=, journald.conf(5)).
+  public static let linesPerSecondMax = 1000
+
+  private struct State {
+    var waiting: [ReceiptTransition] = []
+    var leftOut = 0
+    var isStopping = false
+  }
+
+  private let state = Monitor(State())
+  private let log: Log
+  private let metrics: Metrics
+  private let thread = Monitor<WorkerThread?>(nil)
+
+  public init(_ log: Log, metrics: Metrics) {
+    self.log = log
+    self.metrics = metrics
+  }
+
+  public func start() throws(SystemError) {
+    let started = try WorkerThread(name: "receipt-log") { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// These have changed. Costs the same whether anybody reads the log or not.
+  public func note(_ transitions: [ReceiptTransition]) {
+    guard !transitions.isEmpty, log.level >= .warning else { return }
+    let wanted =
+      log.level >= .info ? transitions : transitions.filter { $0.to == .failed || $0.lacksImportID }
+    guard !wanted.isEmpty else { return }
+    let isFirst = state.withLock { state in
+      let room = max(0, Self.waitingMax - state.waiting.count)
+      defer {
+        state.waiting += wanted.prefix(room)
+        state.leftOut += max(0, wanted.count - room)
+      }
+      return state.waiting.isEmpty
+    }
+    // While lines wait the thread is awake, or knows when it goes on.
+    if isFirst { state.update { _ in } }
+  }
+
+  /// Writes what still waits, and ends the thread.
+  public func stop() {
+    state.update { $0.isStopping = true }
+    thread.withLock { $0?.join() }
+    while write(atMost: Self.linesPerSecondMax) > 0 {}
+  }
+
+  private func run() {
+    var budget = LineBudget(now: .now())
+    while waitForWork() {
+      budget.spend(write(atMost: budget.left(now: .now())))
+      guard budget.left(now: .now()) == 0 else { continue }
+      let _: Bool? = state.wait(until: budget.renewal) { $0.isStopping ? true : nil }
+    }
+  }
+
+  /// - Returns: false once nothing more will come.
+  private func waitForWork() -> Bool {
+    state.wait { state in
+      if state.isStopping { return false }
+      return state.waiting.isEmpty && state.leftOut == 0 ? nil : true
+    } ?? false
+  }
+
+  /// - Returns: how many lines were written.
+  public func write(atMost limit: Int) -> Int {
+    let (some, leftOut) = state.withLock { state in
+      let some = Array(state.waiting.prefix(limit))
+      state.waiting.removeFirst(some.count)
+      defer { state.leftOut = 0 }
+      return (some, state.leftOut)
+    }
+    for transition in some { write(transition) }
+    if leftOut > 0 {
+      metrics.logLinesLeftOut.add(UInt64(leftOut))
+      log.warning(
+        "lines about receipts were left out, for there were too many; receiptctl receipts list has them all",
+        ["count": String(leftOut)])
+    }
+    return some.count
+  }
+
+  private func write(_ transition: ReceiptTransition) {
+    let fields: LogFields = [
+      "app": transition.app, "receipt": transition.receiptID, "from": transition.from?.rawValue,
+      "reason": transition.reason?.text, "import_id": transition.to == .delivered ? transition.importID : nil,
+      "attempts": transition.attempts > 0 ? String(transition.attempts) : nil,
+      "status": transition.attempts > 0 ? transition.lastStatus.map { String($0) } : nil,
+      "cause": transition.lastCause.flatMap { $0 == transition.reason ? nil : $0.text },
+      "until": transition.waitUntil.map { RFC3339.string(unixMilliseconds: $0.unixMilliseconds) },
+      "user": transition.userID.map(log.personal), "event": transition.cause.eventID,
+      "request_id": transition.cause.requestID,
+    ]
+    switch transition.to {
+    case .waiting: log.info("a receipt waits", fields)
+    case .pending:
+      let isReplay = transition.from != nil && transition.from != .waiting
+      log.info(isReplay ? "a receipt is taken up again" : "a receipt is ready", fields)
+    case .delivered where transition.lacksImportID:
+      log.warning(
+        "delivered, but the answer names no import id, which the destination's support asks for; check that "
+          + "purchasely.url is the receipt endpoint. All of them: receiptctl receipts list --no-import-id",
+        fields)
+    case .delivered: log.info("delivered", fields)
+    case .cancelled: log.info("a receipt was cancelled", fields)
+    case .failed:
+      let isLacking = transition.reason.map(Reason.ofJoin.contains) ?? false
+      log.warning(
+        isLacking
+          ? "a receipt failed: what it needs never came; supply it with receiptctl receipts complete"
+          : "a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
+        fields)
+    }
+  }
+}
+
+extension ReceiptTransition {
+  /// Whether the destination accepted it without an import id. That of an erased user is not kept.
+  fileprivate var lacksImportID: Bool { to == .delivered && importID == nil && userID != nil }
+}
+
+/// How many lines may be written within the second that runs. A value; one thread.
+public struct LineBudget {
+  private var began: MonotonicInstant
+  private var spent = 0
+
+  public init(now: MonotonicInstant) { began = now }
+
+  /// When there is a new second.
+  public var renewal: MonotonicInstant { began.advanced(byMilliseconds: 1000) }
+
+  public mutating func left(now: MonotonicInstant) -> Int {
+    if now >= renewal { self = LineBudget(now: now) }
+    return max(0, ReceiptLog.linesPerSecondMax - spent)
+  }
+
+  public mutating func spend(_ lines: Int) { spent += lines }
+}

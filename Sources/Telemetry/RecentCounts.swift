@@ -1,0 +1,34 @@
+// By how much counters grew lately. A value; one thread.
+
+public import Platform
+
+/// The growth of a counter within the last hour, look by look.
+public struct RecentCounts {
+  /// How far back it is known.
+  public static let windowMillisecondsMax: Int64 = 3_600_000
+
+  private var last: [LabelValues: UInt64] = [:]
+  private var steps: [(at: MonotonicInstant, growth: [LabelValues: UInt64])] = []
+
+  public init(
+    last: [LabelValues: UInt64] = [:], steps: [(at: MonotonicInstant, growth: [LabelValues: UInt64])] = []
+  ) {
+    self.last = last
+    self.steps = steps
+  }
+
+  /// The counter as it stands now.
+  public mutating func take(_ counts: [LabelValues: UInt64], now: MonotonicInstant) {
+    let growth = counts.filter { $0.value > last[$0.key, default: 0] }
+      .reduce(into: [:]) { $0[$1.key] = $1.value - last[$1.key, default: 0] }
+    last = counts
+    if !growth.isEmpty { steps.append((now, growth)) }
+    steps.removeAll { now.milliseconds(since: $0.at) > Self.windowMillisecondsMax }
+  }
+
+  /// What was added within so many milliseconds.
+  public func growth(within milliseconds: Int64, now: MonotonicInstant) -> [LabelValues: UInt64] {
+    steps.filter { now.milliseconds(since: $0.at) < milliseconds }
+      .reduce(into: [:]) { $0.merge($1.growth, uniquingKeysWith: +) }
+  }
+}

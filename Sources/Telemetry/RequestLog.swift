@@ -1,0 +1,113 @@
+// What the log says of requests beside the line that each of them has: what was taken, and what went wrong.
+// An object, because every request carries it to where its answer is sent. Any thread, but not the
+// committer's.
+
+internal import Domain
+public import Platform
+internal import Presentation
+public import Store
+
+public final class RequestLog: Sendable {
+  private let log: Log
+  private let clock: any Clock
+  private let limiter = LogLimiter()
+
+  public init(_ log: Log, clock: any Clock) {
+    self.log = log
+    self.clock = clock
+  }
+
+  /// Whether there is anything to say of an event that was taken.
+  public func concerns(_ outcome: TakeEvent.Outcome) -> Bool {
+    log.level >= .debug || outcome == .stored(.unparsed)
+  }
+
+  public func tookEvent(
+    _ id: String, type: String, _ outcome: TakeEvent.Outcome, app: String, requestID: String
+  ) {
+    log.debug(
+      "took an event",
+      ["app": app, "event": id, "type": type, "outcome": outcome.label, "request_id": requestID])
+    guard outcome == .stored(.unparsed) else { return }
+    warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app) {
+      leftOut in
+      ["app": app, "event": id, "left_out": leftOut, "request_id": requestID]
+    }
+  }
+
+  public func tookContext(of user: String, isRepeat: Bool, app: String, requestID: String) {
+    log.debug(
+      "took a context",
+      [
+        "app": app, "result": isRepeat ? "repeated" : "stored", "user": log.personal(user),
+        "request_id": requestID,
+      ])
+  }
+
+  public func refusedSignature(_ reason: String, app: String, requestID: String) {
+    warn(
+      "refused a webhook: its signature does not hold; if Stripe sent it, compare stripe.webhook_secrets "
+        + "with the endpoint's signing secret, and look at the clock",
+      kind: "\(app) \(reason)"
+    ) { leftOut in
+      ["app": app, "reason": reason, "left_out": leftOut, "request_id": requestID]
+    }
+  }
+
+  /// Without the id of a request: it is decided before there is one.
+  public func refusedClient(_ reason: String, app: String) {
+    // No warning: tokens expire, and whoever has none may knock.
+    guard log.level >= .info, let count = limiter.admit("\(app) client \(reason)", now: clock.monotonic)
+    else { return }
+    log.info(
+      "refused a client; if the app's own are refused, compare its client with what they send",
+      ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
+  }
+
+  /// Limited over all addresses: `FailedLogins` limits each one, but there may be any number of them, and a
+  /// header without a password in it is no attempt and is not counted there.
+  public func refusedPassword(from address: String) {
+    warn("refused at the admin listener: wrong password", kind: "password") { leftOut in
+      ["from": log.personal(address), "left_out": leftOut]
+    }
+  }
+
+  /// - Parameter kind: what had too many: a user or an address; which one is not told.
+  public func limitedContext(of kind: String, app: String) {
+    guard log.level >= .info, let count = limiter.admit("\(app) limit \(kind)", now: clock.monotonic)
+    else { return }
+    log.info(
+      "refused a context: too many came for one user or from one address; if all clients share one address, "
+        + "set listen.proxies",
+      ["app": app, "limit": kind, "left_out": count > 0 ? String(count) : nil])
+  }
+
+  /// Every request meets the same fault, so its lines are limited over all apps and routes.
+  public func couldNotStore(_ error: StoreFault, route: String, app: String, requestID: String) {
+    guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
+    log.error(
+      "could not store a request; whoever sent it is asked to come back. \(error.kind.advice)",
+      [
+        "app": app, "route": route, "error": error.description,
+        "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
+  }
+
+  /// About something that anybody may cause: once in a while, and the others are counted.
+  private func warn(
+    _ message: @autoclosure () -> String, kind: String, _ fields: (_ leftOut: String?) -> LogFields
+  ) {
+    guard log.level >= .warning, let count = limiter.admit(kind, now: clock.monotonic) else { return }
+    log.warning(message(), fields(count > 0 ? String(count) : nil))
+  }
+}
+
+extension TakeEvent.Outcome {
+  /// As metrics and the log have it.
+  public var label: String {
+    switch self {
+    case .stored(let outcome): outcome.rawValue
+    case .repeated: "duplicate"
+    }
+  }
+}

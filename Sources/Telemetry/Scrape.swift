@@ -1,0 +1,119 @@
+// One scrape: what was counted, what the database says now, and what the operating system says of the
+// process.
+
+public import Domain
+public import HTTPServer
+internal import Platform
+public import Store
+
+/// What the public listener holds at a moment.
+public struct ListenerGauges: Sendable {
+  public var load = ServerLoad(connections: 0, connectionsMax: 0)
+  /// Requests that wait for a checkout.
+  public var longPolls = 0
+
+  public init(load: ServerLoad = ServerLoad(connections: 0, connectionsMax: 0), longPolls: Int = 0) {
+    self.load = load
+    self.longPolls = longPolls
+  }
+}
+
+/// Everything that a scrape reads.
+public struct Scrape {
+  public let metrics: Metrics
+  public let apps: [String]
+  public let queueDepth: Int
+  public let isReady: Bool
+  public let droppedLogLines: UInt64
+  public let listener: ListenerGauges
+  public let databasePath: String
+  public let now: Timestamp
+
+  public init(
+    metrics: Metrics, apps: [String], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
+    listener: ListenerGauges, databasePath: String, now: Timestamp
+  ) {
+    self.metrics = metrics
+    self.apps = apps
+    self.queueDepth = queueDepth
+    self.isReady = isReady
+    self.droppedLogLines = droppedLogLines
+    self.listener = listener
+    self.databasePath = databasePath
+    self.now = now
+  }
+
+  /// - Throws: when the database cannot be read; the rest of a scrape would mislead without it.
+  public func text(reader: StoreReader) throws(StoreFault) -> String {
+    var text = MetricsText()
+    metrics.write(to: &text)
+    text.family(
+      "receiptd_log_lines_dropped_total", "Log lines dropped because the log's reader did not keep up.",
+      type: "counter")
+    text.sample("receiptd_log_lines_dropped_total", [], String(droppedLogLines))
+    let counts = try reader.counts()
+    let known = Set(apps).union(counts.map(\.app)).sorted()
+    text.gauge(
+      "receiptd_receipts", "Receipts, by state.",
+      known.flatMap { app in
+        ReceiptState.allCases.map { state in
+          let count = counts.first { $0.app == app && $0.state == state }?.count ?? 0
+          return ([("app", app), ("state", state.rawValue)], Double(count))
+        }
+      })
+    var oldest: [(labels: [(String, String)], value: Double)] = []
+    for app in known {
+      let since = try reader.oldestPending(app: app)
+      let seconds = since.map { Double(max(0, now.milliseconds(since: $0))) / 1000 } ?? 0
+      oldest.append(([("app", app)], seconds))
+    }
+    text.gauge(
+      "receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
+    let breakers = try reader.breakers()
+    text.gauge(
+      "receiptd_breaker_open",
+      "1 while an app's deliveries are stopped: its destination is down or refuses it.",
+      known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
+    text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
+    text.gauge(
+      "receiptd_http_connections", "Connections to the public listener.",
+      [([], Double(listener.load.connections))])
+    text.gauge(
+      "receiptd_http_connections_max", "Connections that the public listener may have.",
+      [([], Double(listener.load.connectionsMax))])
+    text.gauge(
+      "receiptd_long_polls", "Requests that wait for the end of a checkout.",
+      [([], Double(listener.longPolls))])
+    text.gauge("receiptd_ready", "1 while it can store what comes in.", [([], isReady ? 1 : 0)])
+    writeStorage(to: &text)
+    text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
+    Self.writeProcess(ProcessStatistics.current(), to: &text)
+    return text.text
+  }
+
+  /// What cannot be found out is left out.
+  private func writeStorage(to text: inout MetricsText) {
+    let free = DiskSpace.availableBytes(at: databasePath)
+    text.gauge(
+      "receiptd_disk_free_bytes", "What the database's disk has left.", free.map { [([], Double($0))] } ?? [])
+    let files = [("database", ""), ("wal", "-wal")].compactMap { file, suffix in
+      DiskSpace.fileBytes(at: databasePath + suffix).map { ([("file", file)], Double($0)) }
+    }
+    text.gauge("receiptd_database_bytes", "Length of the database's files.", files)
+  }
+
+  /// The names that Prometheus' own client libraries give
+  /// (https://prometheus.io/docs/instrumenting/writing_clientlibs/).
+  private static func writeProcess(_ process: ProcessStatistics, to text: inout MetricsText) {
+    text.family("process_cpu_seconds_total", "Processor time used, user and system.", type: "counter")
+    text.sample("process_cpu_seconds_total", [], MetricsText.number(process.cpuSeconds))
+    let gauges: [(String, String, Double)] = [
+      ("process_resident_memory_bytes", "Resident memory.", Double(process.residentBytes)),
+      ("process_virtual_memory_bytes", "Virtual memory.", Double(process.virtualBytes)),
+      ("process_open_fds", "Open file descriptors.", Double(process.openFiles)),
+      ("process_max_fds", "File descriptors that may be open.", Double(process.openFilesMax)),
+      ("process_start_time_seconds", "When the process started, in Unix time.", process.startTimeSeconds),
+    ]
+    for (name, help, value) in gauges { text.gauge(name, help, [([], value)]) }
+  }
+}
