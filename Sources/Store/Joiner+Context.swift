@@ -77,7 +77,7 @@ extension StoreSession {
   func acquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
     let holder = try holder(of: context, besides: row)
     if let holder, !holder.yieldsContextToName { return false }
-    try claim(context.id, for: row, from: holder)
+    try claim(context.id, claimedBy: context.purchaseRow, for: row, from: holder)
     return true
   }
 
@@ -98,8 +98,11 @@ extension StoreSession {
 
   /// Gives a context to a purchase. Whoever had it is decided again at once; that takes nothing from the
   /// purchase itself, which is not written yet.
-  func claim(_ id: String, for row: Int64, from holder: PurchaseRecord?) throws(StoreFault) {
-    try contexts.claim(id: id, for: row)
+  /// - Parameter old: what `ContextRecord.purchaseRow` said when the context was read.
+  func claim(
+    _ id: String, claimedBy old: Int64?, for row: Int64, from holder: PurchaseRecord?
+  ) throws(StoreFault) {
+    try contexts.claim(id: id, for: row, from: old)
     changes.contextIDs.insert(id)
     guard let holder else { return }
     let isFirst = rowsInHand.insert(row).inserted

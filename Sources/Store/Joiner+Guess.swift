@@ -26,7 +26,8 @@ extension StoreSession {
       return
     }
     guard let chosen = try guess(for: record, rules) else { return }
-    try claim(chosen.context.id, for: record.rowID, from: chosen.holder)
+    try claim(
+      chosen.context.id, claimedBy: chosen.holder?.rowID, for: record.rowID, from: chosen.holder)
     record.purchase.contextID = chosen.context.id
     record.purchase.context = chosen.context.blob
     record.purchase.contextSource = .guess

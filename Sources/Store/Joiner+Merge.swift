@@ -55,7 +55,7 @@ extension StoreSession {
     if replaces, !isOpen { try rebuild(&merged) }
     try events.reassign(
       from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
-    try purchases.delete(row: dropped.rowID)
+    try purchases.delete(dropped)
     return (merged, kept)
   }
 

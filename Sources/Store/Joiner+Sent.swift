@@ -47,7 +47,9 @@ extension StoreSession {
       guessed.context = context.blob
       guessed.contextSource = .guess
       guard let found = matches(guessed, !context.isFree(for: record.rowID)) else { continue }
-      if context.isFree(for: record.rowID) { try contexts.claim(id: context.id, for: record.rowID) }
+      if context.isFree(for: record.rowID) {
+        try contexts.claim(id: context.id, for: record.rowID, from: context.purchaseRow)
+      }
       changes.contextIDs.insert(context.id)
       return found
     }

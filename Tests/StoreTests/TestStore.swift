@@ -146,6 +146,24 @@ final class TestStore {
   }
 }
 
+/// What completions were called with, in their order.
+final class Answers: Sendable {
+  private let told = Monitor<[String]>([])
+
+  var all: [String] { told.withLock(\.self) }
+
+  func submission<Command: StoreCommand>(_ name: String, _ command: Command) -> Submission {
+    Submission(command) { [self] result in
+      told.withLock { told in
+        switch result {
+        case .success: told.append("\(name): stored")
+        case .failure(let error): told.append("\(name): \(error.kind.rawValue)")
+        }
+      }
+    }
+  }
+}
+
 /// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
 /// customer `cus_n`.
 enum Said {

@@ -38,24 +38,6 @@ private struct FailAs: StoreCommand {
   }
 }
 
-/// What completions were told, in the order in which they were.
-private final class Answers: Sendable {
-  private let told = Monitor<[String]>([])
-
-  var all: [String] { told.withLock(\.self) }
-
-  func submission<Command: StoreCommand>(_ name: String, _ command: Command) -> Submission {
-    Submission(command) { [self] result in
-      told.withLock { told in
-        switch result {
-        case .success: told.append("\(name): stored")
-        case .failure(let error): told.append("\(name): \(error.kind.rawValue)")
-        }
-      }
-    }
-  }
-}
-
 private func event(_ n: String, prices: [String] = ["price_1"]) -> TakeEvent {
   TakeEvent(
     app: "ios", processor: "stripe", eventID: "evt_of_\(n)", type: "t", body: [1],

@@ -57,7 +57,8 @@ public struct ChangeJob: StoreCommand {
     guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix),
       var job = try store.jobs.find(row: row), job.id == id
     else { return .notFound }
-    switch (change, job.state) {
+    let state = job.state
+    switch (change, state) {
     case (.pause, .paused), (.resume, .running), (.resume, .preparing), (.cancel, .cancelled):
       return .done(job, isChanged: false)
     case (.pause, .running): job.state = .paused
@@ -70,7 +71,7 @@ public struct ChangeJob: StoreCommand {
     case (_, let state): return .notAllowed(state)
     }
     job.updatedAt = store.now
-    try store.jobs.update(job)
+    try store.jobs.update(job, from: state)
     store.changes.hasJobs = true
     return .done(job, isChanged: true)
   }

@@ -42,7 +42,7 @@ public struct ExtendJob: StoreCommand {
       job.state = job.total == 0 ? .done : .running
       if job.total == 0 { job.endedAt = store.now }
     }
-    try store.jobs.update(job)
+    try store.jobs.update(job, from: .preparing)
     if isLast { store.changes.hasJobs = true }
     return true
   }
@@ -110,7 +110,7 @@ public struct StepJob: StoreCommand {
         case nil: outcome = .gone
         }
         let reason = outcome == .delivered ? nil : receipt?.reason?.text
-        try store.jobs.set(outcome, reason, job: job.row, position: position)
+        try store.jobs.set(outcome, reason, from: .released, job: job.row, position: position)
         count(.released, nil, -1)
         count(outcome, reason, 1)
       }
@@ -127,7 +127,7 @@ public struct StepJob: StoreCommand {
       let now = job.pace.take(now: store.now, atMost: min(StepJob.slice, places.count))
       for place in places.prefix(now) {
         let (outcome, reason) = try change(place.purchaseRow, in: store)
-        try store.jobs.set(outcome, reason, job: job.row, position: place.position)
+        try store.jobs.set(outcome, reason, from: .planned, job: job.row, position: place.position)
         count(outcome, reason, 1)
       }
     }
@@ -200,7 +200,7 @@ public struct StepJob: StoreCommand {
       }
       guard job != old else { return job }
       job.updatedAt = store.now
-      try store.jobs.update(job)
+      try store.jobs.update(job, from: old.state)
       return job
     }
 

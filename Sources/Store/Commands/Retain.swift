@@ -34,8 +34,8 @@ public struct Retain: StoreCommand, Equatable {
       if table == .receipts {
         if let record = try store.purchases.find(row: candidate.row) {
           try store.pastPurchases.remember(record, now: store.now)
+          try store.purchases.delete(record)
         }
-        try store.purchases.delete(row: candidate.row)
       } else {
         try store.retention.delete(candidate.row, from: table)
       }

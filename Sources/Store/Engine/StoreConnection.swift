@@ -9,16 +9,13 @@ public final class StoreConnection {
 
   /// Prepares one statement for repeated use.
   public func prepare(_ sql: String) throws(StoreFault) -> StoreStatement {
-    StoreStatement(try engine.prepare(sql))
+    StoreStatement(try engine.prepare(sql), engine)
   }
 
   /// The first column of the first row of a query, as an integer; nil when there is no row.
   public func integer(_ sql: String) throws(StoreFault) -> Int64? {
     try prepare(sql).first { row throws(StoreFault) in row.integer(0) }
   }
-
-  /// Rows changed by the last INSERT, UPDATE or DELETE.
-  public var changedRows: Int { engine.changedRows }
 
   /// How many bytes the database can take in without growing.
   public func freeBytes() throws(StoreFault) -> Int64 { try engine.freeBytes() }
@@ -52,12 +49,33 @@ public final class StoreConnection {
 /// A prepared statement and its use in one call. It is reset after each.
 public final class StoreStatement {
   private let engine: any EngineStatement
+  private let connection: any EngineConnection
 
-  init(_ engine: any EngineStatement) { self.engine = engine }
+  init(_ engine: any EngineStatement, _ connection: any EngineConnection) {
+    self.engine = engine
+    self.connection = connection
+  }
 
   /// Runs a statement for its effect.
   public func run(_ values: [StoreValue] = []) throws(StoreFault) {
     try forEach(values) { _ throws(StoreFault) in }
+  }
+
+  /// Runs an INSERT, UPDATE or DELETE.
+  /// - Returns: how many rows it changed.
+  public func count(_ values: [StoreValue]) throws(StoreFault) -> Int {
+    try run(values)
+    return connection.changedRows
+  }
+
+  /// Runs a statement that names one row and, in its condition, what was read of it before.
+  /// - Parameter operation: what the row is changed for.
+  /// - Throws: `constraint` when no row fits: what was decided rests on what is not so any more.
+  public func changeOne(_ values: [StoreValue], for operation: String) throws(StoreFault) {
+    guard try count(values) == 1 else {
+      throw StoreFault(
+        .constraint, operation: operation, reason: "the row is no longer as it was when it was read")
+    }
   }
 
   /// Calls `body` with each row.

@@ -68,7 +68,9 @@ final class ContextRows {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
-    claiming = try connection.prepare("UPDATE contexts SET purchase_row = ?2 WHERE id = ?1")
+    // Not by its id alone: no fault of this program may give one context to two purchases (R5).
+    claiming = try connection.prepare(
+      "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row IS ?3")
     // The user may have posted the same blob again meanwhile; then that one serves, and this one is no
     // purchase's.
     releasing = try connection.prepare(
@@ -135,7 +137,11 @@ final class ContextRows {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
   }
 
-  func claim(id: String, for row: Int64) throws(StoreFault) { try claiming.run([.text(id), .integer(row)]) }
+  /// - Parameter old: the purchase that had it when it was read, as `ContextRecord.purchaseRow` has it.
+  /// - Throws: `constraint` when another one has it by now.
+  func claim(id: String, for row: Int64, from old: Int64?) throws(StoreFault) {
+    try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
+  }
 
   /// Makes it unused again, unless another purchase has claimed it meanwhile.
   func release(id: String, by row: Int64) throws(StoreFault) {

@@ -117,17 +117,20 @@ final class JobRows {
   }
 
   /// Writes what changes in the life of a job, but for its counts.
-  func update(_ job: Job) throws(StoreFault) {
+  /// - Parameter old: its state in the database.
+  /// - Throws: `constraint` when it has another one there.
+  func update(_ job: Job, from old: JobState) throws(StoreFault) {
     try statement(
       """
       UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, next_at_ns = ?5, note = ?6,
-        updated_at = ?7, ended_at = ?8 WHERE row_id = ?1
+        updated_at = ?7, ended_at = ?8 WHERE row_id = ?1 AND state = ?9
       """
-    ).run([
-      .integer(job.row), .text(job.state.rawValue), .integer(Int64(job.total)), .optional(job.foundTo),
-      .optional(job.pace.nextAtNanoseconds), .optional(job.note), .time(job.updatedAt),
-      .time(job.endedAt),
-    ])
+    ).changeOne(
+      [
+        .integer(job.row), .text(job.state.rawValue), .integer(Int64(job.total)), .optional(job.foundTo),
+        .optional(job.pace.nextAtNanoseconds), .optional(job.note), .time(job.updatedAt),
+        .time(job.endedAt), .text(old.rawValue),
+      ], for: "change a job")
   }
 
   func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(StoreFault) {
@@ -175,11 +178,20 @@ final class JobRows {
     ).first([.integer(job), .integer(position)]) { row throws(StoreFault) in row.integer(0) }
   }
 
+  /// - Parameter old: what had come of it when it was read.
+  /// - Throws: `constraint` when that is not so any more: no receipt has its turn twice.
   func set(
-    _ outcome: JobOutcome, _ reason: String?, job: Int64, position: Int64
+    _ outcome: JobOutcome, _ reason: String?, from old: JobOutcome, job: Int64, position: Int64
   ) throws(StoreFault) {
-    try statement("UPDATE job_receipts SET outcome = ?3, reason = ?4 WHERE job_row = ?1 AND position = ?2")
-      .run([.integer(job), .integer(position), .text(outcome.rawValue), .optional(reason)])
+    try statement(
+      """
+      UPDATE job_receipts SET outcome = ?3, reason = ?4
+      WHERE job_row = ?1 AND position = ?2 AND outcome = ?5
+      """
+    ).changeOne(
+      [
+        .integer(job), .integer(position), .text(outcome.rawValue), .optional(reason), .text(old.rawValue),
+      ], for: "note what came of a job's receipt")
   }
 
   /// Moves counts; what is counted is kept beside the receipts, so that asking costs little.
@@ -208,14 +220,14 @@ final class JobRows {
   func delete(_ job: Int64, limit: Int64) throws(StoreFault) -> Bool {
     // First, for they would be wrong from the first slice on.
     try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
-    try statement(
+    let deleted = try statement(
       """
       DELETE FROM job_receipts WHERE job_row = ?1 AND position <=
         (SELECT max(position) FROM
           (SELECT position FROM job_receipts WHERE job_row = ?1 ORDER BY position LIMIT ?2))
       """
-    ).run([.integer(job), .integer(limit)])
-    guard connection.changedRows < limit else { return false }
+    ).count([.integer(job), .integer(limit)])
+    guard deleted < limit else { return false }
     try statement("DELETE FROM jobs WHERE row_id = ?1").run([.integer(job)])
     return true
   }

@@ -4,7 +4,6 @@
 internal import Domain
 
 final class PastPurchaseRows {
-  private let connection: StoreConnection
   private let any: StoreStatement
   private let known: StoreStatement
   private let inserting: StoreStatement
@@ -13,7 +12,6 @@ final class PastPurchaseRows {
   private var isInUse = false
 
   init(_ connection: StoreConnection) throws(StoreFault) {
-    self.connection = connection
     any = try connection.prepare("SELECT 1 FROM past_purchases WHERE row_id > 0 LIMIT 1")
     known = try connection.prepare("SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2")
     inserting = try connection.prepare(
@@ -64,7 +62,6 @@ final class PastPurchaseRows {
   /// - Returns: how many ids were deleted.
   func delete(before now: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     guard isInUse else { return 0 }
-    try deleting.run([.time(now), .integer(limit)])
-    return Int64(connection.changedRows)
+    return Int64(try deleting.count([.time(now), .integer(limit)]))
   }
 }

@@ -20,9 +20,12 @@ enum PurchaseRow {
     return "INSERT INTO purchases (\(columnList)) VALUES (\(places))"
   }()
 
+  /// The last two parameters are the row and the state that was read: what became of a receipt is decided by
+  /// the state it was in.
   static let updateSQL: String = {
     let settings = columns.enumerated().dropFirst().map { "\($1) = ?\($0)" }.joined(separator: ", ")
-    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(columns.count)"
+    let count = columns.count
+    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(count) AND state IS ?\(count + 1)"
   }()
 
   /// The columns of a receipt that change after it was made.
@@ -33,7 +36,8 @@ enum PurchaseRow {
 
   static let updateDeliverySQL: String = {
     let settings = deliveryColumns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
-    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(deliveryColumns.count + 1)"
+    let count = deliveryColumns.count
+    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(count + 1) AND state = ?\(count + 2)"
   }()
 
   /// For `updateDeliverySQL`; nil when more than those columns differ.
@@ -47,7 +51,7 @@ enum PurchaseRow {
       .optional(receipt.lastStatus), .optional(receipt.importID), .time(receipt.retrySince),
       .integer(receipt.pausedBaseMilliseconds), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
       .optional(receipt.note), .optional(receipt.lastCause?.text), .flag(receipt.isReplay),
-      .integer(record.rowID),
+      .integer(record.rowID), .text(before.state.rawValue),
     ]
   }
 

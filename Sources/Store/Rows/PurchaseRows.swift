@@ -79,8 +79,7 @@ final class PurchaseRows {
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
-    deleting = try connection.prepare(
-      "DELETE FROM purchases WHERE row_id = ?1 RETURNING app, state, reason, last_cause")
+    deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 AND state IS ?2")
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
@@ -174,17 +173,21 @@ final class PurchaseRows {
     note(from: nil, to: record)
   }
 
-  /// - Parameter old: the row as it stands in the database.
+  /// - Parameter old: the row as it is in the database.
+  /// - Throws: `constraint` when it is in another state there.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes
     // none of those by which purchases are found.
     if let values = PurchaseRow.deliveryValues(of: record, from: old) {
-      try updatingDelivery.run(values)
+      try updatingDelivery.changeOne(values, for: Self.change)
     } else {
-      try updating.run(PurchaseRow.values(of: record) + [.integer(record.rowID)])
+      let row: [StoreValue] = [.integer(record.rowID), .optional(old.receipt?.state.rawValue)]
+      try updating.changeOne(PurchaseRow.values(of: record) + row, for: Self.change)
     }
     note(from: old, to: record)
   }
+
+  private static let change = "change a purchase"
 
   private func note(from old: PurchaseRecord?, to new: PurchaseRecord) {
     counts.move(
@@ -199,14 +202,12 @@ final class PurchaseRows {
     return transitions
   }
 
-  func delete(row: Int64) throws(StoreFault) {
-    try deleting.forEach([.integer(row)]) { row throws(StoreFault) in
-      guard let state = try row.optionalText(1) else { return }
-      counts.move(
-        from: .init(
-          app: try row.text(0), state: state, reason: try row.optionalText(2) ?? "",
-          cause: try row.optionalText(3) ?? ""), to: nil)
-    }
+  /// - Parameter record: the row as it is in the database.
+  /// - Throws: `constraint` when it is in another state there.
+  func delete(_ record: PurchaseRecord) throws(StoreFault) {
+    try deleting.changeOne(
+      [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
+    counts.move(from: .init(record.receipt, app: record.app), to: nil)
   }
 
   /// Brings what was written in the future back to now; see `FollowClock`.

@@ -17,10 +17,8 @@ final class RetentionRows {
   private let scanning: [RetentionTable: StoreStatement]
   private let deleting: [RetentionTable: StoreStatement]
   private let noted: StoreStatement
-  private let connection: StoreConnection
 
   init(_ connection: StoreConnection) throws(StoreFault) {
-    self.connection = connection
     var scanning: [RetentionTable: StoreStatement] = [:]
     var deleting: [RetentionTable: StoreStatement] = [:]
     for table in RetentionTable.allCases {
@@ -55,8 +53,7 @@ final class RetentionRows {
   /// - Returns: how many were deleted.
   func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     let bit = ended ? Observations.subscriptionEnded.rawValue : 0
-    try noted.run([.integer(bit), .time(cutoff), .integer(limit)])
-    return Int64(connection.changedRows)
+    return Int64(try noted.count([.integer(bit), .time(cutoff), .integer(limit)]))
   }
 }
 

@@ -1,0 +1,135 @@
+// Writes that rest on what was read before them: each names it in its condition, so that a fault of this
+// program, or an engine that lets another writer in between, cannot go unnoticed (R4, R5).
+
+import Domain
+import Testing
+
+@testable import Store
+
+/// Gives one context to two purchases, one after the other, as two writers would that had both read it while
+/// it was unused.
+private struct ClaimTwice: StoreCommand {
+  var context: String
+  var rows: [Int64]
+
+  func apply(to store: StoreSession) throws(StoreFault) {
+    let read = try store.contexts.find(app: "ios", id: context)
+    for row in rows { try store.claim(context, claimedBy: read?.purchaseRow, for: row, from: nil) }
+  }
+}
+
+/// Changes a receipt by what it was some time ago.
+private struct ChangeOutdated: StoreCommand {
+  var read: PurchaseRecord
+  /// Whether it is deleted; otherwise it is cancelled.
+  var deletes = false
+
+  func apply(to store: StoreSession) throws(StoreFault) {
+    guard !deletes else { return try store.purchases.delete(read) }
+    _ = try store.apply(.cancelled(note: "late"), to: read)
+  }
+}
+
+/// Gives a job's receipt its turn.
+private struct Release: StoreCommand {
+  var job: Int64
+
+  func apply(to store: StoreSession) throws(StoreFault) {
+    try store.jobs.set(.released, nil, from: .planned, job: job, position: -1)
+  }
+}
+
+/// Pauses a job that was read while it was running.
+private struct Pause: StoreCommand {
+  var job: Job
+
+  func apply(to store: StoreSession) throws(StoreFault) {
+    var paused = job
+    paused.state = .paused
+    try store.jobs.update(paused, from: .running)
+  }
+}
+
+@Suite("Writes that rest on a reading")
+struct GuardTests {
+  private func fault<Command: StoreCommand>(of command: Command, _ store: TestStore) -> StoreFault? {
+    do throws(StoreFault) {
+      _ = try store.writer.apply(command, now: store.now)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// A context of another user and two purchases that wait for one.
+  private func two(_ store: TestStore) throws -> (context: String, rows: [Int64]) {
+    for n in ["1", "2"] { try store.take(Said.completed(n, prices: ["price_1"])) }
+    return (try store.post(user: "other"), try store.receipts().map(\.rowID))
+  }
+
+  @Test("A context that another purchase has claimed meanwhile cannot be claimed (R5)")
+  func claim() throws {
+    let store = try TestStore()
+    let (context, rows) = try two(store)
+    let fault = fault(of: ClaimTwice(context: context, rows: rows), store)
+    #expect(fault?.kind == .constraint)
+    #expect(fault?.description == "claim a context: the row is no longer as it was when it was read")
+    #expect(try store.context(context).state == .open, "nothing of the command is kept")
+  }
+
+  @Test("A claim that is violated is the error of its command, and takes no other with it")
+  func alone() throws {
+    let store = try TestStore()
+    let (context, rows) = try two(store)
+    let answers = Answers()
+    let event = TakeEvent(
+      app: "ios", processor: "stripe", eventID: "evt", type: "t", body: [], content: .nothing(.ignored))
+    let result = store.writer.apply(
+      [
+        answers.submission("before", contextCommand(store, "1")),
+        answers.submission("bad", ClaimTwice(context: context, rows: rows)),
+        answers.submission("after", event),
+      ], now: store.now)
+    #expect(answers.all == ["before: stored", "bad: constraint", "after: stored"])
+    #expect(result.fault?.kind == .constraint)
+  }
+
+  private func contextCommand(_ store: TestStore, _ text: String) -> TakeContext {
+    store.contextCommand(text, user: "third")
+  }
+
+  @Test("A claim names the purchase that has the context, if one has it")
+  func takeOver() throws {
+    let store = try TestStore()
+    let (context, rows) = try two(store)
+    #expect(fault(of: ClaimTwice(context: context, rows: [rows[0]]), store) == nil)
+    #expect(fault(of: ClaimTwice(context: context, rows: [rows[1]]), store) == nil, "it was read again")
+    #expect(fault(of: ClaimTwice(context: "ctx_unknown", rows: [rows[0]]), store)?.kind == .constraint)
+  }
+
+  @Test("A receipt that left its state meanwhile is neither changed nor deleted by what it was (R4)")
+  func outdated() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(prices: ["price_1"]))
+    let waiting = try store.only()
+    try store.post()
+    #expect(try store.only().receipt?.state == .pending)
+    #expect(fault(of: ChangeOutdated(read: waiting), store)?.operation == "change a purchase")
+    #expect(fault(of: ChangeOutdated(read: waiting, deletes: true), store)?.operation == "delete a purchase")
+    #expect(try store.only().receipt?.state == .pending)
+    #expect(fault(of: ChangeOutdated(read: try store.only()), store) == nil)
+    #expect(try store.reader.integrityFaults().isEmpty)
+  }
+
+  @Test("A job's receipt has its turn once, and a job changes from the state in which it was read")
+  func jobs() throws {
+    let store = try TestStore()
+    try store.take(Said.completed(prices: ["price_1"]))
+    let job = try store.apply(StartJob(JobRequest(source: .ids(count: 1), actor: "ann")))
+    let row = try store.only().rowID
+    _ = try store.apply(ExtendJob(job: job.row, from: nil, to: nil, rows: [row], isLast: false))
+    #expect(fault(of: Pause(job: job), store)?.operation == "change a job", "it is not running yet")
+    #expect(fault(of: Release(job: job.row), store) == nil)
+    #expect(fault(of: Release(job: job.row), store)?.kind == .constraint)
+  }
+}
