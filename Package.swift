@@ -101,7 +101,7 @@ let package = Package(
         .embedInCode("v0003_truth.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["JSON", "Domain", "Cryptography"]),
+    library("Store", ["Platform", "JSON", "Domain", "Cryptography"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library("Presentation", ["Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Platform", "HTTPServer", "Domain", "Store", "Presentation"]),

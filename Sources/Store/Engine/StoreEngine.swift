@@ -1,45 +1,64 @@
-// What the store asks of a database engine. One thread at a time uses a connection and its statements.
+// A database as a program uses it, whatever engine keeps it. What only one engine has (files, logs, caches,
+// checks, backups) stays behind this protocol, in the engine's own target.
 
-/// An open connection of an engine. An implementation closes it when it is released.
-public protocol EngineConnection: AnyObject {
-  /// Prepares one statement for repeated use.
-  func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement
-  /// Rows changed by the last INSERT, UPDATE or DELETE.
-  var changedRows: Int { get }
+public import Platform
 
-  /// Begins a transaction that writes; one that failed before is undone by then.
-  func begin() throws(StoreFault)
-  /// Makes the transaction durable (R1).
-  func commit() throws(StoreFault)
-  /// Undoes the open transaction, if there is one.
-  func rollBack()
-  /// Begins a transaction that sees the state of one moment and writes nothing; `rollBack` ends it.
-  func beginReading() throws(StoreFault)
-  var isInTransaction: Bool { get }
+/// A database. It opens connections, and does beside them what its engine needs. Any thread.
+public protocol StoreEngine: AnyObject, Sendable {
+  /// Opens the connection that writes; one at a time in a process. As the owner of the database it makes the
+  /// database if there is none, and brings its schema up to date.
+  /// - Parameters:
+  ///   - rules: what each configured app's configuration means for the store.
+  ///   - random: for identifiers.
+  func openWriter(
+    rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+  ) throws(StoreError) -> StoreWriter
+  /// Opens a connection that only reads.
+  func openReader() throws(StoreError) -> StoreReader
 
-  /// How many bytes the database can take in without growing.
-  func freeBytes() throws(StoreFault) -> Int64
-  /// Checks the whole database. Reads all of it.
-  /// - Returns: a sentence for each fault.
-  func integrityFaults() throws(StoreFault) -> [String]
+  /// Starts the engine's own threads, once the writer is open.
+  func start() throws(SystemError)
+  /// Ends them. The writer and readers go on without them.
+  func stop()
+  /// Looks after the database; to be called every few seconds.
+  func look()
+
+  /// What is wrong with the database now; looks at it, which must not take long.
+  var troubles: [StoreTrouble] { get }
+  /// Space that the engine keeps back for a full disk, so that what must go on then can.
+  var reserve: any SpaceReserve { get }
+  /// What the database takes up now.
+  var space: StoreSpace { get }
 }
 
-/// A prepared statement. Parameters and columns count from 0.
-public protocol EngineStatement: AnyObject {
-  /// Gives each parameter its value; there must be as many as the statement has.
-  func bind(_ values: [StoreValue]) throws(StoreFault)
-  /// Goes to the next row.
-  /// - Returns: false after the last one.
-  func step() throws(StoreFault) -> Bool
-  /// Ends the use that `bind` began. No read transaction outlives it.
-  func reset()
+/// What can be wrong with a database that is open.
+public enum StoreTrouble: Sendable, CaseIterable {
+  /// It is not at its place any more: nothing is stored until it is back.
+  case moved
+  /// Until the next start.
+  case damaged
+}
 
-  func isNull(_ column: Int) -> Bool
-  /// NULL reads as 0.
-  func integer(_ column: Int) -> Int64
-  /// NULL reads as the empty string.
-  /// - Throws: `corrupt` when what is stored is not UTF-8.
-  func text(_ column: Int) throws(StoreFault) -> String
-  /// NULL reads as no bytes.
-  func blob(_ column: Int) -> [UInt8]
+/// What a database takes up.
+public struct StoreSpace: Sendable, Equatable {
+  /// One of its files, or what else an engine counts separately.
+  public struct Part: Sendable, Equatable {
+    public var name: String
+    public var bytes: Int64
+
+    public init(name: String, bytes: Int64) {
+      self.name = name
+      self.bytes = bytes
+    }
+  }
+
+  /// Without those that cannot be looked at.
+  public var parts: [Part]
+  /// What its disk has left; nil where that cannot be found out.
+  public var freeBytes: Int64?
+
+  public init(parts: [Part], freeBytes: Int64?) {
+    self.parts = parts
+    self.freeBytes = freeBytes
+  }
 }

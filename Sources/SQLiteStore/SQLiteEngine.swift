@@ -1,0 +1,160 @@
+// SQLite as the engine of a program: one file with its log, and what is done beside its connections. Any
+// thread.
+
+public import Domain
+public import Platform
+public import Store
+
+/// An SQLite database.
+public final class SQLiteEngine: StoreEngine {
+  /// What a daemon does beside its connections; a test or a simulation leaves it out.
+  public struct Services: Sendable {
+    /// Whether a thread of its own moves the log into the database; otherwise the writer does.
+    public var movesLogInBackground = false
+    /// For how long the start looks for damage, beside everything else; nil not at all.
+    public var checkMilliseconds: Int64?
+    /// Whether the database is a file of the operating system, so that it can be moved away.
+    public var watchesFile = false
+
+    public init() {}
+  }
+
+  /// How much space is kept back for a full disk: the longest that the log becomes between two checkpoints,
+  /// for a checkpoint may need as much once more.
+  public static let reserveBytes = StoreWriter.checkpointPages * 4096
+
+  /// The database file, without symbolic links where the engine serves it.
+  public let path: String
+  public let reserve: any SpaceReserve
+  private let role: DatabaseRole
+  private let services: Services
+  private let health: DatabaseHealth?
+  private let checker: DatabaseChecker?
+  private let checkpointer: Checkpointer?
+
+  /// For a program that writes a database now and then, beside the daemon or while it is down.
+  public init(guest path: String) {
+    self.path = path
+    role = .guest
+    services = Services()
+    reserve = FileReserve(path: Self.reservePath(of: path), bytes: Self.reserveBytes)
+    (health, checker, checkpointer) = (nil, nil, nil)
+  }
+
+  /// For the program that owns the database. A daemon uses `serve`, which locks it first.
+  /// - Parameters:
+  ///   - reserve: where tests keep space back; nil for a file beside the database.
+  ///   - onSyncFailure: called when a write beside the writer could not be made durable.
+  public init(
+    owner path: String, services: Services = Services(), reserve: (any SpaceReserve)? = nil, log: Log,
+    onSyncFailure: @escaping @Sendable (StoreFault) -> Void
+  ) {
+    self.path = path
+    self.services = services
+    role = .owner
+    self.reserve =
+      reserve ?? FileReserve(path: Self.reservePath(of: path), bytes: Self.reserveBytes)
+    let health = DatabaseHealth(log: log)
+    let checker = services.checkMilliseconds.map { milliseconds in
+      DatabaseChecker(path: path, milliseconds: milliseconds, health: health, log: log)
+    }
+    (self.health, self.checker) = (health, checker)
+    checkpointer =
+      services.movesLogInBackground
+      ? Checkpointer(
+        path: path, onSyncFailure: onSyncFailure, onDamage: { health.note($0) },
+        onHeldBack: { checker?.giveWay() })
+      : nil
+  }
+
+  /// For a daemon: takes the database for this process until it ends.
+  /// - Parameters:
+  ///   - makesNew: whether an empty database is made although there are files of an earlier one.
+  ///   - onMigration: called when opening the writer will bring the schema up to date.
+  public static func serve(
+    _ path: String, makesNew: Bool, log: Log, now: Timestamp, onMigration: () -> Void,
+    onSyncFailure: @escaping @Sendable (StoreFault) -> Void
+  ) throws(DatabaseRefusal) -> SQLiteEngine {
+    let lock = try DatabaseLock.serve(path, makesNew: makesNew, now: now)
+    lock.keep()
+    for path in lock.setAside {
+      log.warning("set aside what was left of the database that is not there", ["file": path])
+    }
+    if let file = FileIdentity(path: lock.path), file.links > 1 {
+      log.warning(
+        "the database file has more than one name (hard links); its log has only one, so to open it by "
+          + "another "
+          + "name destroys it: remove the other names. They are found with: find / -xdev -samefile PATH",
+        ["file": lock.path, "names": String(file.links)])
+    }
+    let hasEndedWell = forgetUnsynced(lock.path)
+    // Not before the lock: whoever opens a database by another name of it makes it another log.
+    if Database.isMigrationDue(path: lock.path) { onMigration() }
+    var services = Services()
+    services.movesLogInBackground = true
+    services.watchesFile = true
+    services.checkMilliseconds =
+      hasEndedWell ? DatabaseChecker.afterStopMilliseconds : DatabaseChecker.afterCrashMilliseconds
+    return SQLiteEngine(owner: lock.path, services: services, log: log, onSyncFailure: onSyncFailure)
+  }
+
+  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
+  /// a run that ended well leaves no log behind, and then what Linux remembers is good.
+  /// - Returns: whether the run before ended well.
+  private static func forgetUnsynced(_ path: String) -> Bool {
+    guard FileCache.forget(path + "-wal") else { return true }
+    FileCache.forget(path)
+    return false
+  }
+
+  private static func reservePath(of path: String) -> String { path + ".reserve" }
+
+  public func openWriter(
+    rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+  ) throws(StoreError) -> StoreWriter {
+    let writer = try StoreWriter(
+      path: path, role: role, rules: rules, random: random, background: checkpointer, onDamage: onDamage,
+      isInPlace: isInPlace)
+    if services.watchesFile { health?.watch(path) }
+    return writer
+  }
+
+  public func openReader() throws(StoreError) -> StoreReader {
+    try StoreReader(path: path, role: role == .owner ? .reader : role, onDamage: onDamage)
+  }
+
+  private var onDamage: (@Sendable (StoreFault) -> Void)? {
+    guard let health else { return nil }
+    return { health.note($0) }
+  }
+
+  private var isInPlace: (@Sendable () -> Bool)? {
+    guard let health else { return nil }
+    return { health.isInPlace() }
+  }
+
+  public func start() throws(SystemError) {
+    try checkpointer?.start()
+    try checker?.start()
+  }
+
+  public func stop() {
+    checker?.stop()
+    checkpointer?.stop()
+  }
+
+  public func look() {
+    // Also where nothing is stored; the log says what it finds.
+    _ = health?.isInPlace()
+    checker?.endWhenOver()
+  }
+
+  public var troubles: [StoreTrouble] { health?.troubles ?? [] }
+
+  public var space: StoreSpace {
+    let files = [("database", ""), ("wal", "-wal")].compactMap { name, suffix in
+      DiskSpace.fileBytes(at: path + suffix).map { StoreSpace.Part(name: name, bytes: $0) }
+    }
+    return StoreSpace(parts: files, freeBytes: DiskSpace.availableBytes(at: path))
+  }
+}
