@@ -110,11 +110,13 @@ public final class StoreSession {
   /// them.
   var rowsInHand: Set<Int64> = []
   private var random: any RandomNumberGenerator & Sendable
+  private let readAhead: (any ReadAhead)?
 
   init(
     _ connection: StoreConnection, rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreFault) {
     self.connection = connection
+    readAhead = connection.engine.readAhead
     self.rules = rules
     self.random = random
     now = Timestamp(unixMilliseconds: 0)
@@ -182,6 +184,14 @@ public final class StoreSession {
       pastPurchases.distrust()
       throw error
     }
+  }
+
+  /// Lets the engine fetch what a batch will read, if that saves it anything.
+  func readAhead(_ batch: [Submission]) throws(StoreFault) {
+    guard let readAhead else { return }
+    var keys = Set(batch.flatMap(\.reads))
+    if erasures.isInUse { keys.formUnion(keys.compactMap(erasures.erased)) }
+    try readAhead.fetch(keys)
   }
 
   /// The rules of an app that is configured; the defaults, which deliver nowhere, for one that no longer is.

@@ -91,9 +91,10 @@ public final class StoreWriter {
   private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, StoreFault> {
     do throws(StoreFault) {
       let answers = try session.transaction(now: now) { () throws(StoreFault) in
+        try session.readAhead(batch)
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
-        for submission in batch { answers.append(try submission.apply(session)) }
+        for submission in batch { answers.append(try submission.apply(to: session)) }
         try upkeep.beforeCommit()
         return answers
       }

@@ -42,6 +42,8 @@ public struct Audited<Command: StoreCommand>: StoreCommand {
     self.entry = entry
   }
 
+  public var reads: [ReadKey] { command.reads }
+
   public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome {
     let outcome = try command.apply(to: store)
     if let entry = entry(outcome) { try store.audit.insert(entry) }

@@ -7,6 +7,8 @@ public struct CommandList<Command: StoreCommand>: StoreCommand {
 
   public init(_ commands: [Command]) { self.commands = commands }
 
+  public var reads: [ReadKey] { commands.flatMap(\.reads) }
+
   /// What came of each, in their order.
   public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {
     var outcomes: [Command.Outcome] = []

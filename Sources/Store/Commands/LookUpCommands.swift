@@ -22,6 +22,8 @@ public struct TakeLookUp: StoreCommand {
     self.nextAt = nextAt
   }
 
+  public var reads: [ReadKey] { [.purchase(row: row)] + reports.flatMap { $0.reads(app: app) } }
+
   public func apply(to store: StoreSession) throws(StoreFault) {
     // First, so that one that now lacks something else is asked about at once.
     try store.lookUps.postpone(row: row, asked: asked, until: nextAt)

@@ -35,6 +35,8 @@ public struct ReplayReceipt: StoreCommand {
     self.dueAt = dueAt
   }
 
+  public var reads: [ReadKey] { ReadKey.receipt(id) }
+
   public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     try change(try store.purchases.find(receipt: id), in: store)
   }
@@ -64,6 +66,8 @@ public struct CancelReceipt: StoreCommand {
     self.id = id
     self.note = note
   }
+
+  public var reads: [ReadKey] { ReadKey.receipt(id) }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     try change(try store.purchases.find(receipt: id), in: store)

@@ -6,6 +6,15 @@ public enum ReceiptChange: StoreCommand {
   case cancel(CancelReceipt)
   case complete(CompleteReceipt)
 
+  public var reads: [ReadKey] {
+    switch self {
+    case .replay(let command): command.reads
+    case .cancel(let command): command.reads
+    // Only its row says in which app the user and the context are to be found.
+    case .complete: []
+    }
+  }
+
   public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
     switch self {
     case .replay(let command): try command.apply(to: store)

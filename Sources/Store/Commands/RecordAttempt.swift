@@ -72,6 +72,8 @@ public struct RecordAttempt: StoreCommand {
     self.breaker = breaker
   }
 
+  public var reads: [ReadKey] { [.purchase(row: row)] }
+
   /// The receipt as it is afterwards; nil when there is no such receipt any more.
   public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
     try store.breakers.save(breaker, app: app)
@@ -116,6 +118,8 @@ public struct GiveUp: StoreCommand {
     self.app = app
     self.rows = rows
   }
+
+  public var reads: [ReadKey] { rows.map { .purchase(row: $0) } }
 
   /// How many receipts were given up, and when the oldest of them was made.
   public func apply(to store: StoreSession) throws(StoreFault) -> (count: Int, madeSince: Timestamp)? {

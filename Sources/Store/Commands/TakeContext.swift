@@ -33,6 +33,8 @@ public struct TakeContext: StoreCommand {
     public var isRepeat: Bool
   }
 
+  public var reads: [ReadKey] { [.user(app: app, id: userID)] }
+
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let window = store.rules(of: app)?.join.windowMilliseconds ?? 0
     let expiresAt = store.now.advanced(byMilliseconds: window)

@@ -40,6 +40,12 @@ public struct TakeEvent: StoreCommand {
     case repeated
   }
 
+  public var reads: [ReadKey] {
+    let event = ReadKey.event(app: app, processor: processor, id: eventID)
+    guard case .report(let report, _) = content else { return [event] }
+    return [event] + report.reads(app: app)
+  }
+
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
     if store.erasures.isInUse, let outcome = try takeErased(in: store) { return outcome }

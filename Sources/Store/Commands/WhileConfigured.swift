@@ -13,6 +13,8 @@ public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
     self.command = command
   }
 
+  public var reads: [ReadKey] { command.reads }
+
   /// The command's outcome; nil when the app is not configured and nothing was stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {
     guard store.rules(of: app) != nil else { return nil }

@@ -17,11 +17,18 @@ public protocol EngineConnection: AnyObject {
   func beginReading() throws(StoreFault)
   var isInTransaction: Bool { get }
 
+  /// Fetches what a batch will read; nil where a read costs no round trip, as in a database of this process.
+  var readAhead: (any ReadAhead)? { get }
+
   /// How many bytes the database can take in without growing.
   func freeBytes() throws(StoreFault) -> Int64
   /// Checks the whole database. Reads all of it.
   /// - Returns: a sentence for each fault.
   func integrityFaults() throws(StoreFault) -> [String]
+}
+
+extension EngineConnection {
+  public var readAhead: (any ReadAhead)? { nil }
 }
 
 /// A prepared statement. Parameters and columns count from 0.

@@ -1,0 +1,57 @@
+// What a batch will read, as values: an engine to which each read is a round trip fetches it all at once,
+// before the first command is applied. Pure; any thread.
+
+public import Domain
+
+/// What a command finds rows by.
+public enum ReadKey: Sendable, Hashable {
+  case event(app: String, processor: String, id: String)
+  case object(app: String, key: PurchaseKey)
+  /// Purchases that a checkout session sold, also under the session's own id.
+  case session(app: String, id: String)
+  /// A customer's purchases, and the user that they name.
+  case customer(app: String, id: String)
+  /// A user's purchases and contexts.
+  case user(app: String, id: String)
+  case context(app: String, id: String)
+  case purchase(row: Int64)
+
+  /// A receipt's id names the row of its purchase.
+  static func receipt(_ id: String) -> [ReadKey] {
+    Identifier.number(in: id, prefix: Identifier.receiptPrefix).map { [.purchase(row: $0)] } ?? []
+  }
+}
+
+/// Fetches before a batch reads. The writer's thread.
+public protocol ReadAhead: AnyObject {
+  /// Called inside of the batch's transaction, before its first command.
+  func fetch(_ keys: Set<ReadKey>) throws(StoreFault)
+}
+
+extension PurchaseReport {
+  /// What the join finds by what the report says.
+  func reads(app: String) -> [ReadKey] {
+    var keys: [ReadKey] = [.object(app: app, key: key)]
+    if let sessionID { keys.append(.session(app: app, id: sessionID)) }
+    if let customerID { keys.append(.customer(app: app, id: customerID)) }
+    for user in Set([namedUser, referencedUser].compactMap(\.self)) {
+      keys.append(.user(app: app, id: user))
+    }
+    for context in namedContexts { keys.append(.context(app: app, id: context.id)) }
+    return keys
+  }
+}
+
+extension ErasureRows {
+  /// The same key with the hash that is in the place of a forgotten user's id; nil where there is none.
+  func erased(_ key: ReadKey) -> ReadKey? {
+    switch key {
+    case .event(let app, let processor, let id):
+      token(id, app: app).map { .event(app: app, processor: processor, id: $0) }
+    case .object(let app, let key):
+      token(key.id, app: app).map { .object(app: app, key: PurchaseKey(type: key.type, id: $0)) }
+    case .session(let app, let id): token(id, app: app).map { .session(app: app, id: $0) }
+    case .customer, .user, .context, .purchase: nil
+    }
+  }
+}
