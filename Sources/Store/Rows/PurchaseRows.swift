@@ -176,6 +176,7 @@ final class PurchaseRows {
   /// - Parameter old: the row as it is in the database.
   /// - Throws: `constraint` when it is in another state there.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
+    try assertIsStored(old)
     // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes
     // none of those by which purchases are found.
     if let values = PurchaseRow.deliveryValues(of: record, from: old) {
@@ -185,6 +186,16 @@ final class PurchaseRows {
       try updating.changeOne(PurchaseRow.values(of: record) + row, for: Self.change)
     }
     note(from: old, to: record)
+  }
+
+  /// What a change was decided by is what is in the database, in every column.
+  private func assertIsStored(_ old: PurchaseRecord) throws(StoreFault) {
+    #if DEBUG
+      let stored = try find(row: old.rowID)
+      // In another state it is refused by the statement itself.
+      guard stored?.receipt?.state == old.receipt?.state else { return }
+      assert(stored == old, "the purchase in row \(old.rowID) was read before its last change")
+    #endif
   }
 
   private static let change = "change a purchase"

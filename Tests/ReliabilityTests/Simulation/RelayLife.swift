@@ -7,6 +7,7 @@ import Domain
 @testable import Persistence
 import Platform
 import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 
@@ -23,6 +24,7 @@ struct RelayLife {
   private let core: RelayCore
   private let reader: Connection
   private let changes: Statement
+  private let store: StoreReader
   private var commits = 0
   private var rounds: Housekeeper.Rounds
   private var dispatcherAt: Int64
@@ -30,9 +32,10 @@ struct RelayLife {
   private var hasNews = true
   private(set) var isDead = false
 
-  init(_ world: SimulatedWorld, _ core: RelayCore) throws(SQLiteError) {
+  init(_ world: SimulatedWorld, _ core: RelayCore) throws {
     let reader = try Connection(path: world.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
     changes = try reader.prepare(Memory.changedReceipts)
+    store = try StoreReader(path: world.disk.path())
     self.world = world
     self.core = core
     self.reader = reader
@@ -42,7 +45,7 @@ struct RelayLife {
   }
 
   mutating func live(_ run: inout DispatcherRun, until end: Int64) throws {
-    try world.lookAtEverything(reader)
+    try world.lookAtEverything(reader, store)
     core.housekeeper.followClock(FollowClock(jump: nil))
     try settle(&run)
     while !isDead, world.now < end {
@@ -97,7 +100,7 @@ struct RelayLife {
     world.takeReplies(areLost: false)
     commits += 1
     if commits % Self.commitsBetweenLooks == 0 {
-      try world.lookAtEverything(reader)
+      try world.lookAtEverything(reader, store)
     } else {
       try world.memory.lookAtChanges(changes, wall: world.wall, now: world.now)
     }

@@ -14,8 +14,9 @@ import Store
 extension SimulatedWorld {
   /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever
   /// the wall clock says.
-  func lookAtEverything(_ connection: Connection) throws {
+  func lookAtEverything(_ connection: Connection, _ store: StoreReader) throws {
     try memory.lookAtEverything(connection, now: now)
+    memory.faults += try store.contradictions()
     try lookAtCalmApp(connection)
   }
 

@@ -1,0 +1,107 @@
+// What must hold between any two batches, whatever happened before. Tests and the simulation look after each
+// batch; a release never does. Reads everything.
+
+internal import Domain
+
+extension StoreReader {
+  /// What contradicts the rules of the store: a sentence for each rule that is broken.
+  package func contradictions() throws(StoreFault) -> [String] {
+    try connection.snapshot { () throws(StoreFault) in
+      var found = try wrongCounts() + receiptContradictions()
+      for rule in Self.rules where try connection.integer(rule.counting) != 0 { found.append(rule.name) }
+      return found
+    }
+  }
+
+  /// Every stored receipt is one that the life cycle could have left there, and names its row.
+  private func receiptContradictions() throws(StoreFault) -> [String] {
+    var found: [String] = []
+    try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL")
+      .forEach { row throws(StoreFault) in
+        let record = try PurchaseRow.record(from: row)
+        guard let receipt = record.receipt else { return }
+        if let fault = receipt.contradiction { found.append("\(receipt.id) is \(receipt.state): \(fault)") }
+        if Identifier.number(in: receipt.id, prefix: Identifier.receiptPrefix) != record.rowID {
+          found.append("\(receipt.id) is in row \(record.rowID)")
+        }
+        let hasContent = receipt.body != nil && receipt.readyAt != nil && receipt.priceID != nil
+        if receipt.state == .pending, !hasContent { found.append("\(receipt.id) is ready without content") }
+      }
+    return found
+  }
+
+  /// Each statement counts how often its rule is broken.
+  private static let rules: [(name: String, counting: String)] = [
+    (
+      "a purchase has a context of another app, user or purchase (R5)",
+      """
+      SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
+      WHERE (c.purchase_row IS NOT p.row_id AND NOT p.context_disputed) OR c.app <> p.app
+        OR c.user_id IS NOT p.user_id
+      """
+    ),
+    (
+      "two purchases have one context (R5)",
+      """
+      SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND NOT context_disputed
+        GROUP BY context_id HAVING count(*) > 1)
+      """
+    ),
+    (
+      // One that came too late for a receipt reports what became of its checkout, unless an operator changed
+      // the user. Of an erased user either may be left alone.
+      "a context is claimed by a purchase that does not have it (R5)",
+      """
+      SELECT count(*) FROM contexts c JOIN purchases p ON p.row_id = c.purchase_row
+      WHERE p.context_id IS NOT c.id AND c.user_id <> '' AND p.object_id NOT LIKE '\(Purchase.erasedPrefix)%'
+        AND NOT ((p.body IS NOT NULL OR p.state = 'cancelled') AND p.app = c.app
+          AND (p.user_id = c.user_id OR p.user_source = \(Purchase.UserSource.byOperator.rawValue)))
+      """
+    ),
+    (
+      "an event does not say that its purchase has a receipt",
+      """
+      SELECT count(*) FROM events e JOIN purchases p ON p.row_id = e.purchase_row
+      WHERE p.receipt_id IS NOT NULL AND e.outcome <> 'receipt'
+      """
+    ),
+    (
+      "a look-up is pending without a purchase that waits for its answer",
+      """
+      SELECT count(*) FROM look_ups l LEFT JOIN purchases p ON p.row_id = l.purchase_row
+      WHERE p.state IS NOT 'waiting' OR p.app <> l.app OR p.reason NOT IN (\(lookedUp))
+      """
+    ),
+    (
+      "a number was given out that is still to be given out",
+      """
+      SELECT count(*) FROM sequences WHERE name = 'purchases' AND next <= max(
+        (SELECT coalesce(max(row_id), 0) FROM purchases),
+        (SELECT coalesce(max(purchase_row), 0) FROM contexts))
+      """
+    ),
+    (
+      "a job that goes on has more or fewer receipts than it counts",
+      """
+      SELECT count(*) FROM jobs j WHERE ended_at IS NULL
+        AND total <> (SELECT count(*) FROM job_receipts WHERE job_row = j.row_id)
+      """
+    ),
+    (
+      "a job has ended and has receipts under way",
+      """
+      SELECT count(*) FROM jobs j JOIN job_receipts r ON r.job_row = j.row_id
+      WHERE j.ended_at IS NOT NULL AND r.outcome = 'released'
+      """
+    ),
+    (
+      "a job is done and has receipts that had no turn",
+      """
+      SELECT count(*) FROM jobs j JOIN job_receipts r ON r.job_row = j.row_id
+      WHERE j.state = 'done' AND r.outcome = 'planned'
+      """
+    ),
+  ]
+
+  private static let lookedUp = LookUp.reasons.map { "'\($0.text)'" }.joined(separator: ", ")
+}
