@@ -50,7 +50,7 @@ private struct Pause: StoreCommand {
   }
 }
 
-@Suite("Writes that rest on a reading")
+@Suite("Writes that rest on a reading", .everyEngine)
 struct GuardTests {
   private func fault<Command: StoreCommand>(of command: Command, _ store: TestStore) -> StoreFault? {
     do throws(StoreFault) {

@@ -15,7 +15,7 @@ private func statuses(_ store: TestStore, after milliseconds: Int64, app: String
   return [before, try store.status(app: app)]
 }
 
-@Suite("Waits that end")
+@Suite("Waits that end", .everyEngine)
 struct WaitTests {
   @Test("No context: delivered without one after two minutes, or held for as long as it takes")
   func context() throws {
@@ -194,7 +194,7 @@ struct WaitTests {
   }
 }
 
-@Suite("Users of purchases")
+@Suite("Users of purchases", .everyEngine)
 struct UserTests {
   @Test("A user is known by the customer, whichever of the two events comes first (R2)")
   func customer() throws {

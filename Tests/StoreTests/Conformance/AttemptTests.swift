@@ -28,7 +28,7 @@ private func attempt(
       decision: decision, breaker: breaker))?.state
 }
 
-@Suite("Tries to deliver")
+@Suite("Tries to deliver", .everyEngine)
 struct AttemptTests {
   @Test("A 2xx delivers: the import id is kept, nothing is due any more (R3)")
   func delivered() throws {

@@ -20,8 +20,8 @@ struct RandomStore {
   /// The delivered receipt that an operator has just taken up again.
   private(set) var forced: String?
 
-  init(seed: UInt64) throws {
-    store = try TestStore(seed: seed, rules: TestStore.rules(settle: 5 * second))
+  init(seed: UInt64, record: ReadRecord? = nil) throws {
+    store = try TestStore(seed: seed, rules: TestStore.rules(settle: 5 * second), record: record)
     random = SeededGenerator(seed: seed)
   }
 

@@ -1,10 +1,9 @@
-// A real store in a directory of its own, with a clock that stands until a test moves it.
+// A real store of the engine under test, in a directory of its own, with a clock that stands until a test
+// moves it.
 
 import Platform
 import Domain
 import FoundationEssentials
-import SQLite
-import SQLiteStore
 import Store
 import Testing
 
@@ -38,22 +37,29 @@ final class TestStore {
 
   private let directory: URL
   private let rules: [String: AppRules]
-  let path: String
+  var folder: String { directory.path }
+  let engine: any StoreEngine
+  /// What commands read that they had not declared; nil where nobody looks.
+  let record: ReadRecord?
   private(set) var writer: StoreWriter
   private(set) var reader: StoreReader
-  private let file: Connection
   var now = TestStore.start
   private var random: SeededGenerator
   private var eventCount = 0
+  private var commandCount = 0
 
-  init(seed: UInt64 = 1, rules: [String: AppRules] = TestStore.rules) throws {
+  /// - Parameter record: where to note what commands read that they had not declared.
+  init(
+    seed: UInt64 = 1, rules: [String: AppRules] = TestStore.rules, record: ReadRecord? = nil
+  ) throws {
     directory = try makeDirectory()
     self.rules = rules
-    path = directory.appending(path: "relay.db").path
+    self.record = record
     random = SeededGenerator(seed: seed)
-    writer = try StoreWriter(path: path, role: .owner, rules: rules, random: SeededGenerator(seed: ~seed))
-    reader = try StoreReader(path: path)
-    file = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    engine = TestEngine.current.open(directory.path)
+    writer = try engine.openWriter(rules: rules, random: SeededGenerator(seed: ~seed))
+    reader = try engine.openReader()
+    if record != nil { try reopen() }
   }
 
   deinit {
@@ -72,8 +78,14 @@ final class TestStore {
   /// As after a restart: nothing but the file is known (R9).
   func reopen() throws {
     let random = SeededGenerator(seed: random.next())
-    writer = try StoreWriter(path: path, role: .owner, rules: rules, random: random)
-    reader = try StoreReader(path: path)
+    if let record {
+      let connection = RecordingConnection(try TestEngine.current.connect(folder), record)
+      writer = try StoreWriter(
+        StoreConnection(connection), rules: rules, random: random, upkeep: NoUpkeep())
+    } else {
+      writer = try engine.openWriter(rules: rules, random: random)
+    }
+    reader = try engine.openReader()
   }
 
   func advance(_ milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
@@ -81,7 +93,26 @@ final class TestStore {
   func after(_ milliseconds: Int64) -> Timestamp { now.advanced(byMilliseconds: milliseconds) }
 
   func apply<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
-    try writer.apply(command, now: now)
+    let outcome = try commit(command)
+    commandCount += 1
+    // Everything is read for it: on large databases not each time.
+    if commandCount <= 50 || commandCount % 50 == 0 { try checkInvariants() }
+    return outcome
+  }
+
+  /// As a batch of one where it declares what it reads, else alone.
+  private func commit<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
+    guard !command.reads.isEmpty else { return try writer.apply(command, now: now) }
+    let answer = Monitor<Result<Command.Outcome, StoreFault>?>(nil)
+    let submission = Submission(command) { result in answer.withLock { $0 = result } }
+    let result = writer.apply([submission], now: now)
+    if let fault = result.fault { throw fault }
+    return try #require(answer.withLock { $0 }).get()
+  }
+
+  func checkInvariants() throws {
+    let found = try reader.contradictions()
+    if !found.isEmpty { Issue.record("\(TestEngine.current.name): \(found.joined(separator: "; "))") }
   }
 
   /// The app posts a context.
@@ -140,10 +171,11 @@ final class TestStore {
   @discardableResult
   func endWaits() throws -> Timestamp? { try apply(EndWaits()) }
 
-  /// A number from the file itself.
-  func integer(_ sql: String) throws -> Int64? {
-    try file.integer(sql)
-  }
+  /// A number from the database itself.
+  func integer(_ sql: String) throws -> Int64? { try reader.connection.integer(sql) }
+
+  /// Changes the database behind the writer's back.
+  func execute(_ sql: String) throws { try TestEngine.current.connect(folder).run(sql) }
 }
 
 /// What completions were called with, in their order.
@@ -164,61 +196,10 @@ final class Answers: Sendable {
   }
 }
 
-/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
-/// customer `cus_n`.
-enum Said {
-  static func completed(
-    _ n: String = "1", user: String? = "u1", unpaid: Bool = false, named: Bool = true,
-    metadataUser: String? = nil,
-    contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [], customer: Bool = true,
-    at: Timestamp = TestStore.start
-  ) -> PurchaseReport {
-    let seen: Observations = unpaid ? .checkoutUnpaid : .checkoutPaid
-    var said = session(n, named ? seen : seen.union(.subscriptionExpected), named: named, at: at)
-    said.clientReference = user
-    said.metadataUser = metadataUser
-    said.contextID = contextID
-    said.context = blob
-    said.prices = prices
-    if !customer { said.customerID = nil }
-    return said
-  }
-
-  static func payment(_ n: String = "1", user: String? = "u1", prices: [String] = ["price_1"])
-    -> PurchaseReport
-  {
-    var said = session(n, .checkoutPaid, named: false, at: TestStore.start)
-    said.clientReference = user
-    said.prices = prices
-    return said
-  }
-
-  static func session(
-    _ n: String, _ observations: Observations, named: Bool = true, at: Timestamp = TestStore.start
-  ) -> PurchaseReport {
-    PurchaseReport(
-      key: named
-        ? PurchaseKey(type: .subscription, id: "sub_\(n)")
-        : PurchaseKey(type: .checkoutSession, id: "cs_\(n)"),
-      sessionID: "cs_\(n)", observations: observations, customerID: "cus_\(n)", happenedAt: at)
-  }
-
-  static func created(
-    _ n: String = "1", active: Bool = true, user: String? = nil, customer: String? = nil,
-    price: String? = "price_1",
-    contextID: String? = nil, at: Timestamp = TestStore.start
-  ) -> PurchaseReport {
-    PurchaseReport(
-      key: PurchaseKey(type: .subscription, id: "sub_\(n)"), observations: active ? .subscriptionBegan : [],
-      customerID: customer ?? "cus_\(n)", contextID: contextID, metadataUser: user,
-      prices: price.map { [$0] } ?? [], happenedAt: at)
-  }
-
-  static func invoice(
-    _ n: String = "1", user: String? = nil, price: String? = "price_1", at: Timestamp = TestStore.start
-  ) -> PurchaseReport {
-    var said = created(n, user: user, price: price, at: at)
-    said.observations = .firstInvoicePaid
-    return said
-  }
+/// For a writer beside which nothing needs to be done.
+final class NoUpkeep: StoreUpkeep {
+  func beforeCommit() throws(StoreFault) {}
+  func afterBatch() throws(StoreFault) {}
+  func freeSpace() throws(StoreFault) {}
+  func finish() throws(StoreFault) {}
 }

@@ -1,7 +1,6 @@
 // What goes when it is old enough, and what never goes as long as it has a way to go (R4).
 
 import Domain
-import SQLite
 import Testing
 
 @testable import Store
@@ -40,7 +39,7 @@ private func retain(_ table: RetentionTable, before cutoff: Timestamp, in store:
   return deleted
 }
 
-@Suite("Retention")
+@Suite("Retention", .everyEngine)
 struct RetentionTests {
   @Test("Only what is older than the cutoff goes", arguments: RetentionTable.allCases)
   func cutoff(table: RetentionTable) throws {
@@ -124,16 +123,16 @@ struct RetentionTests {
   @Test("Purchases without a receipt and ids of deleted ones go in slices of 500, those that ended, too")
   func slicesOfNoted() throws {
     let store = try TestStore()
-    let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
     let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
-    try file.execute(
+    try store.execute(
       """
       INSERT INTO purchases (app, object_type, object_id, observations, prices, prices_of_checkout,
         happened_at, first_seen_at, updated_at)
       \(numbers) SELECT 'ios', 'subscription', 'sub_' || n, iif(n <= 700, 16, 272), '', 0, 1, 1, 1 FROM n
       """)
-    try file.execute(
+    try store.execute(
       "INSERT INTO past_purchases (object_id, app, until) \(numbers) SELECT n, 'ios', 1 FROM n")
+    try store.execute("UPDATE sequences SET next = 1201 WHERE name = 'purchases'")
     let noted = try (0..<3).map { _ in try store.apply(RetainNoted(cutoff: store.now)) }
     #expect(noted.map(\.deleted) == [500, 500, 200] && noted.map(\.hasMore) == [true, true, false])
     let past = try (0..<3).map { _ in try store.apply(RetainPast()) }

@@ -4,7 +4,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("Two rows that turn out to be one purchase")
+@Suite("Two rows that turn out to be one purchase", .everyEngine)
 struct MergeTests {
   @Test("The receipt of the checkout goes on under the subscription's key")
   func checkoutSurvives() throws {

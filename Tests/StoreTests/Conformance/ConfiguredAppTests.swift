@@ -4,7 +4,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("Requests of an app that leaves the configuration")
+@Suite("Requests of an app that leaves the configuration", .everyEngine)
 struct ConfiguredAppTests {
   @Test("An event that cannot be decided is not stored, and makes a receipt when it is sent again (R4)")
   func eventOfARemovedApp() throws {

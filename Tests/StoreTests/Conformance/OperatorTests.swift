@@ -39,7 +39,7 @@ private func readyStore() throws -> TestStore {
   return store
 }
 
-@Suite("What an operator does")
+@Suite("What an operator does", .everyEngine)
 struct OperatorTests {
   @Test("A failed receipt is due again with a fresh budget, the same bytes and its history (R4)")
   func replayFailed() throws {

@@ -5,7 +5,7 @@ import JSON
 import Store
 import Testing
 
-@Suite("Jobs about a user who is forgotten")
+@Suite("Jobs about a user who is forgotten", .everyEngine)
 struct JobErasureTests {
   @Test("Neither what was asked for nor why names the user any more")
   func forgotten() throws {

@@ -31,7 +31,7 @@ private func body(_ store: TestStore, _ n: String) throws -> String? {
   try store.receipts().first { $0.purchase.key.id == "sub_\(n)" }.map(TestStore.status)
 }
 
-@Suite("Contexts that are named, and contexts that are guessed")
+@Suite("Contexts that are named, and contexts that are guessed", .everyEngine)
 struct NamedContextTests {
   private let rules = TestStore.rules(settle: 5 * second)
 

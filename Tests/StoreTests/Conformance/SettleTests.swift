@@ -19,7 +19,7 @@ private func end(
   return try store.receipts().first { $0.purchase.key.id == key }.map(TestStore.status)
 }
 
-@Suite("Events that are waited for")
+@Suite("Events that are waited for", .everyEngine)
 struct SettleTests {
   private let rules = TestStore.rules(settle: 5 * second)
 

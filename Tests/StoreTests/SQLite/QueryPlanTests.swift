@@ -86,6 +86,14 @@ struct QueryPlanTests {
     #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
   }
 
+  @Test("The next look-up of an app is found by its index")
+  func lookUps() throws {
+    let store = try TestStore()
+    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let plan = try plan(of: "SELECT min(due_at) FROM look_ups WHERE app = 'ios'", connection)
+    #expect(plan.count == 1 && plan[0].contains("look_ups_due"), "\(plan)")
+  }
+
   @Test("None of the writer's statements reads a whole table")
   func writer() throws {
     let store = try TestStore()

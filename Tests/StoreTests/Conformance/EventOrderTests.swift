@@ -69,7 +69,7 @@ private func inEveryOrder(
 
 private func sent(_ n: String) -> [String] { ["pending: u_\(n) subscription sub_\(n) price_1 blob \(n)"] }
 
-@Suite("Events and contexts in every order")
+@Suite("Events and contexts in every order", .everyEngine)
 struct EventOrderTests {
   @Test("A context and three sister events make one receipt with one content in all 24 orders (R2)")
   func sisters() throws {

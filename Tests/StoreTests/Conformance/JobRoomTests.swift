@@ -4,7 +4,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("What a job releases")
+@Suite("What a job releases", .everyEngine)
 struct JobRoomTests {
   /// Failed receipts of two apps, whose rules leave room for so many replays.
   private static func jobs(failed: Int = 12, window: Int = 5) throws -> JobStore {

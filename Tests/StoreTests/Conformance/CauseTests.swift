@@ -5,7 +5,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("Causes")
+@Suite("Causes", .everyEngine)
 struct CauseTests {
   private static func end(
     _ jobs: JobStore, _ object: String, _ decision: Delivery.Decision, status: Int64? = nil,

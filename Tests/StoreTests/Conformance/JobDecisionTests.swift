@@ -2,7 +2,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("Jobs and what is decided while they run")
+@Suite("Jobs and what is decided while they run", .everyEngine)
 struct JobDecisionTests {
   @Test("What an operator cancels while a paced job runs stays cancelled (R3)")
   func cancelledSince() throws {

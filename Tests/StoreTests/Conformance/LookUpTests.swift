@@ -2,7 +2,6 @@
 
 import TestSupport
 import Domain
-import SQLite
 import Store
 import Testing
 
@@ -17,7 +16,7 @@ private func answer(_ n: String = "1", user: String? = nil, price: String? = "pr
   return said
 }
 
-@Suite("Look-ups")
+@Suite("Look-ups", .everyEngine)
 struct LookUpTests {
   private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookUp] {
     try store.reader.dueLookUps(app: app, now: store.now, limit: 100)
@@ -198,10 +197,6 @@ struct LookUpTests {
     #expect(slices == 2)
     #expect(try due(store).count == 100)
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 700)
-    let lookUps = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
-    let plans = try lookUps.prepare("EXPLAIN QUERY PLAN SELECT min(due_at) FROM look_ups WHERE app = 'ios'")
-      .all { row throws(SQLiteError) in try row.text(3) }
-    #expect(plans.allSatisfy { $0.contains("look_ups_due") }, "\(plans)")
   }
 
   @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
@@ -228,7 +223,7 @@ struct LookUpTests {
   }
 }
 
-@Suite("Events that are read again")
+@Suite("Events that are read again", .everyEngine)
 struct ReprocessTests {
   private func reprocess(_ store: TestStore, _ content: TakeEvent.Content) throws -> ReprocessEvent.Outcome {
     let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)

@@ -40,7 +40,7 @@ private func happen(_ steps: [() throws -> Void], pause: Int64, _ store: TestSto
   }
 }
 
-@Suite("Contexts of purchases that are only promised")
+@Suite("Contexts of purchases that are only promised", .everyEngine)
 struct PromisedPurchaseTests {
   private let rules = TestStore.rules(settle: 5 * second)
 

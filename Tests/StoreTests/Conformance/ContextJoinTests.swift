@@ -5,7 +5,7 @@ import Domain
 import Store
 import Testing
 
-@Suite("Contexts of purchases")
+@Suite("Contexts of purchases", .everyEngine)
 struct ContextJoinTests {
   @Test("A context before the event and one after it make the same receipt (R2)")
   func beforeAndAfter() throws {

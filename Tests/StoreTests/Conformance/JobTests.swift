@@ -2,7 +2,6 @@
 
 import Domain
 import Store
-import TestSupport
 import Testing
 
 /// A store with failed receipts, and somebody who runs jobs on it.
@@ -78,7 +77,7 @@ final class JobStore {
   }
 }
 
-@Suite("Jobs")
+@Suite("Jobs", .everyEngine)
 struct JobTests {
   @Test("A job replays what matched when it was made, notes what came of each, and is done")
   func replays() throws {
@@ -166,25 +165,6 @@ struct JobTests {
     #expect(try jobs.store.apply(ChangeJob(id: job.id, .cancel)) == .done(ended, isChanged: false))
   }
 
-  @Test("One that died half-prepared goes on where it stood, or is cancelled without a trace")
-  func preparing() throws {
-    let jobs = try JobStore(failed: 0)
-    try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 5000, failed: 2500))
-    jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
-    let job = try jobs.start()
-    #expect(try jobs.run(job, stepsMax: 2).total == 1200)
-    #expect(try jobs.current(job).state == .preparing)
-    #expect(try jobs.store.apply(ChangeJob(id: job.id, .pause)) == .notAllowed(.preparing))
-    try jobs.store.reopen()
-    let prepared = try jobs.run(job, stepsMax: 1)
-    #expect(prepared.state == .running && prepared.total == 1500 && prepared.count(.planned) == 1500)
-    let other = try jobs.start()
-    try jobs.run(other, stepsMax: 1)
-    _ = try jobs.store.apply(ChangeJob(id: other.id, .cancel))
-    #expect(try jobs.run(other).endedAt != nil)
-    #expect(try jobs.store.reader.counts().contains { $0.state == .pending } == false)
-  }
-
   @Test("Whoever names receipts one by one and dies leaves a job that ends by itself")
   func abandoned() throws {
     let jobs = try JobStore(failed: 2)
@@ -262,21 +242,5 @@ struct JobTests {
     let completing = try jobs.run(try jobs.start(.complete, price: "price_9") { $0.reason = "price" })
     #expect(completing.total == 3 && completing.count(.released) == 3)
     #expect(try jobs.store.receipts().filter { $0.receipt?.priceID == "price_9" }.count == 3)
-  }
-
-  @Test("Jobs that ended long ago go, a slice at a time; open ones stay")
-  func retention() throws {
-    let jobs = try JobStore(failed: 0)
-    try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 3000, failed: 2500))
-    jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
-    let old = try jobs.run(try jobs.start(.cancel))
-    #expect(old.state == .done && old.total == 2500)
-    let open = try jobs.start { _ in }
-    var slices = 0
-    while try jobs.store.apply(RetainJobs(cutoff: jobs.store.after(day))) { slices += 1 }
-    #expect(slices == 3)
-    #expect(try jobs.store.reader.jobs(JobFilter(), limit: 10).map(\.id) == [open.id])
-    #expect(try jobs.store.integer("SELECT count(*) FROM job_receipts") == 0)
-    #expect(try jobs.store.reader.integrityFaults() == [])
   }
 }

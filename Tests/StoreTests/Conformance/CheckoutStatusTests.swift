@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite("The status of a session") struct CheckoutStatusTests {
+@Suite("The status of a session", .everyEngine) struct CheckoutStatusTests {
   @Test(
     "A session is known from its first event on, under its subscription or its own name, to its app alone")
   func bySession() throws {

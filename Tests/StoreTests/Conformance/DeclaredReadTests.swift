@@ -1,0 +1,99 @@
+// A batch says what it will read before it reads, so that an engine to which each read is a round trip can
+// fetch all of it at once.
+
+import Domain
+import Testing
+
+@testable import Store
+
+/// Reads what it has not declared.
+private struct ReadSecretly: StoreCommand {
+  var reads: [ReadKey] { [.user(app: "ios", id: "u1")] }
+
+  func apply(to store: StoreSession) throws(StoreFault) {
+    _ = try store.purchases.find(app: "ios", session: "cs_secret")
+    _ = try store.purchases.find(row: 77)
+  }
+}
+
+@Suite("Reads that are declared", .everyEngine)
+struct DeclaredReadTests {
+  private static let words: Set<String> = Set(
+    TestStore.rules.keys + ["stripe"] + PurchaseKey.ObjectType.allCases.map(\.rawValue)
+      // A context that came inside of an event is compared with those of its user.
+      + (0..<40).map { "blob \($0)" })
+
+  private func recorded() throws -> (TestStore, ReadRecord) {
+    let record = ReadRecord(words: Self.words)
+    return (try TestStore(record: record), record)
+  }
+
+  @Test("A command that reads what it has not declared is found out")
+  func foundOut() throws {
+    let (store, record) = try recorded()
+    try store.apply(ReadSecretly())
+    #expect(record.undeclared.map { $0.prefix(9) } == ["cs_secret", "row 77 in"])
+  }
+
+  @Test("Whatever happens, commands read what they declared and what that refers to", arguments: 11...14)
+  func random(seed: UInt64) throws {
+    let record = ReadRecord(words: Self.words)
+    var happening = try RandomStore(seed: seed, record: record)
+    for step in 0..<250 {
+      try happening.step()
+      try #require(record.undeclared == [], "seed \(seed), step \(step): \(happening.last)")
+    }
+    #expect(record.fetches.count > 150)
+  }
+
+  @Test("Events of a forgotten user are declared under what is in their place, too")
+  func erased() throws {
+    let (store, record) = try recorded()
+    try store.take(Said.completed(prices: ["price_1"]), id: "evt_1")
+    let row = try #require(try store.reader.purchases(ofUser: "u1", limit: 1).first?.row)
+    _ = try store.apply(ForgetPurchases(rows: [row], cancelsOpen: true))
+    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_1") == .repeated)
+    #expect(try store.take(Said.invoice(), id: "evt_2") == .stored(.erased))
+    #expect(record.undeclared == [])
+  }
+
+  @Test("A batch is fetched once, with everything that its commands declare")
+  func once() throws {
+    let (store, record) = try recorded()
+    let answers = Answers()
+    let event = TakeEvent(
+      app: "ios", processor: "stripe", eventID: "evt_1", type: "t", body: [],
+      content: .report(Said.completed(user: "u2"), keep: true))
+    let result = store.writer.apply(
+      [
+        answers.submission("context", WhileConfigured("ios", store.contextCommand("blob 1", user: "u1"))),
+        answers.submission("event", WhileConfigured("ios", event)), answers.submission("pulse", Pulse()),
+      ], now: store.now)
+    #expect(result.fault == nil)
+    #expect(record.fetches.count == 1)
+    #expect(
+      record.fetches.last == [
+        .user(app: "ios", id: "u1"), .event(app: "ios", processor: "stripe", id: "evt_1"),
+        .object(app: "ios", key: Said.completed().key), .session(app: "ios", id: "cs_1"),
+        .customer(app: "ios", id: "cus_1"), .user(app: "ios", id: "u2"),
+      ])
+    #expect(record.undeclared == [])
+  }
+
+  @Test("What is done to a receipt declares its row, however it is wrapped")
+  func receipts() throws {
+    let (store, record) = try recorded()
+    try store.take(Said.completed(prices: ["price_1"]))
+    let receipt = try store.only()
+    let id = try #require(receipt.receipt?.id)
+    let cancel = CancelReceipt(id: id, note: "why")
+    let replay = ReceiptChange.replay(ReplayReceipt(id: id, force: false, dueAt: store.now))
+    let row = [ReadKey.purchase(row: receipt.rowID)]
+    #expect(cancel.reads == row)
+    #expect(CommandList([cancel, cancel]).reads == row + row)
+    #expect(Audited(replay) { _ in nil }.reads == row)
+    _ = try store.apply(Audited(cancel) { _ in nil })
+    _ = try store.apply(replay)
+    #expect(record.undeclared == [])
+  }
+}

@@ -1,0 +1,198 @@
+// What the store asks of a connection: values that come back as they were, transactions that are whole, and
+// faults of the kind that says what to do about them.
+
+import Domain
+import Testing
+
+@testable import Store
+
+@Suite("A connection of the engine", .everyEngine)
+struct EngineConnectionTests {
+  private let store: TestStore
+  private let connection: any EngineConnection
+
+  init() throws {
+    store = try TestStore()
+    connection = try TestEngine.current.connect(store.folder)
+  }
+
+  private static let insert = "INSERT INTO service_reports (name, at, content) VALUES (?1, ?2, ?3)"
+
+  private func insert(_ name: String, at moment: Int64 = 1, _ content: String = "{}") throws(StoreFault) {
+    try connection.run(Self.insert, [.text(name), .integer(moment), .text(content)])
+  }
+
+  private func count(_ connection: StoreConnection) throws -> Int64? {
+    try connection.integer("SELECT count(*) FROM service_reports")
+  }
+
+  private func fault(_ body: () throws(StoreFault) -> Void) -> StoreFault? {
+    do throws(StoreFault) {
+      try body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("Numbers and texts come back as they were stored", arguments: [Int64.min, -1, 0, 1, .max])
+  func values(number: Int64) throws {
+    let texts = ["", "'quoted'; --", "ä\u{301}😀", "a\nb", String(repeating: "x", count: 100_000)]
+    for (index, text) in texts.enumerated() {
+      try insert("\(index)", at: number, text)
+      let found = try StoreConnection(connection).prepare(
+        "SELECT at, content FROM service_reports WHERE name = ?1"
+      ).all([.text("\(index)")]) { row throws(StoreFault) in (row.integer(0), try row.text(1)) }
+      #expect(found.map(\.0) == [number])
+      #expect(found.map(\.1) == [text])
+    }
+  }
+
+  @Test("Bytes come back as they were stored, and NULL is told from what is empty")
+  func bytes() throws {
+    let bytes = (0...255).map(UInt8.init) + [0]
+    try connection.run(
+      """
+      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body)
+      VALUES ('ios', 'stripe', 'evt', '', 'ignored', 0, ?1, ?2)
+      """, [.null, .blob(bytes)])
+    let found = try StoreConnection(connection).prepare("SELECT purchase_row, body, type FROM events").all {
+      row throws(StoreFault) in
+      (row.optionalInteger(0), row.blob(1), try row.optionalText(2), row.isNull(2), row.integer(0))
+    }
+    #expect(found.count == 1)
+    #expect(found.first?.0 == nil)
+    #expect(found.first?.1 == bytes)
+    #expect(found.first?.2 == "")
+    #expect(found.first?.3 == false)
+    #expect(found.first?.4 == 0)
+  }
+
+  @Test("Rows come in the order that was asked for, as often as they are asked for")
+  func order() throws {
+    for (index, name) in ["c", "a", "b"].enumerated() { try insert(name, at: Int64(index)) }
+    let asking = try StoreConnection(connection).prepare(
+      "SELECT name FROM service_reports WHERE at >= ?1 ORDER BY name")
+    for _ in 0..<2 {
+      #expect(try asking.all([0]) { row throws(StoreFault) in try row.text(0) } == ["a", "b", "c"])
+    }
+    #expect(try asking.first([1]) { row throws(StoreFault) in try row.text(0) } == "a")
+    #expect(try asking.all([9]) { row throws(StoreFault) in try row.text(0) } == [])
+  }
+
+  @Test("A statement says how many rows it changed")
+  func changed() throws {
+    for name in ["a", "b"] { try insert(name) }
+    let statement = try StoreConnection(connection).prepare("UPDATE service_reports SET at = ?1")
+    #expect(try statement.count([2]) == 2)
+    let none = try StoreConnection(connection).prepare("DELETE FROM service_reports WHERE name = ?1")
+    #expect(try none.count(["c"]) == 0)
+    #expect(fault { () throws(StoreFault) in try none.changeOne(["c"], for: "test") }?.kind == .constraint)
+    #expect(fault { () throws(StoreFault) in try none.changeOne(["a"], for: "test") } == nil)
+  }
+
+  @Test("A reader sees a transaction when it is committed, and all of it at once (R1)")
+  func visibility() throws {
+    let reader = try store.engine.openReader().connection
+    try connection.begin()
+    #expect(connection.isInTransaction)
+    try insert("a")
+    #expect(try count(reader) == 0)
+    #expect(try count(StoreConnection(connection)) == 1)
+    try connection.commit()
+    #expect(!connection.isInTransaction)
+    #expect(try count(reader) == 1)
+  }
+
+  @Test("Whoever reads a snapshot sees one moment, whatever is committed meanwhile")
+  func snapshot() throws {
+    let reader = try store.engine.openReader().connection
+    let seen = try reader.snapshot { () throws(StoreFault) in
+      let before = try reader.integer("SELECT count(*) FROM service_reports")
+      try insert("a")
+      return [before, try reader.integer("SELECT count(*) FROM service_reports")]
+    }
+    #expect(seen == [0, 0])
+    #expect(try count(reader) == 1)
+  }
+
+  @Test("Nothing is left of a transaction that is rolled back, and the next one works")
+  func rollBack() throws {
+    struct Stop: Error {}
+    let whole = StoreConnection(connection)
+    let error = fault { () throws(StoreFault) in
+      try whole.transaction { () throws(StoreFault) in
+        try insert("a")
+        throw StoreFault(.misuse, operation: "test", reason: "test")
+      }
+    }
+    #expect(error?.kind == .misuse)
+    #expect(try count(whole) == 0)
+    connection.rollBack()
+    try whole.transaction { () throws(StoreFault) in try insert("b") }
+    #expect(try count(whole) == 1)
+  }
+
+  @Test("A reader cannot write")
+  func readOnly() throws {
+    let reader = try store.engine.openReader().connection
+    let error = fault { () throws(StoreFault) in
+      try reader.prepare("DELETE FROM service_reports").run()
+    }
+    #expect(error?.kind == .readOnly)
+  }
+
+  @Test(
+    "What the schema refuses is a constraint",
+    arguments: [
+      "INSERT INTO service_reports (name, at, content) VALUES ('a', 1, '{}')",
+      "INSERT INTO service_reports (name, at, content) VALUES ('b', NULL, '{}')",
+      "INSERT INTO breakers (app, state, failures, paused_ms) VALUES ('ios', 'ajar', 0, 0)",
+      "INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (77, 'ios', 0, 0)",
+    ])
+  func constraints(sql: String) throws {
+    try insert("a")
+    let error = fault { () throws(StoreFault) in try connection.run(sql) }
+    #expect(error?.kind == .constraint)
+    #expect(error?.kind.mayConcernOneCommand == true)
+    #expect(error?.description.contains("ajar") == false, "nothing that was to be stored is in it (R7)")
+  }
+
+  @Test("SQL that is wrong, and too few values, are this program's fault")
+  func misuse() throws {
+    #expect(
+      fault { () throws(StoreFault) in try connection.run("SELECT nothing FROM nowhere") }?.kind == .misuse)
+    #expect(fault { () throws(StoreFault) in try connection.run(Self.insert, ["a"]) }?.kind == .misuse)
+    try insert("a")
+    #expect(try count(StoreConnection(connection)) == 1, "the connection still works")
+  }
+
+  @Test(
+    "A write that the engine cannot make fails with its kind, and is made once it can",
+    arguments: [StoreFault.Kind.busy, .full, .readOnly])
+  func failures(kind: StoreFault.Kind) throws {
+    guard let failing = TestEngine.current.failures[kind] else { return }
+    let whole = StoreConnection(connection)
+    let end = try failing(store.folder, connection)
+    let content = String(repeating: "x", count: 1 << 20)
+    let error = fault { () throws(StoreFault) in
+      try whole.transaction { () throws(StoreFault) in try insert("large", content) }
+    }
+    #expect(error?.kind == kind)
+    #expect(try count(store.reader.connection) == 0)
+    try end()
+    try whole.transaction { () throws(StoreFault) in try insert("large", content) }
+    #expect(try count(store.reader.connection) == 1)
+    #expect(try whole.integrityFaults().isEmpty)
+  }
+
+  @Test("What was committed is there after all connections were closed (R1, R9)")
+  func durable() throws {
+    try insert("a")
+    try store.reopen()
+    #expect(try count(store.reader.connection) == 1)
+    #expect(try store.reader.connection.freeBytes() >= 0)
+    #expect(store.engine.troubles.isEmpty)
+    #expect(store.engine.space.parts.contains { $0.bytes > 0 })
+  }
+}

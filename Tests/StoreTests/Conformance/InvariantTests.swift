@@ -1,0 +1,66 @@
+// The sweep that looks after each command whether the rules of the store hold: it finds each rule that is
+// broken.
+
+import Domain
+import Store
+import Testing
+
+@Suite("Rules of the store", .everyEngine)
+struct InvariantTests {
+  static let broken: [(sql: String, found: String)] = [
+    ("UPDATE receipt_counts SET count = count + 1", "the count of receipts is wrong"),
+    ("UPDATE purchases SET wait_until = NULL WHERE state = 'waiting'", "a waiting receipt is decided again"),
+    ("UPDATE purchases SET receipt_id = substr(receipt_id, 1, 20) || 'ZZZZZZZZZZ'", "is in row"),
+    ("UPDATE purchases SET price_id = NULL WHERE state = 'pending'", "ready without content"),
+    (
+      "UPDATE contexts SET purchase_row = 2 WHERE purchase_row = 1",
+      "a context of another app, user or purchase"
+    ),
+    (
+      "UPDATE purchases SET context_id = (SELECT context_id FROM purchases WHERE row_id = 1)",
+      "one context (R5)"
+    ),
+    (
+      "UPDATE purchases SET context_id = NULL, body = NULL, state = 'failed', reason = 'user'",
+      "does not have it"
+    ),
+    ("UPDATE events SET outcome = 'noted'", "an event does not say"),
+    ("UPDATE purchases SET reason = 'context' WHERE state = 'waiting'", "a look-up is pending without"),
+    ("UPDATE sequences SET next = 1", "a number was given out"),
+    ("UPDATE jobs SET total = 5", "more or fewer receipts"),
+    ("UPDATE jobs SET ended_at = 1", "receipts under way"),
+    ("UPDATE jobs SET state = 'done'", "had no turn"),
+  ]
+
+  /// A delivered-to-be receipt with a context, one that waits for its price and is looked up, and a job.
+  private func store() throws -> TestStore {
+    let rules = [
+      "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
+    ]
+    let store = try TestStore(rules: rules)
+    try store.post(user: "u1")
+    try store.take(Said.completed("1", prices: ["price_1"]))
+    try store.take(Said.completed("2", user: "u2"))
+    let rows = try store.receipts().map(\.rowID)
+    try #require(rows == [1, 2])
+    let job = try store.apply(StartJob(JobRequest(source: .ids(count: 2), actor: "ann")))
+    _ = try store.apply(ExtendJob(job: job.row, from: nil, to: nil, rows: rows, isLast: true))
+    try store.execute("UPDATE job_receipts SET outcome = 'released' WHERE position = -1")
+    try store.execute(
+      "INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (1, 'released', '', 1)")
+    return store
+  }
+
+  @Test("A store that was used by its commands only breaks none")
+  func sound() throws {
+    #expect(try store().reader.contradictions() == [])
+  }
+
+  @Test("Each rule that is broken is found", arguments: broken)
+  func isFound(_ broken: (sql: String, found: String)) throws {
+    let store = try store()
+    try store.execute(broken.sql)
+    let found = try store.reader.contradictions()
+    #expect(found.contains { $0.contains(broken.found) }, "\(found)")
+  }
+}

@@ -1,0 +1,119 @@
+// A connection that looks over the store's shoulder: whether every row that a batch reads is one that its
+// commands have declared, or one that a row that was read before refers to. One thread.
+
+import Domain
+
+@testable import Store
+
+/// What was declared and read.
+final class ReadRecord: ReadAhead {
+  /// Words that name nothing in particular, and what is compared only after rows were found.
+  private let words: Set<String>
+  /// How often a batch was declared, and by which keys last.
+  private(set) var fetches: [Set<ReadKey>] = []
+  /// What was read without being declared: the parameter and the statement.
+  private(set) var undeclared: [String] = []
+  private var names: Set<String> = []
+  private var rows: Set<Int64> = []
+  private var isDeclared = false
+
+  init(words: Set<String>) { self.words = words }
+
+  func begin() { (names, rows, isDeclared) = ([], [], false) }
+
+  func fetch(_ keys: Set<ReadKey>) {
+    fetches.append(keys)
+    isDeclared = true
+    for key in keys {
+      switch key {
+      case .event(_, _, let id), .session(_, let id), .customer(_, let id), .user(_, let id),
+        .context(_, let id):
+        names.insert(id)
+      case .object(_, let key): names.insert(key.id)
+      case .purchase(let row): rows.insert(row)
+      }
+    }
+  }
+
+  func found(_ name: String) { names.insert(name) }
+  func found(_ row: Int64) { rows.insert(row) }
+
+  func asks(_ sql: String, _ values: [StoreValue]) {
+    guard isDeclared, sql.hasPrefix("SELECT") else { return }
+    // Any other number is a time or a limit.
+    let namesRow = sql.contains("row_id = ?1") || sql.contains("purchase_row = ?1")
+    for (index, value) in values.enumerated() {
+      switch value {
+      case .text(let name) where !names.contains(name) && !words.contains(name):
+        undeclared.append("\(name) in \(sql)")
+      case .integer(let row) where index == 0 && namesRow && !rows.contains(row):
+        undeclared.append("row \(row) in \(sql)")
+      default: break
+      }
+    }
+  }
+}
+
+/// A connection of an engine, recorded.
+final class RecordingConnection: EngineConnection {
+  private let engine: any EngineConnection
+  private let record: ReadRecord
+
+  init(_ engine: any EngineConnection, _ record: ReadRecord) {
+    self.engine = engine
+    self.record = record
+  }
+
+  var readAhead: (any ReadAhead)? { record }
+
+  func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {
+    RecordingStatement(try engine.prepare(sql), sql, record)
+  }
+
+  func begin() throws(StoreFault) {
+    record.begin()
+    try engine.begin()
+  }
+
+  var changedRows: Int { engine.changedRows }
+  var isInTransaction: Bool { engine.isInTransaction }
+  func commit() throws(StoreFault) { try engine.commit() }
+  func rollBack() { engine.rollBack() }
+  func beginReading() throws(StoreFault) { try engine.beginReading() }
+  func freeBytes() throws(StoreFault) -> Int64 { try engine.freeBytes() }
+  func integrityFaults() throws(StoreFault) -> [String] { try engine.integrityFaults() }
+}
+
+private final class RecordingStatement: EngineStatement {
+  private let engine: any EngineStatement
+  private let sql: String
+  private let record: ReadRecord
+
+  init(_ engine: any EngineStatement, _ sql: String, _ record: ReadRecord) {
+    self.engine = engine
+    self.sql = sql
+    self.record = record
+  }
+
+  func bind(_ values: [StoreValue]) throws(StoreFault) {
+    record.asks(sql, values)
+    try engine.bind(values)
+  }
+
+  func step() throws(StoreFault) -> Bool { try engine.step() }
+  func reset() { engine.reset() }
+  func isNull(_ column: Int) -> Bool { engine.isNull(column) }
+  func blob(_ column: Int) -> [UInt8] { engine.blob(column) }
+
+  func integer(_ column: Int) -> Int64 {
+    let number = engine.integer(column)
+    record.found(number)
+    return number
+  }
+
+  func text(_ column: Int) throws(StoreFault) -> String {
+    let text = try engine.text(column)
+    record.found(text)
+    return text
+  }
+}

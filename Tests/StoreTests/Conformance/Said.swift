@@ -1,0 +1,62 @@
+// What events say in tests.
+
+import Domain
+
+/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
+/// customer `cus_n`.
+enum Said {
+  static func completed(
+    _ n: String = "1", user: String? = "u1", unpaid: Bool = false, named: Bool = true,
+    metadataUser: String? = nil,
+    contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [], customer: Bool = true,
+    at: Timestamp = TestStore.start
+  ) -> PurchaseReport {
+    let seen: Observations = unpaid ? .checkoutUnpaid : .checkoutPaid
+    var said = session(n, named ? seen : seen.union(.subscriptionExpected), named: named, at: at)
+    said.clientReference = user
+    said.metadataUser = metadataUser
+    said.contextID = contextID
+    said.context = blob
+    said.prices = prices
+    if !customer { said.customerID = nil }
+    return said
+  }
+
+  static func payment(_ n: String = "1", user: String? = "u1", prices: [String] = ["price_1"])
+    -> PurchaseReport
+  {
+    var said = session(n, .checkoutPaid, named: false, at: TestStore.start)
+    said.clientReference = user
+    said.prices = prices
+    return said
+  }
+
+  static func session(
+    _ n: String, _ observations: Observations, named: Bool = true, at: Timestamp = TestStore.start
+  ) -> PurchaseReport {
+    PurchaseReport(
+      key: named
+        ? PurchaseKey(type: .subscription, id: "sub_\(n)")
+        : PurchaseKey(type: .checkoutSession, id: "cs_\(n)"),
+      sessionID: "cs_\(n)", observations: observations, customerID: "cus_\(n)", happenedAt: at)
+  }
+
+  static func created(
+    _ n: String = "1", active: Bool = true, user: String? = nil, customer: String? = nil,
+    price: String? = "price_1",
+    contextID: String? = nil, at: Timestamp = TestStore.start
+  ) -> PurchaseReport {
+    PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: "sub_\(n)"), observations: active ? .subscriptionBegan : [],
+      customerID: customer ?? "cus_\(n)", contextID: contextID, metadataUser: user,
+      prices: price.map { [$0] } ?? [], happenedAt: at)
+  }
+
+  static func invoice(
+    _ n: String = "1", user: String? = nil, price: String? = "price_1", at: Timestamp = TestStore.start
+  ) -> PurchaseReport {
+    var said = created(n, user: user, price: price, at: at)
+    said.observations = .firstInvoicePaid
+    return said
+  }
+}

@@ -1,0 +1,47 @@
+// What SQLite's database has as a file: two programs write it, it is copied, and what was erased is
+// overwritten.
+
+import Domain
+import FoundationEssentials
+import SQLiteStore
+import Store
+import Testing
+
+@Suite("The database as a file")
+struct SQLiteFileTests {
+  @Test("A guest and the owner write to one database in turn")
+  func guest() throws {
+    let store = try TestStore()
+    let guest = try StoreWriter(path: store.path, role: .guest, rules: TestStore.rules)
+    try store.take(.said(prices: ["price_1"]))
+    let id = try #require(try store.only().receipt?.id)
+    #expect(try guest.apply(CancelReceipt(id: id, note: "by hand"), now: store.now) == .done)
+    try store.take(Said.created())
+    #expect(try store.status() == "cancelled/operator")
+  }
+
+  @Test("A copy of the database has everything and is a database of its own")
+  func copy() throws {
+    let store = try TestStore()
+    try store.take(.said(prices: ["price_1"]))
+    let path = store.path + ".copy"
+    try store.reader.copy(to: path)
+    let copy = try StoreReader(path: path, role: .guest)
+    #expect(try copy.receipts(ReceiptFilter(), limit: 10) == store.receipts())
+    #expect(throws: StoreFault.self) { try store.reader.copy(to: path) }
+  }
+
+  @Test("What a guest erases is overwritten in the file")
+  func isOverwritten() throws {
+    let (store, row, _) = try ForgetTests.store()
+    let rules = TestStore.rules
+    let guest = try StoreWriter(path: store.path, role: .guest, rules: rules)
+    _ = try guest.apply(ForgetPurchases(rows: [row], cancelsOpen: false), now: store.now)
+    _ = try guest.apply(ForgetContexts(app: "ios", userID: "user-jane"), now: store.now)
+    try guest.finish()
+    let bytes = try #require(FileManager.default.contents(atPath: store.path))
+    for text in ForgetTests.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
+    // The daemon's own writer, which has been open all the time, knows of it.
+    #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
+  }
+}
