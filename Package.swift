@@ -106,7 +106,7 @@ let package = Package(
     library("Presentation", ["Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
     library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
-    library("Persistence", ["Platform", "Domain", "Store", "SQLiteStore", "Telemetry", "Health"]),
+    library("Persistence", ["Platform", "Domain", "Store", "Telemetry", "Health"]),
 
     // From the file to values; which apps there are.
     library(

@@ -4,14 +4,13 @@
 
 internal import Domain
 public import Platform
-public import SQLiteStore
 public import Store
 public import Telemetry
 
 /// The queue in front of the store's writer, and the thread behind it.
 public final class Committer: Sendable {
-  /// One log of the store between two checkpoints, which a checkpoint on a full disk may need once more.
-  public static let reserveBytes = 16 << 20
+  /// What the database must be able to take in without growing before requests are accepted on a full disk.
+  private static let roomBytes: Int64 = 16 << 20
   /// How much one transaction takes in, so that the first in it does not wait long for the last.
   static let batchMax = 1024
 
@@ -47,7 +46,6 @@ public final class Committer: Sendable {
 
   private let queue = Monitor(Queue())
   private let writer: Monitor<StoreWriter>
-  private let checkpointer: Checkpointer?
   private let capacity: Int
   private let dependencies: Dependencies
   private let reserve: any SpaceReserve
@@ -57,18 +55,15 @@ public final class Committer: Sendable {
   private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameters:
-  ///   - checkpointer: the one that the writer was given; the committer starts and stops it.
   ///   - reserve: space for what must go on when the disk is full.
   ///   - onSyncFailure: called once, when a write could not be made durable: whatever is answered from then
   ///     on may be untrue.
   ///   - onCommit: told on the committer's thread what each batch changed, after it is on disk.
   public init(
-    writer: sending StoreWriter, checkpointer: Checkpointer? = nil, capacity: Int, reserve: any SpaceReserve,
-    dependencies: Dependencies, metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
+    writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies, metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
     self.writer = Monitor(writer)
-    self.checkpointer = checkpointer
     self.capacity = capacity
     self.reserve = reserve
     self.dependencies = dependencies
@@ -78,7 +73,6 @@ public final class Committer: Sendable {
   }
 
   public func start() throws(SystemError) {
-    try checkpointer?.start()
     let started = try WorkerThread(name: "committer") { [self] in run() }
     thread.withLock { $0 = started }
   }
@@ -138,7 +132,6 @@ public final class Committer: Sendable {
   public func stop() {
     queue.update { $0.isStopping = true }
     thread.withLock { $0?.join() }
-    checkpointer?.stop()
     do throws(StoreFault) {
       try writer.withLock { writer throws(StoreFault) in try writer.finish() }
     } catch {
@@ -230,7 +223,7 @@ public final class Committer: Sendable {
     let isFull = queue.update { queue -> Bool? in
       // A write that found none meanwhile knows better.
       guard queue.timesFull == timesFull else { return nil }
-      let isFull = taken == .noSpace && queue.freeBytes < Self.reserveBytes
+      let isFull = taken == .noSpace && queue.freeBytes < Self.roomBytes
       defer { queue.isDiskFull = isFull }
       if queue.isDiskFull, !isFull, queue.fault?.kind == .full { queue.fault = nil }
       return queue.isDiskFull == isFull ? nil : isFull

@@ -19,8 +19,16 @@ public enum ReadinessReason: Sendable, Hashable {
   case databaseMoved
   case databaseDamaged
 
-  /// Those that `DatabaseHealth` reports.
-  public static let ofDatabase = [ReadinessReason.databaseMoved, .databaseDamaged]
+  /// Those that the database's engine reports.
+  public static let ofDatabase = StoreTrouble.allCases.map(ReadinessReason.init)
+
+  public init(_ trouble: StoreTrouble) {
+    self =
+      switch trouble {
+      case .moved: .databaseMoved
+      case .damaged: .databaseDamaged
+      }
+  }
 
   /// The reason without its values: what programs compare.
   public var name: String {

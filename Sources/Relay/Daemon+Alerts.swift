@@ -21,8 +21,7 @@ extension Daemon {
 
   /// With a connection and transfers of its own.
   static func alerter(
-    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ databasePath: String, _ log: Log,
-    _ clock: any Clock
+    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock
   ) throws(DaemonError) -> Alerter {
     let transport: TransferPool
     do throws(TransferFailure) {
@@ -32,11 +31,11 @@ extension Daemon {
     }
     let sources = AlertSources(
       metrics: core.metrics, committer: core.committer,
-      freeBytes: { DiskSpace.availableBytes(at: databasePath) },
+      freeBytes: { [engine = core.engine] in engine.space.freeBytes },
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
-      health: health, database: { [files = core.health] in files.unreadiness() })
+      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) })
     return Alerter(
-      plan, sources: sources, transport: transport, reader: try RelayCore.reader(databasePath, core.health),
+      plan, sources: sources, transport: transport, reader: try RelayCore.reader(core.engine),
       dependencies: Dependencies(log: log, clock: clock))
   }
 }

@@ -14,7 +14,6 @@ internal import Lookups
 internal import Persistence
 public import Platform
 internal import Presentation
-internal import SQLiteStore
 internal import Store
 
 /// Why the daemon did not start.
@@ -71,25 +70,15 @@ public final class Daemon: Sendable {
     let plan = try Self.alertPlan(configuration)
     (self.log, self.clock) = (log, clock)
     ledger = ConfigurationLedger(configuration, now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
-    let lock = try Self.lock(configuration, makesNew: makesNewDatabase, log: log, clock: clock)
-    var configuration = configuration
-    // From here on every file of the database is named from the file itself, not from a link to it.
-    configuration.databasePath = lock.path
-    let hasEndedWell = Self.forgetUnsynced(configuration.databasePath)
-    // Not before the lock: whoever opens a database by another name of it makes it another log.
-    if Database.isMigrationDue(path: configuration.databasePath) { onMigration() }
+    let engine = try Engines.serve(
+      configuration, makesNew: makesNewDatabase, log: log, clock: clock, onMigration: onMigration,
+      onSyncFailure: { onSyncFailure($0.description) })
     let core = try RelayCore(
-      configuration,
+      configuration, engine,
       RelayDependencies(
         shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
         lookupTransport: try Self.transport(Enquirer.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
-        reserve: FileReserve(
-          path: configuration.databasePath + ".reserve", bytes: Committer.reserveBytes),
-        movesLogInBackground: true,
-        checkMilliseconds: hasEndedWell
-          ? DatabaseChecker.afterStopMilliseconds : DatabaseChecker.afterCrashMilliseconds,
-        watchesDatabaseFile: true,
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()
@@ -98,7 +87,7 @@ public final class Daemon: Sendable {
       let health = HealthMonitor(
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
-        freeBytes: { [path = configuration.databasePath] in DiskSpace.availableBytes(at: path) })
+        freeBytes: { engine.space.freeBytes })
       adminServer = try Self.server(
         Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, health), log
       )
@@ -106,7 +95,7 @@ public final class Daemon: Sendable {
       publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
       let listener = core.publicListener(publicServices, configuration.limits)
       do throws(DaemonError) {
-        alerter = try Self.alerter(plan, core, health, configuration.databasePath, log, clock)
+        alerter = try Self.alerter(plan, core, health, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)
         core.use(publicServer.load)
         do throws(SystemError) {
@@ -131,53 +120,12 @@ public final class Daemon: Sendable {
     alerter.lookAtHealth()
   }
 
-  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
-  /// a run that ended well leaves no log behind, and then what Linux remembers is good.
-  /// - Returns: whether the run before ended well.
-  private static func forgetUnsynced(_ databasePath: String) -> Bool {
-    guard FileCache.forget(databasePath + "-wal") else { return true }
-    FileCache.forget(databasePath)
-    return false
-  }
-
   private static func transport(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {
     do throws(TransferFailure) {
       return try TransferPool(connectionsMax: connectionsMax)
     } catch {
       throw .unavailable("libcurl could not be set up (\(error))")
     }
-  }
-
-  /// One daemon to a database: two would both deliver.
-  private static func lock(
-    _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock
-  ) throws(DaemonError) -> DatabaseLock {
-    let lock: DatabaseLock
-    do throws(DatabaseRefusal) {
-      lock = try DatabaseLock.serve(
-        configuration.databasePath, makesNew: makesNew,
-        now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
-    } catch {
-      switch error {
-      case .held(let holder): throw .held(by: holder)
-      case .refused(let message): throw .refused(message)
-      case .system(let error):
-        throw .unavailable(
-          "cannot lock the database (\(error)); see that its folder exists and that receiptd may write to it")
-      }
-    }
-    lock.keep()
-    for path in lock.setAside {
-      log.warning("set aside what was left of the database that is not there", ["file": path])
-    }
-    if let file = FileIdentity(path: lock.path), file.links > 1 {
-      log.warning(
-        "the database file has more than one name (hard links); its log has only one, so to open it by "
-          + "another "
-          + "name destroys it: remove the other names. They are found with: find / -xdev -samefile PATH",
-        ["file": lock.path, "names": String(file.links)])
-    }
-    return lock
   }
 
   private static func adminListener(
@@ -196,11 +144,11 @@ public final class Daemon: Sendable {
     }
     let dashboard = Dashboard(
       services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
-      reader: try RelayCore.reader(configuration.databasePath, core.health))
+      reader: try RelayCore.reader(core.engine))
     let probes = ProbeRoutes(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
-      reader: Monitor(try RelayCore.reader(configuration.databasePath, core.health)),
-      databasePath: configuration.databasePath, gauges: core.listenerGauges)
+      reader: Monitor(try RelayCore.reader(core.engine)),
+      space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
     return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
   }
 

@@ -21,7 +21,7 @@ struct ProbeRoutes: Sendable {
   let readiness: Readiness
   /// Shared by scrapes, which are few; nobody else waits for them.
   let reader: Monitor<StoreReader>
-  let databasePath: String
+  let space: @Sendable () -> StoreSpace
   let gauges: @Sendable () -> ListenerGauges
 
   /// The labels of what is answered without a password: an orchestrator has none.
@@ -51,7 +51,7 @@ struct ProbeRoutes: Sendable {
       metrics: services.metrics, apps: apps.current.slugs, queueDepth: committer.depth,
       isReady: readiness.reasons().isEmpty, droppedLogLines: services.log.droppedLines,
       listener: gauges(),
-      databasePath: databasePath,
+      space: space(),
       now: Timestamp(unixMilliseconds: services.clock.wallMilliseconds))
     let text: Result<String, StoreFault> = reader.withLock { reader in
       do throws(StoreFault) {

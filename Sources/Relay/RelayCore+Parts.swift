@@ -13,7 +13,6 @@ internal import Persistence
 internal import Platform
 internal import Presentation
 internal import PublicPages
-internal import SQLiteStore
 internal import Store
 internal import Telemetry
 
@@ -35,34 +34,11 @@ extension RelayCore {
     }
   }
 
-  /// Nil where nothing is checked at the start.
-  static func checker(
-    _ path: String, _ dependencies: RelayDependencies, _ health: DatabaseHealth
-  ) -> DatabaseChecker? {
-    dependencies.checkMilliseconds.map { milliseconds in
-      DatabaseChecker(path: path, milliseconds: milliseconds, health: health, log: dependencies.log)
-    }
-  }
-
-  /// Nil where the committer moves the log itself.
-  static func checkpointer(
-    _ path: String, _ dependencies: RelayDependencies, _ health: DatabaseHealth, _ checker: DatabaseChecker?
-  ) -> Checkpointer? {
-    guard dependencies.movesLogInBackground else { return nil }
-    return Checkpointer(
-      path: path, onSyncFailure: dependencies.onSyncFailure, onDamage: { health.note($0) },
-      onHeldBack: { checker?.giveWay() })
-  }
-
   static func writer(
-    _ path: String, _ directory: AppDirectory, _ checkpointer: Checkpointer?,
-    _ dependencies: RelayDependencies,
-    _ health: DatabaseHealth
+    _ engine: any StoreEngine, _ directory: AppDirectory, _ dependencies: RelayDependencies
   ) throws(DaemonError) -> StoreWriter {
     do throws(StoreError) {
-      return try StoreWriter(
-        path: path, role: .owner, rules: directory.rules, random: dependencies.shared.random,
-        background: checkpointer, onDamage: { health.note($0) }, isInPlace: { health.isInPlace() })
+      return try engine.openWriter(rules: directory.rules, random: dependencies.shared.random)
     } catch {
       throw DaemonError(error)
     }
@@ -70,12 +46,12 @@ extension RelayCore {
 
   /// Nil where nothing can be asked.
   static func enquirer(
-    _ path: String, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
-    _ dependencies: RelayDependencies, _ health: DatabaseHealth
+    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
+    _ dependencies: RelayDependencies
   ) throws(DaemonError) -> Enquirer? {
     guard let transport = dependencies.lookupTransport else { return nil }
     return Enquirer(
-      transport: transport, reader: try reader(path, health), directory: directory, committer: committer,
+      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
       metrics: metrics, dependencies: dependencies.shared)
   }
 }

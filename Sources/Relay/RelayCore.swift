@@ -15,7 +15,6 @@ internal import Persistence
 internal import Platform
 internal import Presentation
 internal import PublicPages
-internal import SQLiteStore
 internal import Store
 internal import Telemetry
 
@@ -26,9 +25,7 @@ final class RelayCore: Sendable {
   let associations: AssociationRegistry
   let metrics = Metrics()
   let readiness = Readiness()
-  let health: DatabaseHealth
-  /// Nil where nothing is checked at the start.
-  let checker: DatabaseChecker?
+  let engine: any StoreEngine
   let committer: Committer
   let board: CheckoutBoard
   let dispatcher: Dispatcher
@@ -61,30 +58,28 @@ final class RelayCore: Sendable {
   /// Of the public listener, once it is open.
   private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
-  /// - Parameter dependencies: what is outside; the threads run from `start` on.
-  init(_ configuration: Configuration, _ dependencies: RelayDependencies) throws(DaemonError) {
+  /// - Parameters:
+  ///   - engine: of the database.
+  ///   - dependencies: what is outside; the threads run from `start` on.
+  init(
+    _ configuration: Configuration, _ engine: any StoreEngine, _ dependencies: RelayDependencies
+  ) throws(DaemonError) {
     let directory = try Self.directory(configuration)
-    let path = configuration.databasePath
-    let health = DatabaseHealth(log: dependencies.log)
-    self.health = health
+    self.engine = engine
     let observers = observers
     let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
-    let checker = Self.checker(path, dependencies, health)
-    self.checker = checker
-    let checkpointer = Self.checkpointer(path, dependencies, health, checker)
     committer = Committer(
-      writer: try Self.writer(path, directory, checkpointer, dependencies, health),
-      checkpointer: checkpointer, capacity: configuration.limits.queue, reserve: dependencies.reserve,
-      dependencies: dependencies.shared, metrics: metrics, onSyncFailure: dependencies.onSyncFailure
+      writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
+      reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
+      onSyncFailure: dependencies.onSyncFailure
     ) { changes in
       observers.withLock { $0 }.notify(of: changes)
       receiptLog.note(changes.transitions)
       dependencies.onCommit(changes)
     }
-    if dependencies.watchesDatabaseFile { health.watch(path) }
     board = CheckoutBoard(
-      reader: try Self.reader(path, health), limits: LongPollLimits(configuration.limits), metrics: metrics,
+      reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits), metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
     ) {
       observers.withLock { $0.housekeeper }?.lookNow()
@@ -94,18 +89,16 @@ final class RelayCore: Sendable {
       committer: committer, waiting: board, retention: configuration.retention,
       dependencies: dependencies.shared
     ) {
-      // Also where nothing is stored; the log says what it finds.
-      _ = health.isInPlace()
-      checker?.endWhenOver()
+      engine.look()
     }
     dispatcher = Dispatcher(
-      transport: dependencies.transport, reader: try Self.reader(path, health), directory: directory,
+      transport: dependencies.transport, reader: try Self.reader(engine), directory: directory,
       committer: committer, metrics: metrics, dependencies: dependencies.shared,
       graceMilliseconds: dependencies.graceMilliseconds)
     jobs = JobRunner(
-      reader: try Self.reader(path, health), windows: directory.replayWindows, committer: committer,
+      reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared)
-    enquirer = try Self.enquirer(path, directory, committer, metrics, dependencies, health)
+    enquirer = try Self.enquirer(engine, directory, committer, metrics, dependencies)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(
         transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
@@ -115,13 +108,13 @@ final class RelayCore: Sendable {
     readiness.add { [committer, clock = dependencies.clock] in
       committer.unreadiness(now: clock.monotonic)
     }
-    readiness.add { health.unreadiness() }
+    readiness.add { engine.troubles.map(ReadinessReason.init) }
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports them itself (`ReloadReport`).
-    UnconfiguredApp.log(try Self.reader(path, health), configured: directory.slugs, dependencies.log)
+    UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
   }
 
   /// What the public listener answers with.
@@ -162,8 +155,8 @@ final class RelayCore: Sendable {
   func start() throws(DaemonError) {
     do throws(SystemError) {
       try receiptLog.start()
+      try engine.start()
       try committer.start()
-      try checker?.start()
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
@@ -174,9 +167,9 @@ final class RelayCore: Sendable {
     }
   }
 
-  static func reader(_ path: String, _ health: DatabaseHealth) throws(DaemonError) -> StoreReader {
+  static func reader(_ engine: any StoreEngine) throws(DaemonError) -> StoreReader {
     do throws(StoreError) {
-      return try StoreReader(path: path) { health.note($0) }
+      return try engine.openReader()
     } catch {
       throw DaemonError(error)
     }
@@ -226,7 +219,7 @@ final class RelayCore: Sendable {
 
   /// In the order in which work flows: the last to stop is who writes it down.
   func stop() {
-    checker?.stop()
+    engine.stop()
     enquirer?.stop()
     keyFetcher?.stop()
     dispatcher.stop()

@@ -15,14 +15,6 @@ struct RelayDependencies: Sendable {
   var lookupTransport: (any HTTPTransport)?
   /// Fetches key sets; without it none is fetched.
   var keyTransport: (any HTTPTransport)?
-  /// Space for what must go on when the disk is full.
-  var reserve: any SpaceReserve
-  /// Whether a thread of its own moves the store's log into the database; otherwise the committer does.
-  var movesLogInBackground = false
-  /// For how long the start looks for damage in the database, beside everything else; nil not at all.
-  var checkMilliseconds: Int64?
-  /// Whether the database is a file of the operating system, so that it can be moved away.
-  var watchesDatabaseFile = false
   /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// For how long what is under way may go on after a stop.

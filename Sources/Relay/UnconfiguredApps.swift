@@ -5,7 +5,6 @@ public import Configuration
 internal import Domain
 internal import Platform
 internal import Presentation
-internal import SQLiteStore
 internal import Store
 
 extension Configuration {
@@ -14,7 +13,7 @@ extension Configuration {
   /// say.
   public var databaseWarnings: [Fault] {
     // Best effort, see above.
-    guard let reader = try? StoreReader(path: databasePath), let counts = try? reader.counts() else {
+    guard let reader = try? Engines.reader(of: self), let counts = try? reader.counts() else {
       return []
     }
     return UnconfiguredApp.all(counts, configured: apps.map(\.slug)).map {

@@ -26,12 +26,12 @@ public struct Scrape {
   public let isReady: Bool
   public let droppedLogLines: UInt64
   public let listener: ListenerGauges
-  public let databasePath: String
+  public let space: StoreSpace
   public let now: Timestamp
 
   public init(
     metrics: Metrics, apps: [String], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
-    listener: ListenerGauges, databasePath: String, now: Timestamp
+    listener: ListenerGauges, space: StoreSpace, now: Timestamp
   ) {
     self.metrics = metrics
     self.apps = apps
@@ -39,7 +39,7 @@ public struct Scrape {
     self.isReady = isReady
     self.droppedLogLines = droppedLogLines
     self.listener = listener
-    self.databasePath = databasePath
+    self.space = space
     self.now = now
   }
 
@@ -93,13 +93,12 @@ public struct Scrape {
 
   /// What cannot be found out is left out.
   private func writeStorage(to text: inout MetricsText) {
-    let free = DiskSpace.availableBytes(at: databasePath)
     text.gauge(
-      "receiptd_disk_free_bytes", "What the database's disk has left.", free.map { [([], Double($0))] } ?? [])
-    let files = [("database", ""), ("wal", "-wal")].compactMap { file, suffix in
-      DiskSpace.fileBytes(at: databasePath + suffix).map { ([("file", file)], Double($0)) }
-    }
-    text.gauge("receiptd_database_bytes", "Length of the database's files.", files)
+      "receiptd_disk_free_bytes", "What the database's disk has left.",
+      space.freeBytes.map { [([], Double($0))] } ?? [])
+    text.gauge(
+      "receiptd_database_bytes", "Length of the database's files.",
+      space.parts.map { ([("file", $0.name)], Double($0.bytes)) })
   }
 
   /// The names that Prometheus' own client libraries give

@@ -72,14 +72,17 @@ final class Bench {
     directory = try AppDirectory(configuration)
     var dependencies = RelayDependencies(
       shared: Dependencies(log: log, clock: clock), transport: try TransferPool(connectionsMax: 64),
-      reserve: FileReserve(path: path + ".reserve", bytes: 1 << 16), onSyncFailure: { _ in })
+      onSyncFailure: { _ in })
     dependencies.graceMilliseconds = graceMilliseconds
     dependencies.onCommit = { changes in
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
     dependencies.onWait = { boardNews.update { $0 += 1 } }
-    core = try RelayCore(configuration, dependencies)
+    let engine = SQLiteEngine(
+      owner: path, reserve: FileReserve(path: path + ".reserve", bytes: 1 << 16), log: log,
+      onSyncFailure: { _ in })
+    core = try RelayCore(configuration, engine, dependencies)
     reader = try StoreReader(path: path)
     if isStarted { try start() }
   }

@@ -3,6 +3,7 @@
 import Domain
 import HTTPServer
 import Platform
+import SQLiteStore
 @testable import Telemetry
 import Testing
 
@@ -164,7 +165,7 @@ struct ScrapedText {
       metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
       droppedLogLines: 3,
       listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
-      databasePath: bench.path, now: bench.now)
+      space: SQLiteEngine(guest: bench.path).space, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
     #expect(scraped.faults.isEmpty)
     let promised = [

@@ -5,6 +5,7 @@
 @testable import Delivery
 import Domain
 import Platform
+import SQLiteStore
 import SimulatedDisk
 import Store
 
@@ -146,8 +147,11 @@ final class SimulatedWorld {
       shared: Dependencies(
         log: Log(level: .error, clock: clock) { _ in }, clock: clock,
         random: SeededGenerator(seed: random.next()), lookIntervalMilliseconds: lookInterval),
-      transport: network, reserve: EndlessSpace(), onSyncFailure: { _ in })
-    let core = try RelayCore(configuration, dependencies)
+      transport: network, onSyncFailure: { _ in })
+    let engine = SQLiteEngine(
+      owner: disk.path(), reserve: EndlessSpace(), log: dependencies.log,
+      onSyncFailure: dependencies.onSyncFailure)
+    let core = try RelayCore(configuration, engine, dependencies)
     upSince = now
     var life = try RelayLife(self, core)
     var fault: (any Error)?

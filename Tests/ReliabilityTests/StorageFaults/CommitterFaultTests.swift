@@ -26,12 +26,15 @@ import Testing
       reserve = PartOfDisk(disk: disk, bytes: reserveBytes)
       let dependencies = RelayDependencies(
         shared: Dependencies(log: Log(level: .error, clock: clock) { _ in }, clock: clock),
-        transport: SimulatedNetwork(clock: clock, seed: 1), reserve: reserve,
+        transport: SimulatedNetwork(clock: clock, seed: 1),
         onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
       let app = AppConfiguration(
         slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
         purchasely: .init(url: "http://127.0.0.1:9/", apiKey: Secret("key")))
-      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), dependencies)
+      let engine = SQLiteEngine(
+        owner: disk.path(), reserve: reserve, log: dependencies.log, onSyncFailure: dependencies.onSyncFailure
+      )
+      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), engine, dependencies)
     }
 
     /// The app posts a context.
