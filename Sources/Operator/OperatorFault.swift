@@ -3,7 +3,6 @@
 
 internal import Platform
 internal import Relay
-internal import SQLiteStore
 internal import Store
 internal import Terminal
 
@@ -41,7 +40,7 @@ struct OperatorFault: Error, Equatable {
   /// serves it. The lock beside it outlives the file.
   private init(missingAt path: String) {
     let shown = DisplayText.clean(path)
-    if let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)) {
+    if let holder = DatabaseAccess.holder(path) {
       self.init(
         .unavailable,
         holder.purpose == .serving
@@ -52,7 +51,7 @@ struct OperatorFault: Error, Equatable {
             + "again when it has ended")
       return
     }
-    let names = DatabaseLock.companions(of: path)
+    let names = DatabaseAccess.companions(of: path)
     let files = names.map(DisplayText.clean).joined(separator: ", ")
     self.init(
       .notFound,

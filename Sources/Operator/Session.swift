@@ -5,7 +5,6 @@ internal import Configuration
 internal import Domain
 internal import Platform
 internal import Relay
-internal import SQLiteStore
 internal import Store
 internal import Terminal
 
@@ -75,8 +74,7 @@ struct Session {
   /// The same where only the path is known.
   func reader(path databasePath: String) throws -> StoreReader {
     do {
-      let path = try access.open(databasePath, writes: false)
-      return try StoreReader(path: path, role: .guest)
+      return try access.engine(databasePath, writes: false).openReader()
     } catch let error as StoreError {
       throw OperatorFault(error, path: databasePath)
     }
@@ -91,8 +89,8 @@ struct Session {
   func writer(_ configuration: Configuration) throws -> StoreWriter {
     let rules = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, App.rules(of: $0)) })
     do {
-      let path = try access.open(configuration.databasePath, writes: true)
-      return try StoreWriter(path: path, role: .guest, rules: rules)
+      return try access.engine(configuration.databasePath, writes: true)
+        .openWriter(rules: rules, random: SystemRandomNumberGenerator())
     } catch let error as StoreError {
       throw OperatorFault(error, path: configuration.databasePath)
     }
@@ -108,8 +106,7 @@ struct Session {
 
   /// The same where only the path of the database is known.
   func daemon(path: String) -> LockHolder? {
-    guard let holder = FileLock.holder(path: DatabaseLock.lockPath(of: path)), holder.purpose == .serving
-    else { return nil }
+    guard let holder = DatabaseAccess.holder(path), holder.purpose == .serving else { return nil }
     return holder
   }
 

@@ -5,11 +5,27 @@
 internal import Platform
 internal import Relay
 internal import SQLiteStore
+internal import Store
 internal import Terminal
 
 /// What one command holds of the database. It must outlive the command's connections.
 final class DatabaseAccess: Sendable {
   private let use = Monitor<FileUse?>(nil)
+
+  /// The database, for connections of this command; nobody replaces it until the command ends.
+  func engine(_ databasePath: String, writes: Bool) throws(OperatorFault) -> any StoreEngine {
+    SQLiteEngine(guest: try open(databasePath, writes: writes))
+  }
+
+  /// Who serves or replaces the database at a path; nil when nobody does, or when this person may not know.
+  static func holder(_ databasePath: String) -> LockHolder? {
+    FileLock.holder(path: DatabaseLock.lockPath(of: databasePath))
+  }
+
+  /// Which files of a database are beside its path.
+  static func companions(of databasePath: String) -> [String] {
+    DatabaseLock.companions(of: databasePath)
+  }
 
   /// Says that this program has the database open, from now on.
   /// - Parameter writes: whether it is to be changed; not while somebody replaces it.
@@ -20,7 +36,7 @@ final class DatabaseAccess: Sendable {
       FileWriting.accessFault(path) == nil
     else { return databasePath }
     let lockPath = DatabaseLock.lockPath(of: path)
-    let holder = FileLock.holder(path: lockPath)
+    let holder = Self.holder(path)
     if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder) }
     if file.links > 1, holder == nil { try checkOtherNames(path) }
     guard use.withLock({ $0 == nil }) else { return path }
