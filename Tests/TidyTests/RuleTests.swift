@@ -28,6 +28,15 @@ import Testing
       rule: .importsOfC, path: "Tests/SQLiteTests/A.swift", text: "\n@testable import CSQLite", lines: [2]),
     Sample(
       rule: .importsOfC, path: "migrations/A.swift", text: "import struct CCrypto.evp_md_st", lines: [1]),
+    Sample(rule: .engine, path: "Sources/Relay/A.swift", text: "internal import SQLiteStore", lines: [1]),
+    Sample(rule: .engine, path: "Sources/Operator/A.swift", text: "\nimport SQLite", lines: [2]),
+    Sample(rule: .engine, path: "Tests/DomainTests/A.swift", text: "import SQLite", lines: [1]),
+    Sample(
+      rule: .engine, path: "Tests/StoreTests/Conformance/A.swift",
+      text: "@testable import SQLiteStore\nlet a = SQLiteEngine()", lines: [1, 1, 2]),
+    Sample(
+      rule: .engine, path: "Sources/Store/Rows/A.swift",
+      text: "// SQLite\nfunc a() throws(SQLiteError) {}", lines: [2]),
     Sample(rule: .importsOfGlibc, path: "Sources/Relay/A.swift", text: "private import Glibc", lines: [1]),
     Sample(
       rule: .importsOfGlibc, path: "Sources/Domain/Deep/A.swift", text: "import Glibc", lines: [1]),
@@ -68,6 +77,15 @@ import Testing
     Sample(
       rule: .importsOfC, path: "Sources/Store/A.swift", text: "// import CSQLite\nimport SQLite", lines: []),
     Sample(rule: .importsOfC, path: "Tests/SimulatedDisk/A.swift", text: "import CSQLite", lines: []),
+    Sample(
+      rule: .engine, path: "Sources/SQLiteStore/A.swift", text: "internal import SQLite\nSQLiteError()",
+      lines: []),
+    Sample(
+      rule: .engine, path: "Sources/Relay/Storage/Engines.swift", text: "internal import SQLiteStore",
+      lines: []),
+    Sample(
+      rule: .engine, path: "Tests/StoreTests/SQLite/A.swift", text: "import SQLite\nimport SQLiteStore",
+      lines: []),
     Sample(rule: .importsOfGlibc, path: "Sources/Platform/A.swift", text: "internal import Glibc", lines: []),
     Sample(rule: .importsOfGlibc, path: "Sources/receiptctl/A.swift", text: "import Glibc", lines: []),
     Sample(rule: .importsOfGlibc, path: "Tests/A/A.swift", text: "import Glibc", lines: []),

@@ -24,7 +24,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
   static let columnsMax = 110
 
   static let all = [
-    fileLength, functionLength, width, importsOfC, importsOfGlibc, unsafety, domain, foundation, kit,
+    fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, foundation, kit,
     unfinished, forcing, spawning, locking,
   ]
 }
@@ -68,6 +68,24 @@ extension Rule {
     return file.imports.filter { $0.module == "Glibc" }.map {
       Finding(path: file.path, line: $0.line, message: "imports Glibc; give Platform what is missing")
     }
+  }
+
+  /// SQLite is one engine of the store. Programs name it where they choose the engine, and where receiptctl
+  /// works on the file; the conformance suite, which another engine has to pass, nowhere.
+  static let engine = Rule(name: "the store's engine stays behind its protocol") { file in
+    let imports = file.imports.filter { _, module in
+      switch module {
+      case "SQLite": file.target.map { $0 != "SQLiteStore" } ?? !file.testsFiles
+      case "SQLiteStore": file.target == nil ? file.isOfConformance : !file.choosesEngine
+      default: false
+      }
+    }.map {
+      Finding(
+        path: file.path, line: $0.line, message: "imports \($0.module); use what Store says of any engine")
+    }
+    guard file.target == "Store" || file.isOfConformance else { return imports }
+    return imports
+      + file.findings(in: file.code, of: #/\w*SQLite\w*/#, "names an engine in what every engine shares")
   }
 
   static let unsafety = Rule(name: "unsafe code stays in the wrappers") { file in
@@ -150,6 +168,21 @@ extension RepositoryFile {
   /// Whether it is of the disk that tests give to SQLite, which speaks SQLite's language.
   fileprivate func isDisk(of module: String) -> Bool {
     module == "CSQLite" && path.hasPrefix("Tests/SimulatedDisk/")
+  }
+
+  fileprivate var isOfConformance: Bool { path.hasPrefix("Tests/StoreTests/Conformance/") }
+
+  /// Tests that make, damage or read a database behind the program's back, as a file of SQLite's.
+  fileprivate var testsFiles: Bool {
+    let targets: Set<Substring> = [
+      "SQLiteTests", "StoreTests", "RelayTests", "OperatorTests", "EndToEndTests", "ReliabilityTests",
+      "TestSupport",
+    ]
+    return !isOfConformance && path.split(separator: "/").dropFirst().first.map(targets.contains) ?? false
+  }
+
+  fileprivate var choosesEngine: Bool {
+    path.hasSuffix("/Engines.swift") || path.hasPrefix("Sources/Operator/Database/")
   }
 
   /// What it imports, and on which line.
