@@ -8,8 +8,6 @@
 // Listens on 127.0.0.1 and prints the port that the system chose. A line on its stdin makes it print how many
 // bodies it has kept; it ends when its stdin does.
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -17,8 +15,7 @@
 #include <unistd.h>
 
 #include "http.h"
-
-enum { threads = 2, connections = 2000, body_max = 4096 };
+#include "server.h"
 
 // Room for all that may arrive; only what is written to becomes memory.
 static const size_t kept_max = (size_t)4 << 30;
@@ -30,14 +27,6 @@ struct body {
   size_t size;
   char text[body_max];
 };
-
-static enum MHD_Result send_text(struct MHD_Connection *connection, const char *text) {
-  struct MHD_Response *response =
-      MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
-  enum MHD_Result result = MHD_queue_response(connection, 200, response);
-  MHD_destroy_response(response);
-  return result;
-}
 
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *target,
                               const char *method, const char *version, const char *data, size_t *size,
@@ -52,7 +41,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     *size = 0;
     return MHD_YES;
   }
-  return send_text(connection, "ok");
+  return send_text(connection, 200, "ok");
 }
 
 static void keep(const struct body *body) {
@@ -98,7 +87,7 @@ static enum MHD_Result keep_and_answer(void *context, struct MHD_Connection *con
   keep(body);
   char text[64];
   make_import(text, sizeof text);
-  return send_text(connection, text);
+  return send_text(connection, 200, text);
 }
 
 static void forget(void *context, struct MHD_Connection *connection, void **request,
@@ -112,16 +101,8 @@ int main(int count, char **words) {
     kept = mmap(NULL, kept_max, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (kept == MAP_FAILED) return 1;
   }
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  struct MHD_Daemon *daemon = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-      kept == NULL ? answer : keep_and_answer, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
-      MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads,
-      MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32 * 1024,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  struct MHD_Daemon *daemon = start_server(kept == NULL ? answer : keep_and_answer, forget);
   if (daemon == NULL) return 1;
-  printf("%u\n", (unsigned)MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
-  fflush(stdout);
   char unused[64];
   while (fgets(unused, sizeof unused, stdin) != NULL) {
     printf("%ld\n", atomic_load(&kept_count));

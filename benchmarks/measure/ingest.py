@@ -5,10 +5,11 @@ import contextlib, sqlite3
 
 import workload
 from measure import table
-from measure.programs import bare, pace, receiptd, wrk
+from measure.programs import bare, ingest, pace, receiptd, wrk
 from measure.settings import CONNECTIONS, FOLDER, RATE_MAX, ROUNDS, SECONDS, fail, say, sync_milliseconds
 
 NAMES = {"events": "events, signed, 3 KB", "contexts": "contexts, with a key"}
+YARDSTICKS = {"append": 0.33, "schema": 0.75}  # what the job itself costs in C, and receiptd's goal beside it
 rates = {}  # the medians, for the rows that go by them
 
 
@@ -16,16 +17,23 @@ def check(kind, database, answers, under_way, before=(0, 0)):
     """Every 2xx is in the database (R1), and every event is a receipt that is ready. wrk does not wait for the last
     answers, so what it had under way may be there as well: at most one request for each connection."""
     stored, receipts = (now - then for now, then in zip(counts(kind, database), before))
-    if not answers <= stored <= answers + under_way:
-        fail(f"{kind}: {answers} answers of 2xx, but {stored} rows; were {RATE_MAX} a second too few?")
+    check_count(kind, stored, answers, under_way)
     if kind == "events" and receipts != stored:
         fail(f"{stored} events, each a purchase of its own, made {receipts} receipts that are ready")
 
 
+def check_count(kind, stored, answers, under_way):
+    if not answers <= stored <= answers + under_way:
+        fail(f"{kind}: {answers} answers of 2xx, but {stored} rows; were {RATE_MAX} a second too few?")
+
+
 def counts(kind, database):
+    return (count(database, kind), count(database, "purchases WHERE state IN ('pending', 'delivered')"))
+
+
+def count(database, rows):
     with contextlib.closing(sqlite3.connect(database)) as store:
-        return (store.execute(f"SELECT count(*) FROM {kind}").fetchone()[0],
-                store.execute("SELECT count(*) FROM purchases WHERE state IN ('pending', 'delivered')").fetchone()[0])
+        return store.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
 
 
 def write_records(kind, count):
@@ -45,25 +53,46 @@ def load(kind, destination, seconds=SECONDS, row=None):
     return result
 
 
-def throughput(kind, notes):
+def yardstick(what):
+    """One round of events for what the job itself costs in C, all of it stored."""
+    with ingest(what) as server:
+        result = wrk("events", server)
+    check_count(what, count(server.database, "events"), result["answers"], CONNECTIONS)
+    if what == "schema":
+        check("events", server.database, result["answers"], CONNECTIONS)
+    return result
+
+
+def middle(results, key):
+    return table.middle(result[key] for result in results)
+
+
+def described(name, results):
+    return (f"{name} p50 {middle(results, 'p50_ms'):.2f} ms, p99 {middle(results, 'p99_ms'):.2f} ms, "
+            f"CPU {middle(results, 'cpu_us'):.1f} µs each")
+
+
+def throughput(kind, notes, yardsticks={}):
+    """Each round has the limits and receiptd, one after the other."""
     write_records(kind, SECONDS * RATE_MAX)
-    ours, limit = [], []
-    with bare() as yardstick, bare() as destination:
+    results = {"bare": [], **{what: [] for what in yardsticks}, "receiptd": []}
+    with bare() as limit, bare() as destination:
         for number in range(1, ROUNDS + 1):
-            limit.append(wrk(kind, yardstick))
-            ours.append(load(kind, destination, row=kind))
-            say(f"{kind}, round {number}: receiptd {ours[-1]['rate']:,.0f}/s, all of it stored; "
-                f"bare {limit[-1]['rate']:,.0f}/s")
-    of = lambda results, key: table.middle(result[key] for result in results)
-    rates[kind] = of(ours, "rate")
-    notes.append(f"{kind}: receiptd p50 {of(ours, 'p50_ms'):.2f} ms, p99 {of(ours, 'p99_ms'):.2f} ms, "
-                 f"CPU {of(ours, 'cpu_us'):.1f} µs each; bare p50 {of(limit, 'p50_ms'):.2f} ms, "
-                 f"p99 {of(limit, 'p99_ms'):.2f} ms, CPU {of(limit, 'cpu_us'):.1f} µs")
-    return [table.at_least(NAMES[kind], rates[kind], of(limit, "rate"), 0.5)]
+            results["bare"].append(wrk(kind, limit))
+            for what in yardsticks:
+                results[what].append(yardstick(what))
+            results["receiptd"].append(load(kind, destination, row=kind))
+            rates_now = ", ".join(f"{name} {found[-1]['rate']:,.0f}/s" for name, found in results.items())
+            say(f"{kind}, round {number}: {rates_now}, all of it stored")
+    rates[kind] = middle(results["receiptd"], "rate")
+    notes += [f"{kind}: {described(name, found)}" for name, found in results.items()]
+    return [table.at_least(NAMES[kind], rates[kind], middle(results["bare"], "rate"), 0.5)] + [
+        table.at_least(f"  the same, {what} in C", rates[kind], middle(results[what], "rate"), goal)
+        for what, goal in yardsticks.items()]
 
 
 def events(notes):
-    return throughput("events", notes)
+    return throughput("events", notes, YARDSTICKS)
 
 
 def contexts(notes):
@@ -84,9 +113,8 @@ def p99(notes):
             check("events", relay.database, rate * SECONDS, 0)
             say(f"p99, round {number}, {rate:,}/s: receiptd {ours[-1]['p99_ms']:.2f} ms, "
                 f"bare {limit[-1]['p99_ms']:.2f} ms")
-    of = lambda results, key: table.middle(result[key] for result in results)
     for key in ("p50_ms", "p90_ms", "max_ms"):
-        notes.append(f"p99: at {rate:,}/s {key[:-3]} is {of(ours, key):.2f} ms, bare's {of(limit, key):.2f} ms")
-    mine, theirs = of(ours, "p99_ms"), of(limit, "p99_ms")
+        notes.append(f"p99: at {rate:,}/s {key[:-3]} is {middle(ours, key):.2f} ms, bare's {middle(limit, key):.2f} ms")
+    mine, theirs = middle(ours, "p99_ms"), middle(limit, "p99_ms")
     return [table.Row(f"p99 at half of that, {rate:,}/s", f"{mine:.2f} ms", f"{theirs:.2f} ms", mine / theirs,
                       f"≤ 3 × + a sync: {3 * theirs + sync:.2f} ms", mine <= 3 * theirs + sync)]

@@ -29,7 +29,8 @@ IDLE_SECONDS = number("IDLE_SECONDS", 20, 2)
 STARTS = number("STARTS", 20, 3)
 SINGLES = number("SINGLES", 100, 20)  # events of the row `delay`, in each round
 CONNECTIONS = 64
-LIBRARIES = {"bare": ["-lmicrohttpd"], "pace": [], "polls": [], "bare_client": ["-lcurl"]}
+LIBRARIES = {"bare": ["-lmicrohttpd"], "ingest": ["-lmicrohttpd", "-lsqlite3", "-lcrypto"], "pace": [], "polls": [],
+             "bare_client": ["-lcurl"]}
 
 
 def say(text):
@@ -71,7 +72,8 @@ def machine():
     model = re.search(r"(?:model name|CPU part)\s*:\s*(.*)", info)
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) >> 20
     versions = [f"{name} {version(package)}" for name, package in
-                (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"))]
+                (("libmicrohttpd", "libmicrohttpd"), ("libcurl", "libcurl"), ("SQLite", "sqlite3"),
+                 ("OpenSSL", "libcrypto"))]
     name = model[1] if model else platform.machine()
     kernel = ".".join(platform.release().split(".")[:2])
     return [f"{name}, {os.cpu_count()} CPUs, {memory} GiB, Linux {kernel}", ", ".join(versions)]
