@@ -36,7 +36,7 @@ enum PublicStylesheet {
     .good{color:var(--good)}
     .attention{color:var(--heed)}
     .mark:after{content:"";position:absolute}
-    .good:after{left:1.5rem;top:1rem;width:.9rem;height:1.6rem;border:solid;border-width:0 .25rem .25rem 0;\
+    .good:after{left:1.45rem;top:.8rem;width:.9rem;height:1.6rem;border:solid;border-width:0 .25rem .25rem 0;\
     border-radius:.1rem;transform:rotate(45deg)}
     .waiting:after{left:1.75rem;top:1.75rem;width:.5rem;height:.5rem;border-radius:50%;\
     background:currentColor;box-shadow:-1rem 0,1rem 0}
