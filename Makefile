@@ -4,10 +4,10 @@
 # you, and they can be read and run one by one. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak figures clean
+.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak figures screenshots clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the Debian packages that are missing (apt-get, as root or through sudo)
 	@deploy/dev/deps libraries tools
@@ -49,6 +49,10 @@ soak: build ## Run for MINUTES=10 with a third of the deliveries failing; fails 
 
 figures: ## Put the figures of the last proofs into the docs
 	@deploy/dev/figures
+
+screenshots: build ## Take the README's pictures again, in headless Chromium
+	@deploy/dev/deps browser pictures
+	@deploy/dev/screenshots
 
 clean: ## Remove what was built and the development databases
 	rm -rf .build var
