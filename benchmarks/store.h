@@ -137,7 +137,8 @@ static void look_all_up(const struct checkout *checkout) {
           "SELECT * FROM purchases WHERE object_id = ?1 AND app = '" APP "' AND object_type = 'checkout_session'",
           checkout->session, none);
   look_up(&sold,
-          "SELECT * FROM purchases WHERE session_id = ?1 AND app = '" APP "' AND object_type = 'subscription' LIMIT 1",
+          "SELECT * FROM purchases WHERE session_id = ?1 AND session_id <> object_id AND app = '" APP "'"
+          " AND object_type = 'subscription' LIMIT 1",
           checkout->session, none);
   look_up(&context,
           "SELECT * FROM (SELECT * FROM contexts WHERE app = '" APP "' AND user_id = ?1"
