@@ -29,9 +29,9 @@ public struct IntentURL: Sendable, Hashable, CustomStringConvertible {
   ) {
     guard RequestTarget.isPlain(target), target.utf8.count <= Self.targetByteCountMax else { return nil }
     var text = "intent://\(origin.authority)\(target)#Intent;scheme=\(origin.scheme);"
-    if let action { text += "action=\(PercentEncoding.encoded(action));" }
-    text += "package=\(PercentEncoding.encoded(package.text));"
-    if let fallback { text += "S.browser_fallback_url=\(PercentEncoding.encoded(fallback));" }
+    if let action { text += "action=\(URLEscapes.encoded(action));" }
+    text += "package=\(URLEscapes.encoded(package.text));"
+    if let fallback { text += "S.browser_fallback_url=\(URLEscapes.encoded(fallback));" }
     self.text = text + (endsWithSemicolon ? "end;" : "end")
   }
 }

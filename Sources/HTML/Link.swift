@@ -34,7 +34,7 @@ public struct Link: Sendable, Hashable {
   public init?(https text: String) {
     let scheme = "https://"
     guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,
-      PercentEncoding.isUnreserved(first), text.utf8.count <= 2000,
+      URLEscapes.isUnreserved(first), text.utf8.count <= 2000,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}@'".utf8.contains($0) })
     else { return nil }
     self.text = text
@@ -57,5 +57,5 @@ public struct Link: Sendable, Hashable {
   /// An app on Android, and where to go where it is missing.
   public init(_ intent: IntentURL) { text = intent.text }
 
-  private static func encoded(_ text: String) -> String { PercentEncoding.encoded(text) }
+  private static func encoded(_ text: String) -> String { URLEscapes.encoded(text) }
 }

@@ -22,7 +22,7 @@ import Testing
   @Test("A callback of the app is led to as it is named, and the name of the app in the address is not read")
   func taken() throws {
     let target = "ios-universal-link?scheme=a&language=en&x={;'}%2B+%e2&fallback=true"
-    let link = try back("app=x&app=%zz&language=nb&target=\(PercentEncoding.component(Self.base + target))")
+    let link = try back("app=x&app=%zz&language=nb&target=\(URLEscapes.component(Self.base + target))")
     #expect(link.target == Self.root + target && link.language == "nb")
     #expect(try back("target=\(Self.base)android-intent").target == "\(Self.root)android-intent")
     #expect(try back("target=\(Self.base)android-intent?package=a.b").language == nil)
@@ -51,7 +51,7 @@ import Testing
       "https://pay.example.com/\u{338}v1/shop/swedbank/sdk-callback/ios-universal-link", "",
     ])
   func refused(target: String) throws {
-    for query in ["target=\(PercentEncoding.component(target))", "target=\(target)"] {
+    for query in ["target=\(URLEscapes.component(target))", "target=\(target)"] {
       let fault = try #require(throws: CallbackFault.self, "\(query)") { try back(query) }
       #expect(!fault.description.contains("evil") && !fault.description.contains("script"))
     }

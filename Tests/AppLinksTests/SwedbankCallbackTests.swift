@@ -120,7 +120,7 @@ import Testing
     ])
   func notYet(query: String, again: String) throws {
     let target = try #require(try location(query).firstMatch(of: #/target=([^&]*)&/#)).1
-    #expect(PercentEncoding.decoded(target) == "https://pay.example.com\(Self.ios)?\(again)")
+    #expect(URLEscapes.decoded(target) == "https://pay.example.com\(Self.ios)?\(again)")
   }
 
   /// SC10, SC12, SC13.

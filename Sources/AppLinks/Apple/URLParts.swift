@@ -62,7 +62,7 @@ struct URLParts {
   }
 
   private static func part(_ text: Substring, _ form: Form) -> String {
-    form.isEncoded ? String(text) : PercentEncoding.decoded(text)
+    form.isEncoded ? String(text) : URLEscapes.decoded(text)
   }
 
   private static func key(_ name: String, _ form: Form) -> String {

@@ -36,7 +36,7 @@ public struct CallbackTarget: Sendable, Hashable {
     items = query.split(separator: "&").map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return Item(
-        text: item, name: PercentEncoding.form(parts[0]).bytes, value: parts.count > 1 ? parts[1] : "")
+        text: item, name: URLEscapes.form(parts[0]).bytes, value: parts.count > 1 ? parts[1] : "")
     }
   }
 
@@ -52,7 +52,7 @@ public struct CallbackTarget: Sendable, Hashable {
     guard let item = found.first else { return nil }
     guard found.count == 1 else { throw .invalid(name, "stands there more than once; give it once") }
     guard !item.value.isEmpty else { throw .invalid(name, "is empty; give it a value") }
-    let (bytes, isBroken) = PercentEncoding.form(item.value)
+    let (bytes, isBroken) = URLEscapes.form(item.value)
     guard !isBroken, let value = String(validating: bytes, as: UTF8.self) else {
       throw .invalid(name, "is not percent-encoded UTF-8; encode it as encodeURIComponent does")
     }

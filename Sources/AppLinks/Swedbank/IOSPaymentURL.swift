@@ -58,8 +58,8 @@ public struct IOSPaymentURL: Sendable, Hashable {
   /// - Parameter trampoline: the page on another host; an address without a query.
   public func location(trampoline: String) -> String {
     if isFallback { return "\(scheme.text)://\(origin.authority)\(target.text)" }
-    let again = PercentEncoding.component(origin.text + fallbackTarget)
-    let name = app.map { "&app=\(PercentEncoding.component($0))" } ?? ""
-    return "\(trampoline)?target=\(again)&language=\(PercentEncoding.component(language))\(name)"
+    let again = URLEscapes.component(origin.text + fallbackTarget)
+    let name = app.map { "&app=\(URLEscapes.component($0))" } ?? ""
+    return "\(trampoline)?target=\(again)&language=\(URLEscapes.component(language))\(name)"
   }
 }

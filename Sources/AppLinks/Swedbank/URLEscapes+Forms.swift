@@ -1,6 +1,6 @@
 // Percent-encoding as scripts and forms have it. Pure; any thread.
 
-extension PercentEncoding {
+extension URLEscapes {
   /// What `encodeURIComponent` of ECMAScript makes of a text (ECMA-262 §19.2.6.4): a blank becomes `%20`, and
   /// `!`, `'`, `(`, `)` and `*` stay.
   static func component(_ text: String) -> String {

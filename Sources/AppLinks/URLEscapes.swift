@@ -1,7 +1,7 @@
 // Percent-encoding (RFC 3986 §2.1). Pure; any thread.
 
 /// What stands in an address in place of bytes that cannot.
-public enum PercentEncoding {
+public enum URLEscapes {
   /// Everything but the characters that never need it (§2.3).
   public static func encoded(_ text: String) -> String { escaped(text, isKept: isUnreserved) }
 
