@@ -21,8 +21,8 @@ enum Callbacks {
     unsafe context.map { unsafe Unmanaged<Core>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private static func connection(_ context: UnsafeMutableRawPointer?) -> Connection? {
-    unsafe context.map { unsafe Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+  private static func connection(_ context: UnsafeMutableRawPointer?) -> ClientConnection? {
+    unsafe context.map { unsafe Unmanaged<ClientConnection>.fromOpaque($0).takeUnretainedValue() }
   }
 
   private static func log(_ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?) {
@@ -45,13 +45,13 @@ enum Callbacks {
     case .CONNECTION_NOTIFY_STARTED:
       guard let handle = unsafe handle else { return }
       let connection = core.register(unsafe CMicroHTTPD_socket(handle)) { admission in
-        unsafe Connection(core: core, handle: handle, admission)
+        unsafe ClientConnection(core: core, handle: handle, admission)
       }
       unsafe socketContext.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
     case .CONNECTION_NOTIFY_CLOSED:
       guard let opaque = unsafe socketContext.pointee else { return }
       unsafe socketContext.pointee = nil
-      let connection = unsafe Unmanaged<Connection>.fromOpaque(opaque).takeRetainedValue()
+      let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(opaque).takeRetainedValue()
       connection.closed()
       core.unregister(connection)
     default: break

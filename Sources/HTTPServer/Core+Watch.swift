@@ -51,7 +51,7 @@ extension Core {
 
   /// Cuts the idle connections that have to make room.
   /// - Returns: whether more connections are open than `Eviction.kept`.
-  private func evictIdle(_ all: [Connection], _ now: MonotonicInstant) -> Bool {
+  private func evictIdle(_ all: [ClientConnection], _ now: MonotonicInstant) -> Bool {
     let eviction = limits.eviction
     let isFilling = registry.withLock { registry in
       registry.isFilling = registry.connections.count > eviction.kept
@@ -59,7 +59,7 @@ extension Core {
     }
     guard isFilling else { return false }
     var remaining = all.count
-    var idle: [(since: MonotonicInstant, element: Connection)] = []
+    var idle: [(since: MonotonicInstant, element: ClientConnection)] = []
     for connection in all {
       switch connection.occupancy {
       case .idle(let since): idle.append((since, connection))

@@ -23,7 +23,7 @@ final class Core: Sendable {
   }
 
   struct Registry {
-    var connections: [ObjectIdentifier: Connection] = [:]
+    var connections: [ObjectIdentifier: ClientConnection] = [:]
     /// Accepted, and not yet served by libmicrohttpd, by their descriptors. One that the library had no
     /// memory for is never served, and nobody reports that: it counts until its number is given out again, or
     /// until a request's time is over (`forgetUnserved`).
@@ -169,7 +169,7 @@ final class Core: Sendable {
 
   /// libmicrohttpd serves a connection from now on. Called in the thread that serves it.
   /// - Parameter make: makes it, from what has been known since the accept.
-  func register(_ descriptor: Int32, _ make: (Admission) -> Connection) -> Connection {
+  func register(_ descriptor: Int32, _ make: (Admission) -> ClientConnection) -> ClientConnection {
     let admission = registry.withLock { $0.accepted[descriptor] }
     let connection = make(admission ?? Admission(moment: .now(), group: nil))
     let needsWatcher = registry.withLock { registry in
@@ -187,7 +187,7 @@ final class Core: Sendable {
     return connection
   }
 
-  func unregister(_ connection: Connection) {
+  func unregister(_ connection: ClientConnection) {
     let wasFull = registry.withLock { registry in
       guard registry.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
         return false
@@ -206,12 +206,12 @@ final class Core: Sendable {
     if isStopping { registry.update { $0.progress &+= 1 } }
   }
 
-  var connections: [Connection] { registry.withLock { Array($0.connections.values) } }
+  var connections: [ClientConnection] { registry.withLock { Array($0.connections.values) } }
 
   /// Waits until no connection fulfils `condition`.
   /// - Returns: false when the deadline passed first.
   @discardableResult
-  func waitUntilNone(by deadline: MonotonicInstant, _ condition: (Connection) -> Bool) -> Bool {
+  func waitUntilNone(by deadline: MonotonicInstant, _ condition: (ClientConnection) -> Bool) -> Bool {
     while true {
       let (seen, all) = registry.withLock { ($0.progress, Array($0.connections.values)) }
       guard all.contains(where: condition) else { return true }

@@ -15,7 +15,7 @@ internal import Platform
 /// connection's. An event that was fetched before its removal finds no entry: tickets are never used again.
 @safe final class HangUps: @unchecked Sendable {
   private struct State {
-    var connections: [UInt64: Connection] = [:]
+    var connections: [UInt64: ClientConnection] = [:]
     /// 0 is the end of the thread.
     var lastTicket: UInt64 = 0
   }
@@ -48,7 +48,7 @@ internal import Platform
 
   /// Watches a connection's descriptor for one hang-up. Called under the connection's lock.
   /// - Returns: the ticket to remove it with; nil when the kernel has no room for it.
-  func add(_ connection: Connection, _ descriptor: Int32) -> UInt64? {
+  func add(_ connection: ClientConnection, _ descriptor: Int32) -> UInt64? {
     let ticket = state.withLock { state in
       state.lastTicket += 1
       state.connections[state.lastTicket] = connection

@@ -7,11 +7,11 @@ internal import Synchronization
 /// If it is dropped without an answer, the request is answered as `Rejection.abandoned`: none can hang for
 /// ever.
 public final class Responder: Sendable {
-  private let connection: Connection
+  private let connection: ClientConnection
   private let serial: UInt64
   private let isUsed = Atomic<Bool>(false)
 
-  init(connection: Connection, serial: UInt64) {
+  init(connection: ClientConnection, serial: UInt64) {
     self.connection = connection
     self.serial = serial
   }

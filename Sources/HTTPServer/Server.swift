@@ -22,7 +22,7 @@ internal import Platform
   /// For tests, too.
   let core: Core
   private let acceptor: Acceptor
-  private let daemon: Daemon
+  private let daemon: MicroHTTPDaemon
   private let watcher: WorkerThread
   private let hangUpWatcher: WorkerThread
   private let phase = Monitor(Phase.running)
@@ -47,7 +47,7 @@ internal import Platform
     let listener = try Listener(configuration)
     var undo = [listener.close]
     do throws(ServerError) {
-      let daemon = try Daemon(core)
+      let daemon = try MicroHTTPDaemon(core)
       undo.append(daemon.stop)
       do throws(SystemError) {
         let watcher = try WorkerThread(name: "http-watcher") { core.watch() }

@@ -86,7 +86,7 @@ enum SandboxEventCommand {
     _ event: SandboxEvent, _ app: String, signature: String, to base: String
   ) throws -> TransferResult {
     do throws(TransferFailure) {
-      return try RelayClient(base: base).postEvent(app: app, event, signature: signature)
+      return try SandboxClient(base: base).postEvent(app: app, event, signature: signature)
     } catch {
       let shown = DisplayText.clean(base)
       switch error {

@@ -62,7 +62,7 @@ enum SandboxLoadCommand {
   /// Sends checkouts to one app.
   private struct Sender {
     private let app: AppConfiguration
-    private let client: RelayClient
+    private let client: SandboxClient
     private let key: String?
     private let secret: String
     /// Tells the users of this run from those of others.
@@ -70,7 +70,7 @@ enum SandboxLoadCommand {
 
     init(_ app: AppConfiguration, base: String) throws {
       self.app = app
-      client = try RelayClient(base: base)
+      client = try SandboxClient(base: base)
       secret = try app.stripe.webhookSecrets[0].reveal()
       if case .restricted(let keys, _) = app.client { key = try keys.first?.reveal() } else { key = nil }
       run = String(UInt32.random(in: 0 ... .max), radix: 36)

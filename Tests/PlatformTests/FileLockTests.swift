@@ -14,7 +14,7 @@ import Testing
     sys.stdin.read()
     """
 
-  static let hasPython = ChildProcess.canRun(["python3", "-c", "print('yes')"])
+  static let hasPython = PipedProcess.canRun(["python3", "-c", "print('yes')"])
 
   @Test("Nobody holds what is not there, and nobody what nobody locked")
   func nobody() throws {
@@ -46,7 +46,7 @@ import Testing
   func otherProcess() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
-    let other = try ChildProcess(["python3", "-c", Self.script, path])
+    let other = try PipedProcess(["python3", "-c", Self.script, path])
     let word = other.line()
     let holder = FileLock.holder(path: path)
     let refusal = #expect(throws: LockFailure.self) { try FileLock(path: path) }
@@ -65,7 +65,7 @@ import Testing
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     func otherGetsIt() throws -> Bool {
-      let other = try ChildProcess([
+      let other = try PipedProcess([
         "python3", "-W", "ignore", "-c", "import sys; sys.stderr = None\n" + Self.script, path,
       ])
       defer { other.finish() }
@@ -104,7 +104,7 @@ import Testing
   func purpose() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
-    let other = try ChildProcess(["python3", "-c", Self.restoreScript, path])
+    let other = try PipedProcess(["python3", "-c", Self.restoreScript, path])
     defer { other.finish() }
     #expect(other.line() == "locked")
     let who = LockHolder(process: other.identifier, purpose: .replacing)

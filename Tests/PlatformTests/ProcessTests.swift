@@ -94,7 +94,7 @@ import Testing
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
     let python = "import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1]); print(1, flush=True)"
     if FileLockTests.hasPython {
-      let child = try ChildProcess(["python3", "-c", python, socketPath])
+      let child = try PipedProcess(["python3", "-c", python, socketPath])
       #expect(child.line() == "1")
       child.finish()
       #expect(throws: SystemError.notARegularFile) { try FileReading.content(of: socketPath, bytesMax: 10) }

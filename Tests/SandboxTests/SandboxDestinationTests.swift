@@ -129,13 +129,14 @@ import Testing
     var random = SeededGenerator(seed: 1)
     let event = StripeSandbox.event(type: "ping", object: [:], now: 0, random: &random)
     // A server that knows no webhooks answers; one that is gone does not.
-    #expect(try RelayClient(base: base + "/").postEvent(app: "ios", event, signature: "t=1").status == 404)
-    #expect(try RelayClient(base: base).status(app: "ios", contextID: "ctx_1").status == 404)
+    #expect(try SandboxClient(base: base + "/").postEvent(app: "ios", event, signature: "t=1").status == 404)
+    #expect(try SandboxClient(base: base).status(app: "ios", contextID: "ctx_1").status == 404)
     #expect(
-      try RelayClient(base: base).postContext(app: "ios", user: "u", context: "e30=", key: "k").status == 404)
+      try SandboxClient(base: base).postContext(app: "ios", user: "u", context: "e30=", key: "k").status
+        == 404)
     destination.stop()
     #expect(throws: TransferFailure.self) {
-      try RelayClient(base: base).postEvent(app: "ios", event, signature: "t=1")
+      try SandboxClient(base: base).postEvent(app: "ios", event, signature: "t=1")
     }
   }
 }

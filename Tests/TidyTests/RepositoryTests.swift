@@ -10,6 +10,13 @@ import Testing
     for finding in files.flatMap(rule.check) { Issue.record("\(finding)") }
   }
 
+  @Test("A file can be named without its folder", arguments: ["Sources", "Tests"])
+  func fileNamesAreUnique(_ folder: String) throws {
+    let paths = try Repository.files().filter(\.isSwift).map(\.path).filter { $0.hasPrefix("\(folder)/") }
+    #expect(paths.count > 50)
+    for fault in FileNames.faults(in: paths) { Issue.record("\(fault)") }
+  }
+
   @Test("The project takes no Swift packages")
   func thereAreNoPackages() throws {
     let manifest = try Repository.text(of: "Package.swift")

@@ -152,6 +152,15 @@ import Testing
   func leavesCode(_ text: String, _ code: String) { #expect(SwiftCode.code(of: text) == code) }
 }
 
+@Suite struct FileNamesTests {
+  @Test("Two files with one name are found, in whichever folders")
+  func findsRepeatedNames() {
+    #expect(FileNames.faults(in: ["A/B/C.swift", "A/C+D.swift", "A/E.swift"]).isEmpty)
+    let faults = FileNames.faults(in: ["A/C.swift", "A/B/C.swift", "A/D.swift"])
+    #expect(faults.count == 1 && faults[0].hasPrefix("A/B/C.swift and A/C.swift "))
+  }
+}
+
 @Suite struct ManifestTests {
   @Test("A Swift package is found, and a remark about one is not")
   func findsPackages() {

@@ -106,7 +106,7 @@ public struct AssociationMatcher: Sendable {
   /// decides, also when it excludes.
   public func verdict(for url: LinkURL, app: String) -> Verdict {
     guard apps.contains(app) else { return .unlisted }
-    var parts = URLParts(url)
+    var parts = ComparedURL(url)
     for (apps, rule, place) in rules where apps.contains(app) {
       guard let rule, rule.matches(&parts, variables: variables) else { continue }
       return rule.isExcluded ? .excluded(place) : .opens(place)

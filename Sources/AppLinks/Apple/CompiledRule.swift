@@ -6,7 +6,7 @@ struct CompiledRule: Sendable {
   private var paths: [WildcardPattern]?
   private var query: Query = .anything
   private var fragment: WildcardPattern?
-  private let form: URLParts.Form
+  private let form: ComparedURL.Form
   let isExcluded: Bool
 
   private enum Query: Sendable {
@@ -18,7 +18,7 @@ struct CompiledRule: Sendable {
   /// - Parameter rule: with the defaults that apply to it.
   init(_ rule: AppSiteAssociation.Rule, _ compiler: inout PatternCompiler) throws(PatternFault) {
     let folds = !(rule.isCaseSensitive ?? true)
-    form = URLParts.Form(foldsCase: folds, isEncoded: rule.isPercentEncoded ?? true)
+    form = ComparedURL.Form(foldsCase: folds, isEncoded: rule.isPercentEncoded ?? true)
     isExcluded = rule.isExcluded ?? false
     if let path = rule.path {
       paths = []
@@ -48,7 +48,7 @@ struct CompiledRule: Sendable {
   }
 
   /// Whether all that the rule names matches.
-  func matches(_ url: inout URLParts, variables: [[WildcardPattern]]) -> Bool {
+  func matches(_ url: inout ComparedURL, variables: [[WildcardPattern]]) -> Bool {
     if let paths {
       let path = url.path(form)
       guard paths.contains(where: { $0.matches(path, variables: variables) }) else { return false }

@@ -2,7 +2,7 @@ import HTTPServer
 import Platform
 import Testing
 
-@Suite("Answers") struct AnswerTests {
+@Suite("Answers") struct ServerAnswerTests {
   @Test("A request is answered on the spot")
   func synchronous() throws {
     let server = try TestApplication.echo().serve()

@@ -8,7 +8,7 @@ import Platform
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct ReloadTests {
+@Suite(.withDaemonLog) struct DaemonReloadTests {
   /// Takes only receipts that show the right key.
   private static func acceptOnly(_ key: String, _ destination: Destination) {
     destination.answerAll { $0.head.header("X-API-KEY") == key ? .taken : .status(403) }

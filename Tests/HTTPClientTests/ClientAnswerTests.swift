@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Answers", .serialized)
-struct AnswerTests {
+struct ClientAnswerTests {
   @Test("Status, header fields and body arrive; names are found in letters of any case")
   func answer() throws {
     let result = try result(

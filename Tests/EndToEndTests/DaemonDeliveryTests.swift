@@ -8,7 +8,7 @@ import Platform
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct DeliveryTests {
+@Suite(.withDaemonLog) struct DaemonDeliveryTests {
   /// Posts a context and its event.
   private static func buy(_ checkout: Checkout, _ relay: Relay, app: String = "shop") throws {
     try relay.post(checkout, app: app)

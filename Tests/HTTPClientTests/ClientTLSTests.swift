@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("TLS", .serialized)
-struct TLSTests {
+struct ClientTLSTests {
   @Test("A certificate that nobody known has signed is rejected before the request is sent")
   func selfSigned() throws {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))

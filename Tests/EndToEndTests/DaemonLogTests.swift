@@ -6,7 +6,7 @@ import Platform
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct LogTests {
+@Suite(.withDaemonLog) struct DaemonLogTests {
   /// One line.
   private struct Line {
     let value: JSONValue

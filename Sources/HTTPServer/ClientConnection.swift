@@ -12,7 +12,7 @@ internal import Platform
 /// and by each responder that is still held. The `MHD_Connection` is libmicrohttpd's; it is used by the
 /// thread that serves the connection, and by another thread only to resume it while it is suspended, because
 /// it cannot go away then.
-@safe final class Connection: @unchecked Sendable {
+@safe final class ClientConnection: @unchecked Sendable {
   let core: Core
   let remoteAddress: String
   /// What limits count the client as.

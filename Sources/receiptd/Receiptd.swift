@@ -9,7 +9,7 @@ internal import Telemetry
 import Terminal
 
 @main
-struct Program {
+struct Receiptd {
   static func main() {
     StandardStream.occupyAll()
     // Before any thread exists, so that all of them leave signals to this one.

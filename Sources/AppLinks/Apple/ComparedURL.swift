@@ -2,7 +2,7 @@
 // grows as it is asked; one thread.
 
 /// The texts of a URL that patterns are compared with.
-struct URLParts {
+struct ComparedURL {
   /// How a rule wants to have them.
   struct Form: Hashable {
     /// Whether upper and lower case are the same.

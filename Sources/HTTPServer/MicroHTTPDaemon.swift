@@ -8,7 +8,7 @@ internal import Platform
 ///
 /// Owns the daemon and its options with copies of the certificate and the key. `stop` must be called once,
 /// and frees all. Used by the threads that start and stop the server, and by the acceptor.
-@safe final class Daemon: @unchecked Sendable {
+@safe final class MicroHTTPDaemon: @unchecked Sendable {
   private let core: Core
   private let options: UnsafeMutablePointer<CMicroHTTPDOptions>
   private let daemon: OpaquePointer

@@ -2,7 +2,7 @@ import HTTPServer
 import Platform
 import Testing
 
-@Suite("Requests") struct RequestTests {
+@Suite("Requests") struct ServerRequestTests {
   /// Sends one request and gives the answer's status and what the application saw of the request.
   private func exchange(_ bytes: [UInt8]) throws -> (Reply, RequestHead?) {
     let application = TestApplication.echo()

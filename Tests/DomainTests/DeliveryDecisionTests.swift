@@ -23,7 +23,7 @@ private func decide(
 }
 
 @Suite("What becomes of a receipt after a try")
-struct DeliveryTests {
+struct DeliveryDecisionTests {
   @Test("A 2xx delivers and a refusal fails, however much of the budget is used up", arguments: [0, 8 * day])
   func ends(offset: Int64) {
     #expect(decide(.delivered(importID: "imp"), at: offset) == .delivered(importID: "imp"))

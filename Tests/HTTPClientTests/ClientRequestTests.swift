@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("Requests", .serialized)
-struct RequestTests {
+struct ClientRequestTests {
   /// The request as the server read it.
   private func sent(_ change: (inout TransferRequest) -> Void) throws -> String {
     let seen = Monitor<String?>(nil)

@@ -9,7 +9,7 @@ import SQLite
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct LifecycleTests {
+@Suite(.withDaemonLog) struct DaemonLifecycleTests {
   @Test(
     "A clean stop finishes what is in flight, answers who waits, and exits 0 (R1, R3)",
     arguments: [SIGTERM, SIGINT])

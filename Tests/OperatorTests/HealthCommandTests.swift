@@ -10,7 +10,7 @@ import Testing
 
 @testable import Operator
 
-@Suite("Health in receiptctl") struct HealthTests {
+@Suite("Health in receiptctl") struct HealthCommandTests {
   @Test("Without a receiptd that is said first, whatever an older one reported", arguments: ["stats", "top"])
   func notRunning(verb: String) throws {
     let harness = try OperatorHarness()

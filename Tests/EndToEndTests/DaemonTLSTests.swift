@@ -40,7 +40,7 @@ struct SelfSigned {
 }
 
 @Suite(.withDaemonLog, .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
-struct TLSTests {
+struct DaemonTLSTests {
   @Test("The public listener takes contexts and events over TLS, and nothing in plain text")
   func publicListener() throws {
     let directory = try TemporaryDirectory()

@@ -6,7 +6,7 @@ import Platform
 import Terminal
 
 @main
-struct Program {
+struct Receiptctl {
   static func main() {
     StandardStream.occupyAll()
     Signals.ignoreWake()

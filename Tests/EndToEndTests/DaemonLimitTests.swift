@@ -9,7 +9,7 @@ import SQLite
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct LimitTests {
+@Suite(.withDaemonLog) struct DaemonLimitTests {
   private static let contexts = "/v1/shop/users/u/contexts"
   private static let headers = ["Content-Type": "application/json", "X-API-KEY": Secrets.clientKey]
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @Suite("receiptctl on a large database", .withDaemonLog)
-struct LargeDatabaseTests {
+struct LargeDatabaseCommandTests {
   private static let receipts = 200_000
 
   /// A database that receiptd has made and that was filled afterwards.

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("TLS") struct TLSTests {
+@Suite("TLS") struct ServerTLSTests {
   /// Serves over TLS with a certificate made for the occasion.
   private func serve(
     _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in },

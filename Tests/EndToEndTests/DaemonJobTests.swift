@@ -7,7 +7,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite(.withDaemonLog) struct JobTests {
+@Suite(.withDaemonLog) struct DaemonJobTests {
   /// A relay whose database holds receipts that failed for five reasons; two of them cannot be sent as they
   /// are.
   private static func withFailed(

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct TokenTests {
+@Suite struct UserTokenTests {
   /// Tokens `t.1`, `t.2` and so on.
   private static func tokens() -> RelayClient.Credential {
     let count = Guarded(0)

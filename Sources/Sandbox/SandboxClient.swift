@@ -5,7 +5,7 @@ public import HTTPClient
 internal import JSON
 
 /// Speaks to one relay.
-public final class RelayClient {
+public final class SandboxClient {
   private let base: String
   private let timeoutMilliseconds: Int
   private let transfers: TransferPool

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite(.withDaemonLog) struct TokenTests {
+@Suite(.withDaemonLog) struct DaemonTokenTests {
   private static func claims(_ user: String) -> JSONValue {
     [
       "iss": "https://id.example.com/", "aud": "relay", "sub": .string(user),

@@ -7,7 +7,7 @@ import JSON
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct HealthTests {
+@Suite(.withDaemonLog) struct DaemonHealthTests {
   /// Runs receiptctl to its end.
   private func operate(_ relay: Relay, _ arguments: String...) throws -> String {
     let output = relay.directory.file("receiptctl.log")

@@ -6,7 +6,7 @@ import JSON
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct AcceptanceTests {
+@Suite(.withDaemonLog) struct DaemonAcceptanceTests {
   private static func buy(_ checkout: Checkout, _ relay: Relay) throws {
     try relay.post(checkout)
     try relay.take(checkout.completed)

@@ -6,7 +6,7 @@ import JSON
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct SignatureTests {
+@Suite(.withDaemonLog) struct DaemonSignatureTests {
   /// Every way of being refused.
   private static func bad(_ body: [UInt8]) throws -> [(why: String, header: String?)] {
     let now = Stripe.unixSeconds

@@ -6,7 +6,7 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Platform
 
-extension Connection {
+extension ClientConnection {
   /// What libmicrohttpd is told after one of its calls.
   enum Step {
     /// Go on reading, or stay suspended.

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 
 /// A running child. Owns its pipes; `finish` must be called once.
-final class ChildProcess {
+final class PipedProcess {
   private let process: pid_t
   private let input: Int32
   private let output: Int32
@@ -46,7 +46,7 @@ final class ChildProcess {
   /// Whether a command can be run at all.
   static func canRun(_ words: [String]) -> Bool {
     // What cannot be started cannot be run.
-    guard let child = try? ChildProcess(words) else { return false }
+    guard let child = try? PipedProcess(words) else { return false }
     let answered = child.line() != nil
     child.finish()
     return answered

@@ -1,0 +1,12 @@
+// Whether a file can be named without its folder. Pure.
+
+/// Names of Swift files.
+enum FileNames {
+  /// The paths of files that have the name of another one, as sentences.
+  static func faults(in paths: [String]) -> [String] {
+    let byName = Dictionary(grouping: paths) { path in path.split(separator: "/").last ?? "" }
+    return byName.values.filter { $0.count > 1 }.map { paths in
+      "\(paths.sorted().joined(separator: " and ")) have one name; rename one after what differs"
+    }.sorted()
+  }
+}
