@@ -1,0 +1,62 @@
+// A lane without a dispatcher: what the suites about lanes ask, at a time of their own.
+
+import Domain
+import Platform
+
+@testable import Relay
+@testable import Store
+
+extension LaneTests {
+  /// A lane and the time that it is told.
+  struct Bed {
+    static let start: Int64 = 1_800_000_000_000
+    var lane: Lane
+    var milliseconds: Int64 = 0
+
+    init(
+      concurrency: Int = 3, rate: Double = 1000, failures: Int = 2, openFor: Int64 = 100,
+      breaker: Breaker = Breaker()
+    ) throws {
+      let policy = Bench.delivery(concurrency: concurrency, rate: rate, failures: failures, openFor: openFor)
+      lane = Lane(
+        try App(Bench.app(delivery: policy)), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
+        monotonic: MonotonicInstant(nanoseconds: 0))
+      // What these tests are about has no replays, but for those that say so.
+      lane.rest(until: nil, replays: true)
+    }
+
+    var now: Timestamp { Self.at(milliseconds) }
+    var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
+
+    static func at(_ milliseconds: Int64) -> Timestamp { Timestamp(unixMilliseconds: start + milliseconds) }
+
+    var room: Int { mutating get { lane.room(now: now, monotonic: monotonic) } }
+    var wait: Int64? { mutating get { lane.waitMilliseconds(now: now, monotonic: monotonic) } }
+
+    static func due(_ rows: [Int64]) -> [StoreReader.DueReceipt] {
+      rows.map { row in
+        StoreReader.DueReceipt(
+          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: at(0), pausedBaseMilliseconds: 0)
+      }
+    }
+
+    /// Offers new receipts and replays, and gives the rows that were admitted.
+    mutating func admit(new: [Int64], replays: [Int64]) -> [Int64] {
+      lane.admit(Self.due(new), replays: Self.due(replays), now: now, monotonic: monotonic).map(\.receipt.row)
+    }
+
+    /// Offers receipts and gives the rows that were admitted.
+    mutating func admit(_ rows: Int64...) -> [Int64] {
+      let due = rows.map { row in
+        StoreReader.DueReceipt(
+          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: now, pausedBaseMilliseconds: 0)
+      }
+      return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
+    }
+
+    mutating func end(_ row: Int64, _ verdict: Verdict, next: Lane.Due? = nil) {
+      lane.judge(verdict, row: row, now: now)
+      lane.settle(row: row, next: next)
+    }
+  }
+}

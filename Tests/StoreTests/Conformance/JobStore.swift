@@ -1,0 +1,79 @@
+// What the suites about jobs work on.
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+/// A store with failed receipts, and somebody who runs jobs on it.
+final class JobStore {
+  let store: TestStore
+  private var works: [Int64: JobWork] = [:]
+  /// How many replays of each app may be due at once.
+  var windows: [String: Int] = [:]
+
+  init(failed: Int = 5) throws {
+    store = try TestStore()
+    for number in 0..<failed { try purchase("\(number)", .failed(.status(422)), status: 422) }
+  }
+
+  @discardableResult
+  func purchase(
+    _ n: String, _ decision: Delivery.Decision?, status: Int64 = 200, app: String = "ios"
+  ) throws -> String {
+    try store.take(Said.completed(n, prices: ["price_1"]), app: app)
+    try store.endWaits()
+    store.advance(hour)
+    try store.endWaits()
+    var filter = ReceiptFilter()
+    filter.objectID = "sub_\(n)"
+    let record = try #require(try store.reader.receipts(filter, limit: 1).first)
+    if let decision { try end(record.rowID, decision, status: status) }
+    return try #require(record.receipt?.id)
+  }
+
+  func end(_ row: Int64, _ decision: Delivery.Decision, status: Int64 = 200) throws {
+    let report = AttemptReport(
+      startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+      response: [])
+    _ = try store.apply(
+      RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+  }
+
+  func start(
+    _ kind: JobKind = .replay, force: Bool = false, rate: Double? = nil, price: String? = nil,
+    limit: Int? = nil, _ change: (inout ReceiptFilter) -> Void = { $0.state = .failed }
+  ) throws -> Job {
+    var filter = ReceiptFilter()
+    change(&filter)
+    return try store.apply(
+      StartJob(
+        JobRequest(
+          kind: kind, source: .filter(filter, limit: limit), force: force, ratePerSecond: rate,
+          priceID: price, actor: "ann", reason: "why")))
+  }
+
+  /// Takes steps until there is nothing to do for now.
+  @discardableResult
+  func run(_ job: Job, stepsMax: Int = .max) throws -> Job {
+    var work = works[job.row] ?? JobWork(job: job.row)
+    work.windows = windows
+    defer { works[job.row] = work }
+    for _ in 0..<stepsMax {
+      guard case .apply(let step) = try work.next(store.reader, now: store.now) else { break }
+      try store.apply(step)
+    }
+    return try current(job)
+  }
+
+  func current(_ job: Job) throws -> Job { try #require(try store.reader.job(id: job.id)) }
+
+  func states() throws -> [String] {
+    try store.receipts().compactMap(\.receipt?.state.rawValue)
+  }
+
+  /// Delivers everything that is due.
+  func deliver(_ decision: Delivery.Decision = .delivered(importID: "imp")) throws {
+    for row in try store.reader.dueRows(app: "ios", now: store.now, limit: 10_000) { try end(row, decision) }
+  }
+}
