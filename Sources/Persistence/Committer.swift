@@ -60,7 +60,8 @@ public final class Committer: Sendable {
   ///     on may be untrue.
   ///   - onCommit: told on the committer's thread what each batch changed, after it is on disk.
   public init(
-    writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies, metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
+    writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies,
+    metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
     self.writer = Monitor(writer)

@@ -1,5 +1,7 @@
 // The signs of life for a dead man's switch.
 
+@testable import Alerts
+@testable import Configuration
 import HTTPClient
 import Platform
 import Testing

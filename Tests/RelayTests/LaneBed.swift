@@ -1,5 +1,7 @@
 // A lane without a dispatcher: what the suites about lanes ask, at a time of their own.
 
+@testable import Apps
+@testable import Delivery
 import Domain
 import Platform
 
