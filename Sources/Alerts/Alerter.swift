@@ -63,8 +63,7 @@ public struct AlertPlan: Sendable {
 
 /// Tells of troubles.
 public final class Alerter: Sendable {
-  /// The longest time between two looks.
-  static let lookMillisecondsMax: Int64 = 5000
+  /// The shortest time between two looks; the longest is that of every thread (`Dependencies`).
   static let lookMillisecondsMin: Int64 = 100
   /// After a notice that did not arrive, the next try comes after this; the last one repeats.
   static let retryMilliseconds: [Int64] = [5000, 15_000, 60_000, 300_000]

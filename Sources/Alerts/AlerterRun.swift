@@ -100,7 +100,8 @@ struct AlerterRun {
   /// So often that a trouble is not told much later than it began, measured by how often it may be told.
   private var lookMilliseconds: Int64 {
     let shortest = plan.alerts.map(\.alert.everyMilliseconds).min() ?? .max
-    return max(Alerter.lookMillisecondsMin, min(Alerter.lookMillisecondsMax, shortest / 4))
+    let longest = alerter.dependencies.lookIntervalMilliseconds
+    return max(Alerter.lookMillisecondsMin, min(longest, shortest / 4))
   }
 
   private mutating func look() {

@@ -14,8 +14,6 @@ public import Telemetry
 public final class Enquirer: Sendable {
   /// Questions of all apps at once.
   public static let transfersMax = 64
-  /// Between two signs of life in the database.
-  static let signMilliseconds: Int64 = 60_000
   /// After the database could not be read or written, the next try comes after this.
   static let faultPauseMilliseconds: Int64 = 1000
 
@@ -40,14 +38,17 @@ public final class Enquirer: Sendable {
   let committer: Committer
   let metrics: Metrics
   let dependencies: Dependencies
+  /// Between two notes in the database that receiptd serves.
+  let signIntervalMilliseconds: Int64
   private let thread = Monitor<WorkerThread?>(nil)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies
+    metrics: Metrics, dependencies: Dependencies, signIntervalMilliseconds: Int64 = 60_000
   ) {
+    self.signIntervalMilliseconds = signIntervalMilliseconds
     self.transport = transport
     self.reader = Monitor(reader)
     self.directory = directory

@@ -61,9 +61,7 @@ public struct EnquirerRun {
 
   /// Turn after turn until the stop.
   mutating func loop() {
-    while let sleep = turn() {
-      for completion in enquirer.transport.run(timeoutMilliseconds: Int(sleep)) { finish(completion) }
-    }
+    while let sleep = turn() { takeAnswers(within: sleep) }
     // What is asked about stays due in the database.
     _ = enquirer.transport.cancelAll()
   }
@@ -84,6 +82,13 @@ public struct EnquirerRun {
     }
     for app in desks.keys { goOnWithBackfill(app) }
     return sleepMilliseconds()
+  }
+
+  /// Takes what the processors answered, and waits for it at most so long.
+  mutating func takeAnswers(within milliseconds: Int64) {
+    for completion in enquirer.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
+      finish(completion)
+    }
   }
 
   private func sleepMilliseconds() -> Int64 {
@@ -175,9 +180,9 @@ public struct EnquirerRun {
   /// The first sign is the one that learns it of the run before.
   private mutating func giveSign() {
     guard monotonic >= signAt else { return }
-    signAt = monotonic.advanced(byMilliseconds: Enquirer.signMilliseconds)
+    signAt = monotonic.advanced(byMilliseconds: enquirer.signIntervalMilliseconds)
     guard hasBegun else { return begin() }
-    // The next one comes in a minute, whatever becomes of this one.
+    // The next one comes after the same interval, whatever becomes of this one.
     _ = enquirer.committer.submit(NoteService(), from: .inside) { _ in }
   }
 }

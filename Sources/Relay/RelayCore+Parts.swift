@@ -52,6 +52,7 @@ extension RelayCore {
     guard let transport = dependencies.lookupTransport else { return nil }
     return Enquirer(
       transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-      metrics: metrics, dependencies: dependencies.shared)
+      metrics: metrics, dependencies: dependencies.shared,
+      signIntervalMilliseconds: dependencies.signIntervalMilliseconds)
   }
 }

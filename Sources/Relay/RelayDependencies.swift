@@ -17,6 +17,8 @@ struct RelayDependencies: Sendable {
   var keyTransport: (any HTTPTransport)?
   /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
   var onSyncFailure: @Sendable (StoreFault) -> Void
+  /// Between two notes in the database that receiptd serves.
+  var signIntervalMilliseconds: Int64 = 60_000
   /// For how long what is under way may go on after a stop.
   var graceMilliseconds = Daemon.graceMilliseconds
   /// Called on the committer's thread after each commit that changed something. It must not block.

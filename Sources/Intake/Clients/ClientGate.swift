@@ -104,37 +104,53 @@ public struct ClientGate: Sendable {
     _ caller: Caller, _ app: App, _ exchange: Exchange,
     proceed: @escaping @Sendable (_ user: String?) -> Void
   ) {
+    let waits = settle(caller, app) { result in
+      switch result {
+      case .success(let user): proceed(user)
+      case .failure(let problem): exchange.answer(problem)
+      }
+    }
+    // Nobody waits any more: the place is wanted for others.
+    if waits { exchange.answerOnHangUp(.keysUnavailable(1000)) }
+  }
+
+  /// The same without a request.
+  /// - Parameter decided: called once, with the user whom the request must be about (nil when it may be
+  ///   anyone), or with what to answer.
+  /// - Returns: whether a fetch of the keys has to end first.
+  func settle(
+    _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<String?, Problem>) -> Void
+  ) -> Bool {
     switch caller {
-    case .app: proceed(nil)
-    case .user(let user): proceed(user)
+    case .app: decided(.success(nil))
+    case .user(let user): decided(.success(user))
     case .bearer(let token):
       let slug = app.slug
       let prospect = fetcher?.wait(for: token.keyID, app: slug) { waking in
-        resume(token, slug, exchange, after: waking, proceed)
+        decided(resume(token, slug, after: waking))
       }
       switch prospect {
-      // Nobody waits any more: the place is wanted for others.
-      case .fetch: exchange.answerOnHangUp(.keysUnavailable(1000))
-      case nil, .some(.none): resume(token, slug, exchange, after: .fetched, proceed)
+      case .fetch: return true
+      case nil, .some(.none): decided(resume(token, slug, after: .fetched))
       case .later(let milliseconds):
-        resume(token, slug, exchange, after: .failed(retryAfterMilliseconds: milliseconds), proceed)
+        decided(resume(token, slug, after: .failed(retryAfterMilliseconds: milliseconds)))
       }
     }
+    return false
   }
 
   /// - Parameter slug: of the app, by whose rules of now it goes: a reload may have come meanwhile.
   private func resume(
-    _ token: SignedToken, _ slug: String, _ exchange: Exchange, after waking: KeySetBook.Waking,
-    _ proceed: (String?) -> Void
-  ) {
-    guard let app = apps.current[slug] else { return exchange.answer(.unknownApp) }
+    _ token: SignedToken, _ slug: String, after waking: KeySetBook.Waking
+  ) -> Result<String?, Problem> {
+    guard let app = apps.current[slug] else { return .failure(.unknownApp) }
     // Without tokens other rules hold now; whoever comes again is let in by them, or is not.
-    guard let tokens = app.tokens else { return exchange.answer(problem(of: unavailable(app, 1000))) }
+    guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, 1000))) }
     switch check(token, tokens, app) {
-    case .success(let user): proceed(user)
+    case .success(let user): return .success(user)
     case .failure(let refusal) where !refusal.mayBeNewKey:
-      exchange.answer(problem(of: refused(app, refusal.reason)))
-    case .failure(let refusal): exchange.answer(verdict(on: token, refusal, app, after: waking))
+      return .failure(problem(of: refused(app, refusal.reason)))
+    case .failure(let refusal): return .failure(verdict(on: token, refusal, app, after: waking))
     }
   }
 

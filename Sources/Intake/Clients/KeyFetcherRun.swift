@@ -21,21 +21,17 @@ public struct KeyFetcherRun {
   }
 
   /// The longest that the thread sleeps.
-  private static let sleepMillisecondsMax: Int64 = 60_000
+  private static let sleepMillisecondsMax: Int64 = 3_600_000
 
   /// Turn after turn until the stop.
   mutating func loop() {
-    while let sleep = turn() {
-      for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: sleep)) {
-        finish(completion)
-      }
-    }
+    while let sleep = turn() { takeAnswers(within: sleep) }
     _ = fetcher.transport.cancelAll()
   }
 
   /// Does what is to be done now, without waiting.
   /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
-  private mutating func turn() -> Int64? {
+  mutating func turn() -> Int64? {
     let now = clock.monotonic
     var due: [(app: String, url: String)] = []
     var expired: [@Sendable () -> Void] = []
@@ -54,6 +50,13 @@ public struct KeyFetcherRun {
     guard !isOver else { return nil }
     for question in due { ask(question) }
     return sleep(since: now)
+  }
+
+  /// Takes what the providers answered, and waits for it at most so long.
+  mutating func takeAnswers(within milliseconds: Int64) {
+    for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
+      finish(completion)
+    }
   }
 
   /// To be asked last: a question that could not even be sent is due again soon.
