@@ -76,7 +76,7 @@ public final class Alerter: Sendable {
   public static let transfersMax = ConfigurationLimits.alerts.upperBound + 1
 
   /// What others have to say.
-  struct Inbox {
+  struct Inbox: WorkerInbox {
     var plan: AlertPlan?
     /// Whether the writer moved when it was asked.
     var pulse: Bool?
@@ -85,13 +85,12 @@ public final class Alerter: Sendable {
     var isStopping = false
   }
 
-  let inbox = Monitor(Inbox())
+  let worker: Worker<Inbox>
   let sources: AlertSources
   let transport: any HTTPTransport
   let dependencies: Dependencies
   private let reader: Monitor<StoreReader?>
   private let plan: AlertPlan
-  private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameters:
   ///   - transport: the alerter's own.
@@ -102,14 +101,14 @@ public final class Alerter: Sendable {
   ) {
     self.plan = plan
     self.sources = sources
+    worker = Worker("alerter", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)
     self.dependencies = dependencies
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "alerter") { [self] in drive { run in run.loop() } }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in drive { run in run.loop() } }
   }
 
   /// Lets the caller's thread do the alerter's work.
@@ -122,21 +121,15 @@ public final class Alerter: Sendable {
   }
 
   /// Has the health looked at now, and not with the next look.
-  public func lookAtHealth() { tell { $0.isHealthDue = true } }
+  public func lookAtHealth() { worker.post { $0.isHealthDue = true } }
 
   /// New alerts and apps.
-  public func use(_ plan: AlertPlan) { tell { $0.plan = plan } }
+  public func use(_ plan: AlertPlan) { worker.post { $0.plan = plan } }
 
   /// Ends the thread. What was not told is found again after the next start.
   public func stop() {
-    tell { $0.isStopping = true }
-    thread.withLock { $0?.join() }
+    worker.stop()
     // The writer has to be the last to close the database, for it alone puts the log away.
     reader.withLock { $0 = nil }
-  }
-
-  func tell(_ change: (inout Inbox) -> Void) {
-    inbox.withLock { change(&$0) }
-    transport.wake()
   }
 }

@@ -54,7 +54,7 @@ struct AlerterRun {
   /// Does what is to be done now, without waiting.
   /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
   mutating func turn() -> Int64? {
-    let news = alerter.inbox.withLock { inbox in
+    let news = alerter.worker.read { inbox in
       defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
@@ -242,9 +242,9 @@ struct AlerterRun {
       let alerter = alerter
       let isQueued = alerter.sources.committer.submit(Pulse(), from: .inside) { result in
         if case .success = result {
-          alerter.tell { $0.pulse = true }
+          alerter.worker.post { $0.pulse = true }
         } else {
-          alerter.tell { $0.pulse = false }
+          alerter.worker.post { $0.pulse = false }
         }
       }
       if !isQueued { beat.pulse(false, monotonic: monotonic) }

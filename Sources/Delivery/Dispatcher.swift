@@ -16,7 +16,7 @@ public final class Dispatcher: Sendable {
   static let faultPauseMilliseconds: Int64 = 1000
 
   /// What others have to say.
-  struct Inbox {
+  struct Inbox: WorkerInbox {
     var dueAt: [String: Timestamp] = [:]
     var replaysDueAt: [String: Timestamp] = [:]
     var settled: [Settled] = []
@@ -24,8 +24,6 @@ public final class Dispatcher: Sendable {
     var directory: AppDirectory?
     var looksEverywhere = false
     var isStopping = false
-    /// Whether the thread was woken and has not read this yet.
-    var isWoken = false
   }
 
   /// A delivery whose outcome is on disk.
@@ -36,13 +34,12 @@ public final class Dispatcher: Sendable {
     var next: Lane.Due?
   }
 
-  let inbox = Monitor(Inbox())
+  let worker: Worker<Inbox>
   let committer: Committer
   let metrics: Metrics
   let transport: any HTTPTransport
   let dependencies: Dependencies
   let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
-  private let thread = Monitor<WorkerThread?>(nil)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
   private let graceMilliseconds: Int64
@@ -51,6 +48,7 @@ public final class Dispatcher: Sendable {
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
     metrics: Metrics, dependencies: Dependencies, graceMilliseconds: Int64
   ) {
+    worker = Worker("dispatcher", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)
     self.directory = directory
@@ -61,8 +59,7 @@ public final class Dispatcher: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "dispatcher") { [self] in drive { run in run.loop() } }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in drive { run in run.loop() } }
   }
 
   /// Lets the caller's thread do the dispatcher's work.
@@ -76,35 +73,24 @@ public final class Dispatcher: Sendable {
   /// Receipts were made ready, or will be due at these moments.
   public func note(dueAt: [String: Timestamp], replaysDueAt: [String: Timestamp] = [:]) {
     guard !dueAt.isEmpty || !replaysDueAt.isEmpty else { return }
-    tell { inbox in
+    worker.post { inbox in
       inbox.dueAt.merge(dueAt) { min($0, $1) }
       inbox.replaysDueAt.merge(replaysDueAt) { min($0, $1) }
     }
   }
 
   /// Another process changed the database.
-  public func lookEverywhere() { tell { $0.looksEverywhere = true } }
+  public func lookEverywhere() { worker.post { $0.looksEverywhere = true } }
 
   /// New apps and settings.
-  public func use(_ directory: AppDirectory) { tell { $0.directory = directory } }
+  public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
   /// Starts nothing more; what is under way has its grace from now.
-  public func windDown() { tell { $0.isStopping = true } }
+  public func windDown() { worker.requestStop() }
 
   /// Winds down and ends the thread.
   public func stop() {
-    windDown()
-    thread.withLock { $0?.join() }
-  }
-
-  func tell(_ change: (inout Inbox) -> Void) {
-    let hasUnread = inbox.withLock { inbox in
-      change(&inbox)
-      defer { inbox.isWoken = true }
-      return inbox.isWoken
-    }
-    // Whoever left the first message that is still unread has woken the thread.
-    if !hasUnread { transport.wake() }
+    worker.stop()
   }
 
   /// For how long what is under way may go on after `stop`.

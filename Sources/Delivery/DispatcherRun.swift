@@ -89,7 +89,7 @@ struct DispatcherRun {
 
   /// - Returns: whether to stop.
   private mutating func readInbox() -> Bool {
-    let news = dispatcher.inbox.withLock { inbox in
+    let news = dispatcher.worker.read { inbox in
       defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
@@ -256,7 +256,7 @@ struct DispatcherRun {
       switch result {
       case .success(let receipt):
         let settled = Dispatcher.Settled(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
-        dispatcher.tell { $0.settled.append(settled) }
+        dispatcher.worker.post { $0.settled.append(settled) }
       case .failure(let error):
         if let count = dispatcher.faultLines.admit(
           "\(attempt.app) \(error.kind.rawValue)", now: clock.monotonic)
@@ -268,7 +268,7 @@ struct DispatcherRun {
             ])
         }
         let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
-        dispatcher.tell { $0.unstored.append((attempt, again)) }
+        dispatcher.worker.post { $0.unstored.append((attempt, again)) }
       }
     }
     if !isQueued {

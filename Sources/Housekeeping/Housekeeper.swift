@@ -22,10 +22,8 @@ public final class Housekeeper: Sendable {
   static let slicePauseMilliseconds: Int64 = 50
   static let faultPauseMilliseconds: Int64 = 1000
 
-  private struct State {
+  private struct Inbox: WorkerInbox {
     var isStopping = false
-    /// Something changed: look at once.
-    var hasNews = true
     /// When the next wait runs out, as far as is known.
     var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
     var retention: Configuration.Retention
@@ -37,12 +35,11 @@ public final class Housekeeper: Sendable {
     var unfollowed: [FollowClock] = []
   }
 
-  private let state: Monitor<State>
+  private let worker: Worker<Inbox>
   private let committer: Committer
   private let waiting: any WaitingRequests
   private let dependencies: Dependencies
   private let onLook: @Sendable () -> Void
-  private let thread = Monitor<WorkerThread?>(nil)
   private let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
 
   /// - Parameter onLook: called every few seconds; it must not block.
@@ -51,7 +48,7 @@ public final class Housekeeper: Sendable {
     dependencies: Dependencies,
     onLook: @escaping @Sendable () -> Void = {}
   ) {
-    state = Monitor(State(retention: retention))
+    worker = Worker("housekeeper", inbox: Inbox(retention: retention))
     self.committer = committer
     self.waiting = waiting
     self.dependencies = dependencies
@@ -59,18 +56,21 @@ public final class Housekeeper: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "housekeeper") { [self] in run() }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in run() }
   }
 
   /// A wait was set that runs out at that moment.
   public func note(waitUntil moment: Timestamp?) {
     guard let moment else { return }
-    state.update { $0.waitUntil = min($0.waitUntil ?? moment, moment) }
+    worker.offer { inbox in
+      guard inbox.waitUntil.map({ moment < $0 }) ?? true else { return false }
+      inbox.waitUntil = moment
+      return true
+    }
   }
 
   /// Something changed that somebody may wait for.
-  public func lookNow() { state.update { $0.hasNews = true } }
+  public func lookNow() { worker.post { _ in } }
 
   /// Another process changed the database.
   public func lookEverywhere() {
@@ -81,37 +81,28 @@ public final class Housekeeper: Sendable {
   /// The configuration is another one: what these apps' receipts wait for, and until when, is decided again.
   public func reconsider(apps: [String]) {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
-    state.update { state in
-      state.reconsiderations.removeAll { apps.contains($0.app) }
-      state.reconsiderations += apps.map { ReconsiderWaits(app: $0, startedAt: now) }
-      state.hasNews = true
+    worker.post { inbox in
+      inbox.reconsiderations.removeAll { apps.contains($0.app) }
+      inbox.reconsiderations += apps.map { ReconsiderWaits(app: $0, startedAt: now) }
     }
   }
 
   private func noteEverythingChanged() {
     waiting.noteEveryoneChanged()
-    state.withLock { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
+    worker.withInbox { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
   }
 
-  public func use(retention: Configuration.Retention) { state.update { $0.retention = retention } }
+  public func use(retention: Configuration.Retention) { worker.post { $0.retention = retention } }
 
   public func stop() {
-    state.update { $0.isStopping = true }
-    thread.withLock { $0?.join() }
+    worker.stop()
     waiting.dismissAll()
   }
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
     followClock(FollowClock(jump: nil))
-    while !state.withLock({ $0.isStopping }) {
-      let (deadline, known) = goRound(&rounds)
-      let _: Bool? = state.wait(until: deadline) { state in
-        guard state.hasNews || state.isStopping || state.waitUntil != known else { return nil }
-        state.hasNews = false
-        return true
-      }
-    }
+    while !worker.isStopping { worker.wait(until: goRound(&rounds)) }
   }
 
   /// What is done at intervals.
@@ -132,9 +123,10 @@ public final class Housekeeper: Sendable {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: until when there is nothing to do but to wait for news, and the next wait's end as it is
-  ///   known here: another one is news.
-  func goRound(_ rounds: inout Rounds) -> (until: MonotonicInstant, waitUntil: Timestamp?) {
+  /// - Returns: until when there is nothing to do but to wait for news.
+  func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
+    // What comes after this is for the next round.
+    worker.read { _ in }
     let clock = dependencies.clock
     if let jump = rounds.watch.jump(clock) {
       followClock(FollowClock(jump: jump))
@@ -150,9 +142,9 @@ public final class Housekeeper: Sendable {
     }
     if clock.monotonic >= rounds.lookAt {
       noteEverythingChanged()
-      for command in state.update({ state in
-        defer { state.unfollowed = [] }
-        return state.unfollowed
+      for command in worker.withInbox({ inbox in
+        defer { inbox.unfollowed = [] }
+        return inbox.unfollowed
       }) { followClock(command) }
       onLook()
       committer.lookForSpace()
@@ -164,7 +156,7 @@ public final class Housekeeper: Sendable {
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt {
-      let current = rounds.retention ?? RetentionRun(state.withLock { $0.retention })
+      let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention })
       let isDone = current.step(committer, now: wall, log: dependencies.log)
       rounds.retention = isDone ? nil : current
       rounds.isRetentionResting = false
@@ -174,11 +166,11 @@ public final class Housekeeper: Sendable {
     var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
     if let reconsiderAt { deadline = min(deadline, reconsiderAt) }
     // Until the next wait runs out, or somebody says that it comes sooner.
-    let known = state.withLock { $0.waitUntil }
+    let known = worker.withInbox { $0.waitUntil }
     if let known {
       deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
     }
-    return (deadline, known)
+    return deadline
   }
 
   /// Between two passes of retention: more often where little is kept, so that what stays beyond its time
@@ -202,7 +194,7 @@ public final class Housekeeper: Sendable {
           ["receipts": String(count)])
       case .failure(let error):
         logFailure("could not follow the wall clock; trying again", error)
-        state.withLock { $0.unfollowed.append(command) }
+        worker.withInbox { $0.unfollowed.append(command) }
       }
     }
   }
@@ -210,7 +202,7 @@ public final class Housekeeper: Sendable {
   /// Decides again about waits that ran out, and learns when the next one does.
   private func endWaits() {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
-    let isDue = state.withLock { state in
+    let isDue = worker.withInbox { state in
       guard let until = state.waitUntil, until <= now else { return false }
       state.waitUntil = nil
       return true
@@ -241,7 +233,7 @@ public final class Housekeeper: Sendable {
   private func reconsiderNext(_ rounds: inout Rounds) -> MonotonicInstant? {
     let now = dependencies.clock.monotonic
     let isDue = now >= rounds.reconsiderAt
-    let (next, isMore) = state.withLock { state -> (ReconsiderWaits?, Bool) in
+    let (next, isMore) = worker.withInbox { state -> (ReconsiderWaits?, Bool) in
       guard let next = state.reconsiderations.first, !state.isReconsidering else { return (nil, false) }
       if isDue { state.isReconsidering = true }
       return (isDue ? next : nil, true)
@@ -249,9 +241,8 @@ public final class Housekeeper: Sendable {
     guard let next else { return isMore ? rounds.reconsiderAt : nil }
     rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
     let isQueued = committer.submit(next, from: .inside) { [self] result in
-      state.update { state in
+      worker.post { state in
         state.isReconsidering = false
-        state.hasNews = true
         // A reload may have begun again from the start.
         guard let index = state.reconsiderations.firstIndex(of: next) else { return }
         switch result {
@@ -266,7 +257,7 @@ public final class Housekeeper: Sendable {
           app: next.app)
       }
     }
-    if !isQueued { state.withLock { $0.isReconsidering = false } }
+    if !isQueued { worker.withInbox { $0.isReconsidering = false } }
     return nil
   }
 }

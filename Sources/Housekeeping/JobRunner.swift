@@ -14,55 +14,48 @@ public final class JobRunner: Sendable {
   static let pauseMilliseconds: Int64 = 20
   static let faultPauseMilliseconds: Int64 = 1000
 
-  private struct State {
+  private struct Inbox: WorkerInbox {
     var isStopping = false
     /// A job was made or changed: look at once.
     var hasNews = true
     /// Jobs of which a step is in the committer's queue.
     var underWay: Set<Int64> = []
-    /// How many steps came back.
-    var returned = 0
     /// Jobs of which a step could not be stored.
     var refused: Set<Int64> = []
     /// How many replays of each app may be due at once.
     var windows: [String: Int]
   }
 
-  private let state: Monitor<State>
+  private let worker: Worker<Inbox>
   private let committer: Committer
   private let reader: Monitor<StoreReader>
   private let dependencies: Dependencies
-  private let thread = Monitor<WorkerThread?>(nil)
 
   public init(
     reader: sending StoreReader, windows: [String: Int], committer: Committer, dependencies: Dependencies
   ) {
-    state = Monitor(State(windows: windows))
+    worker = Worker("jobs", inbox: Inbox(windows: windows))
     self.reader = Monitor(reader)
     self.committer = committer
     self.dependencies = dependencies
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "jobs") { [self] in run() }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in run() }
   }
 
   /// How many replays of each app may be due at once.
   public func use(windows: [String: Int]) {
-    state.update { state in
-      state.windows = windows
-      state.hasNews = true
+    worker.post { inbox in
+      inbox.windows = windows
+      inbox.hasNews = true
     }
   }
 
   /// A job was made or changed.
-  public func lookNow() { state.update { $0.hasNews = true } }
+  public func lookNow() { worker.post { $0.hasNews = true } }
 
-  public func stop() {
-    state.update { $0.isStopping = true }
-    thread.withLock { $0?.join() }
-  }
+  public func stop() { worker.stop() }
 
   /// The jobs of which something is still to come.
   struct Rounds {
@@ -74,25 +67,19 @@ public final class JobRunner: Sendable {
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
-    while !state.withLock({ $0.isStopping }) {
-      let returned = state.withLock { $0.returned }
-      let deadline = goRound(&rounds)
-      let _: Bool? = state.wait(until: deadline) { state in
-        state.hasNews || state.isStopping || state.returned != returned ? true : nil
-      }
-    }
+    while !worker.isStopping { worker.wait(until: goRound(&rounds)) }
   }
 
   /// Does what is due now, without waiting.
   /// - Returns: until when there is nothing to do but to wait for news.
   func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
     let now = dependencies.clock.monotonic
-    let (hasNews, underWay, refused) = state.withLock { state in
+    let (hasNews, underWay, refused) = worker.read { inbox in
       defer {
-        state.hasNews = false
-        state.refused = []
+        inbox.hasNews = false
+        inbox.refused = []
       }
-      return (state.hasNews, state.underWay, state.refused)
+      return (inbox.hasNews, inbox.underWay, inbox.refused)
     }
     do throws(StoreFault) {
       if hasNews || now >= rounds.lookAt {
@@ -116,7 +103,7 @@ public final class JobRunner: Sendable {
           "could not look at a job; trying again", ["row": String(row), "error": error.description])
       }
     }
-    let busy = state.withLock { $0.underWay }
+    let busy = worker.withInbox { $0.underWay }
     return rounds.works.lazy.filter { !busy.contains($0.key) }.map(\.value.nextAt)
       .reduce(rounds.lookAt) { min($0, $1) }
   }
@@ -137,7 +124,7 @@ public final class JobRunner: Sendable {
 
   private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     guard var work = rounds.works[row]?.work else { return }
-    work.windows = state.withLock { $0.windows }
+    work.windows = worker.withInbox { $0.windows }
     let wall = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     let turn = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
     switch turn {
@@ -146,19 +133,18 @@ public final class JobRunner: Sendable {
       rounds.works[row] = (work, now.advanced(byMilliseconds: max(Self.pauseMilliseconds, milliseconds)))
     case .apply(let step):
       rounds.works[row] = (work, now.advanced(byMilliseconds: Self.pauseMilliseconds))
-      state.withLock { _ = $0.underWay.insert(row) }
+      worker.withInbox { _ = $0.underWay.insert(row) }
       let isQueued = committer.submit(step, from: .inside) { [self] result in
         if case .failure(let error) = result {
           dependencies.log.error("a step of a job was not stored; trying again", ["error": error.description])
         }
-        state.update { state in
-          state.underWay.remove(row)
-          state.returned += 1
-          if case .failure = result { state.refused.insert(row) }
+        worker.post { inbox in
+          inbox.underWay.remove(row)
+          if case .failure = result { inbox.refused.insert(row) }
         }
       }
       // The committer is stopping, and so will this.
-      if !isQueued { state.withLock { _ = $0.underWay.remove(row) } }
+      if !isQueued { worker.withInbox { _ = $0.underWay.remove(row) } }
     }
   }
 }

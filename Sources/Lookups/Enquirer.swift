@@ -18,7 +18,7 @@ public final class Enquirer: Sendable {
   static let faultPauseMilliseconds: Int64 = 1000
 
   /// What others have to say.
-  struct Inbox {
+  struct Inbox: WorkerInbox {
     var asksAt: [String: Timestamp] = [:]
     /// Look-ups whose answers are on disk, or could not be stored.
     var settled: [(app: String, row: Int64, isStored: Bool)] = []
@@ -29,18 +29,15 @@ public final class Enquirer: Sendable {
     var directory: AppDirectory?
     var looksEverywhere = false
     var isStopping = false
-    /// Whether the thread was woken and has not read this yet.
-    var isWoken = false
   }
 
-  let inbox = Monitor(Inbox())
+  let worker: Worker<Inbox>
   let transport: any HTTPTransport
   let committer: Committer
   let metrics: Metrics
   let dependencies: Dependencies
   /// Between two notes in the database that receiptd serves.
   let signIntervalMilliseconds: Int64
-  private let thread = Monitor<WorkerThread?>(nil)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
 
@@ -49,6 +46,7 @@ public final class Enquirer: Sendable {
     metrics: Metrics, dependencies: Dependencies, signIntervalMilliseconds: Int64 = 60_000
   ) {
     self.signIntervalMilliseconds = signIntervalMilliseconds
+    worker = Worker("enquirer", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)
     self.directory = directory
@@ -58,43 +56,31 @@ public final class Enquirer: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "enquirer") { [self] in
+    try worker.start { [self] in
       reader.withLock { reader in
         var run = EnquirerRun(self, reader: reader, directory: directory)
         run.loop()
       }
     }
-    thread.withLock { $0 = started }
   }
 
   /// Purchases are to be asked about, from these moments on.
   public func note(asksAt: [String: Timestamp]) {
     guard !asksAt.isEmpty else { return }
-    tell { inbox in inbox.asksAt.merge(asksAt) { min($0, $1) } }
+    worker.post { inbox in inbox.asksAt.merge(asksAt) { min($0, $1) } }
   }
 
   /// Another process changed the database.
-  public func lookEverywhere() { tell { $0.looksEverywhere = true } }
+  public func lookEverywhere() { worker.post { $0.looksEverywhere = true } }
 
   /// New apps and settings.
-  public func use(_ directory: AppDirectory) { tell { $0.directory = directory } }
+  public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
   /// Asks nothing more.
-  public func windDown() { tell { $0.isStopping = true } }
+  public func windDown() { worker.requestStop() }
 
   /// Ends the thread. What is asked now is asked again by the next run.
   public func stop() {
-    windDown()
-    thread.withLock { $0?.join() }
-  }
-
-  func tell(_ change: (inout Inbox) -> Void) {
-    let hasUnread = inbox.withLock { inbox in
-      change(&inbox)
-      defer { inbox.isWoken = true }
-      return inbox.isWoken
-    }
-    // Whoever left the first message that is still unread has woken the thread.
-    if !hasUnread { transport.wake() }
+    worker.stop()
   }
 }

@@ -20,7 +20,7 @@ extension EnquirerRun {
     let (enquirer, log) = (enquirer, log)
     _ = enquirer.committer.submit(command, from: .inside) { result in
       switch result {
-      case .success: enquirer.tell { $0.hasBackfills = true }
+      case .success: enquirer.worker.post { $0.hasBackfills = true }
       case .failure(let error):
         log.error("could not note that receiptd serves", ["error": error.description])
       }
@@ -88,7 +88,7 @@ extension EnquirerRun {
     let isQueued = enquirer.committer.submit(command, from: .outside(app: app)) { result in
       // Whatever the reason, it is tried again.
       let outcomes = (try? result.get()) ?? nil
-      enquirer.tell { $0.taken.append((app, edition, outcomes)) }
+      enquirer.worker.post { $0.taken.append((app, edition, outcomes)) }
     }
     if !isQueued { note(taken: nil, app) }
   }

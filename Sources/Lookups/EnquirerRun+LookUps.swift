@@ -105,9 +105,9 @@ extension EnquirerRun {
         log.error("could not store a look-up; asking again", ["app": app, "error": error.description])
         isStored = false
       }
-      enquirer.tell { $0.settled.append((app, row, isStored)) }
+      enquirer.worker.post { $0.settled.append((app, row, isStored)) }
     }
-    if !isQueued { enquirer.tell { $0.settled.append((app, row, false)) } }
+    if !isQueued { enquirer.worker.post { $0.settled.append((app, row, false)) } }
   }
 
   /// The metric's word for what came of a look-up.

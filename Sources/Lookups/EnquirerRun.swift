@@ -8,7 +8,7 @@ internal import Platform
 internal import Store
 
 /// One run of the enquirer, from start to stop.
-public struct EnquirerRun {
+struct EnquirerRun {
   /// A question that is under way.
   enum Question {
     case lookUp(LookUpQuestion)
@@ -103,7 +103,7 @@ public struct EnquirerRun {
 
   /// - Returns: whether to stop.
   private mutating func readInbox() -> Bool {
-    let news = enquirer.inbox.withLock { inbox in
+    let news = enquirer.worker.read { inbox in
       defer { inbox = Enquirer.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
@@ -172,7 +172,7 @@ public struct EnquirerRun {
     let enquirer = enquirer
     _ = enquirer.committer.submit(plan, from: .inside) { result in
       // One that fails is made again at the next start.
-      if case .success(let next?) = result { enquirer.tell { $0.plans.append(next) } }
+      if case .success(let next?) = result { enquirer.worker.post { $0.plans.append(next) } }
     }
   }
 

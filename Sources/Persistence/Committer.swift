@@ -27,7 +27,7 @@ public final class Committer: Sendable {
     case busy, diskFull, stopping
   }
 
-  private struct Queue {
+  private struct Queue: WorkerInbox {
     var waiting: [(submission: Submission, app: String?)] = []
     /// How many of them are requests, by app.
     var requests: [String: Int] = [:]
@@ -44,7 +44,7 @@ public final class Committer: Sendable {
     var fault: StoreFault?
   }
 
-  private let queue = Monitor(Queue())
+  private let worker = Worker("committer", inbox: Queue())
   private let writer: Monitor<StoreWriter>
   private let capacity: Int
   private let dependencies: Dependencies
@@ -52,7 +52,6 @@ public final class Committer: Sendable {
   private let onSyncFailure: @Sendable (StoreFault) -> Void
   private let metrics: Metrics
   private let onCommit: @Sendable (StoreChanges) -> Void
-  private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameters:
   ///   - reserve: space for what must go on when the disk is full.
@@ -74,8 +73,7 @@ public final class Committer: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "committer") { [self] in run() }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in run() }
   }
 
   /// Queues a command.
@@ -85,7 +83,7 @@ public final class Committer: Sendable {
     completion: @escaping @Sendable (Result<Command.Outcome, StoreFault>) -> Void
   ) -> Bool {
     let submission = Submission(command, completion: completion)
-    return queue.update { queue in
+    return worker.post { queue in
       if queue.isStopping { return false }
       var requester: String?
       if case .outside(let app) = origin {
@@ -107,23 +105,23 @@ public final class Committer: Sendable {
   }
 
   /// What waits in the queue.
-  public var depth: Int { queue.withLock { $0.waiting.count } }
+  public var depth: Int { worker.withInbox { $0.waiting.count } }
 
   /// Why nothing can be stored now; nil when it can.
-  var fault: StoreFault? { queue.withLock { $0.fault } }
+  var fault: StoreFault? { worker.withInbox { $0.fault } }
 
   /// Whether there is room for another request's command.
-  var hasRoom: Bool { queue.withLock { !$0.isStopping && $0.waiting.count < capacity } }
+  var hasRoom: Bool { worker.withInbox { !$0.isStopping && $0.waiting.count < capacity } }
 
   /// Whether requests are refused because the disk is full.
-  public var isDiskFull: Bool { queue.withLock { $0.isDiskFull } }
+  public var isDiskFull: Bool { worker.withInbox { $0.isDiskFull } }
 
   /// Why a request of this app would be refused now; nil when it would not.
-  public func refusal(for app: String) -> Refusal? { queue.withLock { refusal($0, for: app) } }
+  public func refusal(for app: String) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
 
   /// For how long the batch that is being applied has been; 0 when none is.
   public func busyMilliseconds(now: MonotonicInstant) -> Int64 {
-    queue.withLock { $0.busySince.map { now.milliseconds(since: $0) } ?? 0 }
+    worker.withInbox { $0.busySince.map { now.milliseconds(since: $0) } ?? 0 }
   }
 
   /// New rules, from the next batch on.
@@ -131,8 +129,7 @@ public final class Committer: Sendable {
 
   /// Takes nothing more, stores what waits, moves the log into the database, and ends the thread.
   public func stop() {
-    queue.update { $0.isStopping = true }
-    thread.withLock { $0?.join() }
+    worker.stop()
     do throws(StoreFault) {
       try writer.withLock { writer throws(StoreFault) in try writer.finish() }
     } catch {
@@ -149,7 +146,7 @@ public final class Committer: Sendable {
   /// Commits what waits now, on the caller's thread.
   /// - Returns: whether there was anything.
   func commitWaiting() -> Bool {
-    guard let batch = queue.withLock({ takeBatch(&$0) }) else { return false }
+    guard let batch = worker.withInbox({ takeBatch(&$0) }) else { return false }
     commit(batch)
     return true
   }
@@ -157,10 +154,10 @@ public final class Committer: Sendable {
   private func commit(_ batch: [Submission]) {
     let clock = dependencies.clock
     let started = clock.monotonic
-    queue.withLock { $0.busySince = started }
+    worker.withInbox { $0.busySince = started }
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     let result = writer.withLock { $0.apply(batch, now: now) }
-    queue.withLock { queue in
+    worker.withInbox { queue in
       queue.busySince = nil
       queue.fault = result.fault
     }
@@ -174,7 +171,7 @@ public final class Committer: Sendable {
     case .syncFailed:
       // What the kernel could not write it may forget (fsync(2)), and a second sync would succeed without it.
       // So nothing is stored any more: only a start that reads the disk again knows what is there.
-      let waiting = queue.update { queue in
+      let waiting = worker.post { queue in
         queue.isStopping = true
         defer { queue.waiting = [] }
         return queue.waiting
@@ -188,7 +185,7 @@ public final class Committer: Sendable {
 
   private func copeWithFullDisk() {
     // What waits from outside would use up the space that is given up now.
-    let (isNews, refused) = queue.update { queue in
+    let (isNews, refused) = worker.post { queue in
       defer {
         queue.isDiskFull = true
         queue.timesFull += 1
@@ -219,9 +216,9 @@ public final class Committer: Sendable {
   /// Takes the space that is kept for a full disk, and with it what comes from outside. May write to the
   /// disk, so it is not for the committer's own thread.
   public func lookForSpace() {
-    let timesFull = queue.withLock { $0.timesFull }
+    let timesFull = worker.withInbox { $0.timesFull }
     let taken = reserve.take()
-    let isFull = queue.update { queue -> Bool? in
+    let isFull = worker.post { queue -> Bool? in
       // A write that found none meanwhile knows better.
       guard queue.timesFull == timesFull else { return nil }
       let isFull = taken == .noSpace && queue.freeBytes < Self.roomBytes
@@ -239,14 +236,18 @@ public final class Committer: Sendable {
     }
     // Retention sets space free inside of the database, which does not shrink.
     guard taken == .noSpace else { return }
-    _ = submit(CountFreeSpace(), from: .inside) { [queue] result in
-      if case .success(let bytes) = result { queue.withLock { $0.freeBytes = bytes } }
+    _ = submit(CountFreeSpace(), from: .inside) { [worker] result in
+      if case .success(let bytes) = result { worker.withInbox { $0.freeBytes = bytes } }
     }
   }
 
   private func nextBatch() -> [Submission]? {
-    queue.wait { queue in takeBatch(&queue).map { .some($0) } ?? (queue.isStopping ? .some(nil) : nil) }
-      ?? nil
+    while true {
+      let (batch, isStopping) = worker.read { queue in (takeBatch(&queue), queue.isStopping) }
+      if let batch { return batch }
+      if isStopping { return nil }
+      worker.wait()
+    }
   }
 
   private func takeBatch(_ queue: inout Queue) -> [Submission]? {

@@ -6,18 +6,17 @@ public import Store
 
 /// Makes passes of `BackgroundCheckpoint` when it is asked to.
 public final class Checkpointer: BackgroundCheckpoints {
-  private struct State {
+  private struct Inbox: WorkerInbox {
     var isAsked = false
     var isStopping = false
     var result: Result<Int, StoreFault>?
   }
 
-  private let state = Monitor(State())
+  private let worker = Worker("checkpointer", inbox: Inbox())
   private let path: String
   private let onSyncFailure: @Sendable (StoreFault) -> Void
   private let onDamage: @Sendable (StoreFault) -> Void
   private let onHeldBack: @Sendable () -> Void
-  private let thread = Monitor<WorkerThread?>(nil)
 
   /// - Parameters:
   ///   - path: the database; opened for the first pass.
@@ -33,27 +32,23 @@ public final class Checkpointer: BackgroundCheckpoints {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "checkpointer") { [self] in run() }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in run() }
   }
 
   /// Lets a pass that is under way end, and ends the thread.
-  public func stop() {
-    state.update { $0.isStopping = true }
-    thread.withLock { $0?.join() }
-  }
+  public func stop() { worker.stop() }
 
   public func begin() {
-    state.update { state in
-      state.isAsked = true
-      state.result = nil
+    worker.post { inbox in
+      inbox.isAsked = true
+      inbox.result = nil
     }
   }
 
   public func takeResult() -> Result<Int, StoreFault>? {
-    state.withLock { state in
-      defer { state.result = nil }
-      return state.result
+    worker.withInbox { inbox in
+      defer { inbox.result = nil }
+      return inbox.result
     }
   }
 
@@ -61,7 +56,7 @@ public final class Checkpointer: BackgroundCheckpoints {
     var checkpoint: BackgroundCheckpoint?
     while isAsked() {
       let result = pass(&checkpoint)
-      state.withLock { $0.result = result }
+      worker.withInbox { $0.result = result }
     }
   }
 
@@ -83,11 +78,14 @@ public final class Checkpointer: BackgroundCheckpoints {
   /// Waits until it is asked for a pass.
   /// - Returns: false when it is to stop.
   private func isAsked() -> Bool {
-    state.wait { state -> Bool? in
-      if state.isStopping { return false }
-      guard state.isAsked else { return nil }
-      state.isAsked = false
-      return true
-    } ?? false
+    while true {
+      let isAsked = worker.read { inbox -> Bool? in
+        if inbox.isStopping { return false }
+        defer { inbox.isAsked = false }
+        return inbox.isAsked ? true : nil
+      }
+      if let isAsked { return isAsked }
+      worker.wait()
+    }
   }
 }

@@ -13,16 +13,15 @@ public final class ReceiptLog: Sendable {
   /// journald itself drops what comes much faster (RateLimitBurst=, journald.conf(5)).
   public static let linesPerSecondMax = 1000
 
-  private struct State {
+  private struct Inbox: WorkerInbox {
     var waiting: [ReceiptTransition] = []
     var leftOut = 0
     var isStopping = false
   }
 
-  private let state = Monitor(State())
+  private let worker = Worker("receipt-log", inbox: Inbox())
   private let log: Log
   private let metrics: Metrics
-  private let thread = Monitor<WorkerThread?>(nil)
 
   public init(_ log: Log, metrics: Metrics) {
     self.log = log
@@ -30,8 +29,7 @@ public final class ReceiptLog: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "receipt-log") { [self] in run() }
-    thread.withLock { $0 = started }
+    try worker.start { [self] in run() }
   }
 
   /// These have changed. Costs the same whether anybody reads the log or not.
@@ -40,49 +38,39 @@ public final class ReceiptLog: Sendable {
     let wanted =
       log.level >= .info ? transitions : transitions.filter { $0.to == .failed || $0.lacksImportID }
     guard !wanted.isEmpty else { return }
-    let isFirst = state.withLock { state in
-      let room = max(0, Self.waitingMax - state.waiting.count)
-      defer {
-        state.waiting += wanted.prefix(room)
-        state.leftOut += max(0, wanted.count - room)
-      }
-      return state.waiting.isEmpty
-    }
     // While lines wait the thread is awake, or knows when it goes on.
-    if isFirst { state.update { _ in } }
+    worker.offer { inbox in
+      let room = max(0, Self.waitingMax - inbox.waiting.count)
+      defer {
+        inbox.waiting += wanted.prefix(room)
+        inbox.leftOut += max(0, wanted.count - room)
+      }
+      return inbox.waiting.isEmpty
+    }
   }
 
   /// Writes what still waits, and ends the thread.
   public func stop() {
-    state.update { $0.isStopping = true }
-    thread.withLock { $0?.join() }
+    worker.stop()
     while write(atMost: Self.linesPerSecondMax) > 0 {}
   }
 
   private func run() {
     var budget = LineBudget(now: .now())
-    while waitForWork() {
+    while !worker.read({ $0.isStopping }) {
       budget.spend(write(atMost: budget.left(now: .now())))
-      guard budget.left(now: .now()) == 0 else { continue }
-      let _: Bool? = state.wait(until: budget.renewal) { $0.isStopping ? true : nil }
+      worker.wait(until: budget.left(now: .now()) == 0 ? budget.renewal : nil)
     }
-  }
-
-  /// - Returns: false once nothing more will come.
-  private func waitForWork() -> Bool {
-    state.wait { state in
-      if state.isStopping { return false }
-      return state.waiting.isEmpty && state.leftOut == 0 ? nil : true
-    } ?? false
   }
 
   /// - Returns: how many lines were written.
   public func write(atMost limit: Int) -> Int {
-    let (some, leftOut) = state.withLock { state in
-      let some = Array(state.waiting.prefix(limit))
-      state.waiting.removeFirst(some.count)
-      defer { state.leftOut = 0 }
-      return (some, state.leftOut)
+    guard limit > 0 else { return 0 }
+    let (some, leftOut) = worker.withInbox { inbox in
+      let some = Array(inbox.waiting.prefix(limit))
+      inbox.waiting.removeFirst(some.count)
+      defer { inbox.leftOut = 0 }
+      return (some, inbox.leftOut)
     }
     for transition in some { write(transition) }
     if leftOut > 0 {

@@ -14,21 +14,21 @@ public final class KeyFetcher: Sendable {
   static let timeoutMilliseconds = 5000
   static let connectTimeoutMilliseconds = 3000
 
-  public struct State {
+  struct Inbox: WorkerInbox {
     /// By app.
     var books: [String: KeySetBook] = [:]
     var isStopping = false
   }
 
-  let state = Monitor(State())
+  let worker: Worker<Inbox>
   let dependencies: Dependencies
   let transport: any HTTPTransport
   let metrics: Metrics
-  private let thread = Monitor<WorkerThread?>(nil)
 
   public init(
     transport: any HTTPTransport, directory: AppDirectory, metrics: Metrics, dependencies: Dependencies
   ) {
+    worker = Worker("key-fetcher", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.metrics = metrics
     self.dependencies = dependencies
@@ -36,18 +36,17 @@ public final class KeyFetcher: Sendable {
   }
 
   public func start() throws(SystemError) {
-    let started = try WorkerThread(name: "key-fetcher") { [self] in
+    try worker.start { [self] in
       var run = KeyFetcherRun(self)
       run.loop()
     }
-    thread.withLock { $0 = started }
   }
 
   /// New apps and settings. Keys from an address that stays are kept.
   public func use(_ directory: AppDirectory) {
     let now = dependencies.clock.monotonic
     let addresses = directory.apps.compactMapValues { $0.tokens?.keySetURL }
-    let dismissed = state.withLock { state in
+    let dismissed = worker.post { state in
       var books: [String: KeySetBook] = [:]
       var dismissed: [@Sendable () -> Void] = []
       for (app, url) in addresses where state.books[app]?.url != url {
@@ -64,18 +63,17 @@ public final class KeyFetcher: Sendable {
       return dismissed
     }
     for wake in dismissed { wake() }
-    transport.wake()
   }
 
   /// The keys in force for an app; nil when there are none, or none that are young enough.
   func keys(of app: String) -> KeySet? {
     let now = dependencies.clock.monotonic
-    return state.withLock { $0.books[app]?.keys(now: now) }
+    return worker.withInbox { $0.books[app]?.keys(now: now) }
   }
 
   func prospect(_ keyID: String?, app: String) -> KeySetBook.Prospect {
     let now = dependencies.clock.monotonic
-    return state.withLock { state in
+    return worker.withInbox { state in
       guard !state.isStopping, let book = state.books[app] else { return .later(milliseconds: 1000) }
       return book.prospect(keyID, now: now)
     }
@@ -89,29 +87,28 @@ public final class KeyFetcher: Sendable {
     for keyID: String?, app: String, wake: @escaping @Sendable (KeySetBook.Waking) -> Void
   ) -> KeySetBook.Prospect {
     let now = dependencies.clock.monotonic
-    let prospect = state.withLock { state -> KeySetBook.Prospect in
+    let prospect = worker.withInbox { state -> KeySetBook.Prospect in
       guard !state.isStopping else { return .later(milliseconds: 5000) }
       let prospect = state.books[app]?.prospect(keyID, now: now) ?? .later(milliseconds: 1000)
       if prospect == .fetch { state.books[app]?.wait(for: keyID, now: now, wake) }
       return prospect
     }
-    if prospect == .fetch { transport.wake() }
+    if prospect == .fetch { worker.post { _ in } }
     return prospect
   }
 
   /// Fetches nothing more, and lets everyone go who waits.
   public func windDown() {
-    let dismissed = state.withLock { state in
+    let dismissed = worker.post { state in
       state.isStopping = true
       return state.books.keys.flatMap { state.books[$0]?.dismissAll(.stopping) ?? [] }
     }
     for wake in dismissed { wake() }
-    transport.wake()
   }
 
   /// Ends the thread.
   public func stop() {
     windDown()
-    thread.withLock { $0?.join() }
+    worker.stop()
   }
 }

@@ -6,7 +6,7 @@ internal import Platform
 internal import Telemetry
 
 /// One run of the fetcher, from start to stop.
-public struct KeyFetcherRun {
+struct KeyFetcherRun {
   private let fetcher: KeyFetcher
   private let clock: any Clock
   private let log: Log
@@ -36,7 +36,7 @@ public struct KeyFetcherRun {
     var due: [(app: String, url: String)] = []
     var expired: [@Sendable () -> Void] = []
     let room = KeyFetcher.transfersMax - questions.count
-    let isOver = fetcher.state.withLock { state in
+    let isOver = fetcher.worker.read { state in
       if state.isStopping { return true }
       for app in state.books.keys {
         guard var book = state.books[app] else { continue }
@@ -61,7 +61,7 @@ public struct KeyFetcherRun {
 
   /// To be asked last: a question that could not even be sent is due again soon.
   private func sleep(since turn: MonotonicInstant) -> Int64 {
-    let next = fetcher.state.withLock { state in
+    let next = fetcher.worker.withInbox { state in
       // With no room left, an answer is what there is to wait for.
       state.books.values.map(\.nextAt).filter { $0 > turn }.min()
     }
@@ -120,7 +120,7 @@ public struct KeyFetcherRun {
   ) {
     let now = clock.monotonic
     let keys = try? answer.get()  // a refusal is told below
-    let outcome = fetcher.state.withLock {
+    let outcome = fetcher.worker.withInbox {
       state -> (isNews: Bool, woken: [@Sendable () -> Void])? in
       // The app may have gone, or have another issuer now.
       guard var book = state.books[question.app], book.url == question.url else { return nil }

@@ -119,7 +119,7 @@ struct RelayLife {
   private mutating func keepHouse() -> Bool {
     guard !isDead, hasNews || world.now >= housekeeperAt else { return false }
     hasNews = false
-    let until = core.housekeeper.goRound(&rounds).until
+    let until = core.housekeeper.goRound(&rounds)
     housekeeperAt = max(world.now + 1, until.nanoseconds / 1_000_000)
     return true
   }
