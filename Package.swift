@@ -172,7 +172,7 @@ let package = Package(
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite", "Cryptography"],
+      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite", "Cryptography", "Domain"],
       path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
@@ -191,9 +191,9 @@ let package = Package(
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(
-      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON"],
+      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON", "TestSupport"],
       resources: [.embedInCode("Fixtures")]),
-    tests("DestinationsTests", ["Destinations", "Domain", "JSON"]),
+    tests("DestinationsTests", ["Destinations", "Domain", "JSON", "TestSupport"]),
     tests(
       "JSONWebTokenTests", ["JSONWebToken", "Domain", "Cryptography", "JSON", "Platform", "TestSupport"]),
     tests(
@@ -222,7 +222,9 @@ let package = Package(
         "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
-    tests("SandboxTests", ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain"]),
+    tests(
+      "SandboxTests",
+      ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain", "TestSupport"]),
     tests(
       "OperatorTests",
       service + [

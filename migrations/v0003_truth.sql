@@ -15,11 +15,12 @@ CREATE INDEX purchases_guessing ON purchases (user_id, app)
 -- Objects whose receipt retention deleted, for as long as the processor may still send their events again.
 CREATE TABLE past_purchases (
   row_id    INTEGER PRIMARY KEY,
-  object_id TEXT    NOT NULL,                    -- a subscription's or a checkout session's
+  object_id TEXT    NOT NULL,                    -- the object's or its checkout's
   app       TEXT    NOT NULL,
+  processor TEXT    NOT NULL,
   until     INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX past_purchases_by_object ON past_purchases (object_id, app);
+CREATE UNIQUE INDEX past_purchases_by_object ON past_purchases (object_id, app, processor);
 CREATE INDEX past_purchases_until ON past_purchases (until);
 -- Purchases without a receipt; those that ended (bit 256 of their observations) separately, because retention
 -- keeps them for longer.
@@ -100,3 +101,21 @@ CREATE TABLE service_reports (
   at      INTEGER NOT NULL,
   content TEXT    NOT NULL                       -- a JSON object
 ) STRICT, WITHOUT ROWID;
+
+-- 4. Several payment processors.
+
+-- The kinds of objects belong to the processors. SQLite cannot drop a CHECK; this is the way that it
+-- documents for one whose removal changes no row (https://www.sqlite.org/lang_altertable.html#otheralter).
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(
+    sql, ' CHECK (object_type = ''subscription'' OR object_type = ''checkout_session'')', '')
+  WHERE type = 'table' AND name = 'purchases';
+PRAGMA writable_schema = RESET;
+-- Two processors may use the same id. The default is for the rows of older versions, which knew one processor
+-- only; it rewrites none of them.
+ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
+DROP INDEX purchases_by_object;
+CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type, processor);
+-- What a checkout sold, by the checkout's id. A row that is known under that id itself has it as `object_id`.
+DROP INDEX purchases_by_session;
+CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;

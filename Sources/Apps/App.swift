@@ -17,7 +17,7 @@ public final class App: Sendable {
   /// Nil where no token lets anybody in.
   public let tokens: TokenGate?
   /// The processors that may report to it, by name. A new processor is one line here.
-  public let processors: [String: any PaymentProcessor]
+  public let processors: [ProcessorName: any PaymentProcessor]
   public let destination: any ReceiptDestination
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy

@@ -28,13 +28,13 @@ public struct Enquiry: Sendable {
 
   public let app: String
   /// The processor's word for itself.
-  public let processorName: String
+  public let processorName: ProcessorName
   let processor: any PaymentProcessor
   public let queries: any ProcessorQueries
   private let headers: [TransferHeader]
 
   /// - Returns: nil when the processor cannot be asked, or the app has no key for it.
-  init?(app: String, processorName: String, _ processor: any PaymentProcessor) {
+  init?(app: String, processorName: ProcessorName, _ processor: any PaymentProcessor) {
     guard let queries = processor.queries else { return nil }
     self.app = app
     self.processorName = processorName

@@ -8,7 +8,7 @@ public import Store
 
 extension TakeEvent {
   /// What is to be stored of an event that was read.
-  public init(_ reading: EventReading, app: String, processor: String, body: [UInt8]) {
+  public init(_ reading: EventReading, app: String, processor: ProcessorName, body: [UInt8]) {
     // An event without an id is known by its bytes, so that it, too, is kept once.
     let id = reading.id ?? "sha256_" + Hex.encode(SHA256.digest(body))
     let content: Content =

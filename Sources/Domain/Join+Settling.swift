@@ -24,7 +24,7 @@ extension Join {
       let settled = end(policy.settleMilliseconds)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)
-      } else if !Self.hasPrice(purchase), looksUp || purchase.key.type == .subscription, now < settled {
+      } else if !Self.hasPrice(purchase), looksUp || !purchase.isKnownByCheckout, now < settled {
         self = .forPrice(until: settled)
       } else {
         self = .over

@@ -22,7 +22,7 @@ public enum Join {
     guard purchase.deservesReceipt else { return .none }
     let settling = Settling(purchase, policy: policy, looksUp: looksUp, now: now)
     guard purchase.isBought else { return awaitPayment(purchase, policy: policy, settling, now: now) }
-    if purchase.awaitsSubscription {
+    if purchase.awaitsObject {
       return stillWait(for: .subscription, purchase, policy: policy, settling, now: now)
     }
     let since = purchase.boughtAt ?? now

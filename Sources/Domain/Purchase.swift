@@ -115,22 +115,23 @@ public struct Purchase: Sendable, Equatable {
   /// Whether its checkout is known, or known not to exist. Only the checkout says whether money is still to
   /// come, and often it alone names the context.
   public var isCheckoutKnown: Bool {
-    key.type == .checkoutSession || sessionID != nil
+    sessionID != nil
       || !observations.isDisjoint(with: [.checkoutPaid, .checkoutUnpaid, .soldWithoutCheckout])
   }
 
   /// Whether there is to be a receipt: it is bought, or promised to be paid.
   public var deservesReceipt: Bool { isBought || isPromised }
 
-  /// Whether it is a subscription that the processor has not named yet; it stands under its checkout session
-  /// until then.
-  public var awaitsSubscription: Bool {
-    key.type == .checkoutSession && observations.contains(.subscriptionExpected)
-  }
+  /// Whether it is known under its checkout's id: what the checkout sold has no name of its own, or none yet.
+  public var isKnownByCheckout: Bool { sessionID == key.id }
 
-  /// Whether the report names the subscription that this purchase waits for.
-  public func takesKey(of report: PurchaseReport) -> Bool {
-    key.type == .checkoutSession && report.key.type == .subscription && report.sessionID == key.id
+  /// Whether the processor has not named yet what the checkout sold. The receipt must name it.
+  public var awaitsObject: Bool { isKnownByCheckout && observations.contains(.subscriptionExpected) }
+
+  /// Whether the report names the object that this purchase's checkout sold.
+  public func isNamed(by report: PurchaseReport) -> Bool {
+    isKnownByCheckout && report.sessionID == key.id && !report.isOfCheckoutOnly
+      && report.key.processor == key.processor
   }
 
   /// Whether its checkout ended unfinished, so that there is nothing to come.
@@ -139,7 +140,7 @@ public struct Purchase: Sendable, Equatable {
   /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows
   /// better.
   public mutating func absorb(_ report: PurchaseReport) {
-    if takesKey(of: report) { key = report.key }
+    if isNamed(by: report) { key = report.key }
     observations.formUnion(report.observations)
     sessionID = sessionID ?? report.sessionID
     customerID = customerID ?? report.customerID

@@ -1,18 +1,32 @@
 // What one event says about one purchase, in words that every payment processor can speak. A processor makes
 // reports; the join takes them in. Pure; any thread.
 
-/// What was bought: the kind of object and its id at the processor.
+/// What a payment processor is called in URLs, rows and metrics.
+public struct ProcessorName: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
+  public let rawValue: String
+
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public init(stringLiteral name: String) { rawValue = name }
+}
+
+/// What was bought, within an app: a processor, a kind of its objects, and the object's id. Two processors
+/// may use the same id for different purchases.
 public struct PurchaseKey: Sendable, Hashable {
-  /// Purchasely's `stripe_object_type`.
-  public enum ObjectType: String, Sendable, CaseIterable {
-    case subscription
-    case checkoutSession = "checkout_session"
+  /// The processor's own word for a kind of object. Only the processor and what receives receipts of it know
+  /// the words.
+  public struct ObjectType: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
   }
 
+  public var processor: ProcessorName
   public var type: ObjectType
   public var id: String
 
-  public init(type: ObjectType, id: String) {
+  public init(processor: ProcessorName, type: ObjectType, id: String) {
+    self.processor = processor
     self.type = type
     self.id = id
   }
@@ -106,6 +120,10 @@ public struct PurchaseReport: Sendable, Equatable {
       return (id, source)
     }
   }
+
+  /// Whether it names no other object than the checkout. The processor may name the object that the checkout
+  /// sold later.
+  public var isOfCheckoutOnly: Bool { sessionID == key.id }
 
   /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or
   /// not, for a wrong user is worse than none.

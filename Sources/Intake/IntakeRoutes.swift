@@ -7,6 +7,7 @@ internal import HTTPServer
 public import HTTPService
 public import Persistence
 internal import Processors
+internal import Domain
 
 /// Contexts, checkouts, their states, and webhooks.
 public struct IntakeRoutes: Sendable {
@@ -78,9 +79,10 @@ public struct IntakeRoutes: Sendable {
     }
   }
 
-  private func webhook(_ processor: String) -> Route {
+  private func webhook(_ processor: ProcessorName) -> Route {
     Route(
-      ["POST"], "/v1/{app}/webhooks/\(processor)", label: "webhooks_\(processor)",
+      ["POST"], "/v1/{app}/webhooks/\(processor.rawValue)",
+      label: "webhooks_\(processor.rawValue)",
       bodyBytesMax: limits.webhookBodyBytes, usesReserve: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)

@@ -19,7 +19,7 @@ public struct WebhookIntake: Sendable {
   }
 
   /// - Parameter name: of the processor.
-  public func take(_ request: Request, processor name: String, _ app: App, _ exchange: Exchange) {
+  public func take(_ request: Request, processor name: ProcessorName, _ app: App, _ exchange: Exchange) {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
@@ -36,7 +36,7 @@ public struct WebhookIntake: Sendable {
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in
-      metrics.events.increment(app.slug, name, outcome.label)
+      metrics.events.increment(app.slug, name.rawValue, outcome.label)
       guard log.concerns(outcome) else { return { Self.received } }
       return {
         log.tookEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)

@@ -99,7 +99,7 @@ extension EnquirerRun {
     if let outcomes {
       for (event, outcome) in zip(backfill.events, outcomes) {
         guard case .stored(let became) = outcome else { continue }
-        enquirer.metrics.events.increment(app, event.processor, became.rawValue)
+        enquirer.metrics.events.increment(app, event.processor.rawValue, became.rawValue)
         backfill.missing += 1
         if became == .receipt { backfill.receipts += 1 }
       }

@@ -23,7 +23,7 @@ struct LookUpQuestion {
   func concerns(_ report: PurchaseReport) -> Bool {
     if report.key == due.key { return true }
     guard let session = report.sessionID else { return false }
-    return session == due.sessionID || (due.key.type == .checkoutSession && session == due.key.id)
+    return session == due.sessionID && report.key.processor == due.key.processor
   }
 
   /// Whether what the purchase waits for is known now.
@@ -33,7 +33,7 @@ struct LookUpQuestion {
       case .price: !report.prices.isEmpty
       case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
       case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
-      case .subscription: report.key.type == .subscription
+      case .subscription: !report.isOfCheckoutOnly
       default: true
       }
     }

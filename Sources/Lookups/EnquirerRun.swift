@@ -238,7 +238,7 @@ extension EnquirerRun {
     case .limited(let retryAfter):
       desks[app]?.failures = failures
       rest(app, for: pause(retryAfter))
-      log.info("the processor asks to go slower", ["app": app, "processor": enquiry.processorName])
+      log.info("the processor asks to go slower", ["app": app, "processor": enquiry.processorName.rawValue])
     case .failed(let word, let retryAfter):
       desks[app]?.failures = failures
       rest(app, for: pause(retryAfter))
@@ -251,7 +251,7 @@ extension EnquirerRun {
         "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
           + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
           + "few minutes",
-        ["app": app, "processor": enquiry.processorName, "reason": word])
+        ["app": app, "processor": enquiry.processorName.rawValue, "reason": word])
     }
     return false
   }

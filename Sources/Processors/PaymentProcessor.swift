@@ -6,7 +6,7 @@ public import Domain
 /// One app's view of a payment processor: how its webhooks are authenticated and what they mean.
 public protocol PaymentProcessor: Sendable {
   /// The word for it in URLs, rows and metrics.
-  static var name: String { get }
+  static var name: ProcessorName { get }
 
   /// The name of the header that carries the signature.
   static var signatureHeader: String { get }

@@ -3,18 +3,18 @@
 internal import Domain
 
 extension StoreSession {
-  /// The row that the report is about. A checkout that stood under its session's id, and a subscription that
-  /// made a row of its own meanwhile, turn out to be one purchase as soon as one event names both.
+  /// The row that the report is about. A purchase that is known under its checkout's id, and the object that
+  /// the checkout sold, which may have a row of its own, become one as soon as one event names both.
   /// - Returns: the row, and the same as it was before anything was merged into it.
   func findAndMerge(
     _ report: PurchaseReport, app: String
   ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord)? {
     var known = try purchases.find(app: app, key: report.key)
     guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
-    if known == nil { known = try purchases.find(app: app, session: sessionID) }
-    guard report.key.type == .subscription else { return known.map { ($0, $0) } }
-    let sessionKey = PurchaseKey(type: .checkoutSession, id: sessionID)
-    guard let placeholder = try purchases.find(app: app, key: sessionKey) else {
+    let processor = report.key.processor
+    if known == nil { known = try purchases.find(app: app, processor, soldBy: sessionID) }
+    guard !report.isOfCheckoutOnly else { return known.map { ($0, $0) } }
+    guard let placeholder = try purchases.find(app: app, processor, knownByCheckout: sessionID) else {
       return known.map { ($0, $0) }
     }
     guard let survivor = known else { return (placeholder, placeholder) }

@@ -79,7 +79,7 @@ extension StoreSession {
 
   private func completeUser(_ record: inout PurchaseRecord) throws(StoreFault) {
     if record.purchase.userID == nil, let customer = record.purchase.customerID,
-      let user = try purchases.user(app: record.app, ofCustomer: customer)
+      let user = try purchases.user(app: record.app, record.purchase.key.processor, ofCustomer: customer)
     {
       record.purchase.learnUser(user, from: .customer)
     }
@@ -125,7 +125,8 @@ extension StoreSession {
   private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
     if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
-    for other in try purchases.lackingUser(app: record.app, customer: customer)
+    let processor = record.purchase.key.processor
+    for other in try purchases.lackingUser(app: record.app, processor, customer: customer)
     where other.rowID != record.rowID {
       var completed = other
       completed.purchase.learnUser(user, from: .customer)

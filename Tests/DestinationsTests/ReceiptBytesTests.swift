@@ -3,6 +3,7 @@
 import Destinations
 import Domain
 import JSON
+import TestSupport
 import Testing
 
 private func destination(forwardsContext: Bool = true) -> PurchaselyDestination {

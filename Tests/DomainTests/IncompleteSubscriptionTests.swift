@@ -1,6 +1,7 @@
 // A subscription whose first payment is still to be made: of a known user it is a promise to pay.
 
 import Domain
+import TestSupport
 import Testing
 
 @Suite("Subscriptions that begin incomplete")

@@ -1,6 +1,7 @@
 // Which of a user's contexts a purchase gets.
 
 import Domain
+import TestSupport
 import Testing
 
 private let minute: Int64 = 60_000

@@ -1,5 +1,6 @@
 // What becomes of a purchase, over the whole table: what is known × when it is asked.
 
+import TestSupport
 import Testing
 
 @testable import Domain
@@ -22,7 +23,8 @@ private func purchase(
   prices: [String] = ["price_P"], context: ContextBlob? = nil
 ) -> Purchase {
   Purchase(
-    key: PurchaseKey(type: type, id: "obj_1"), observations: observations, userID: user,
+    key: PurchaseKey(type: type, id: "obj_1"), sessionID: type == .checkoutSession ? "obj_1" : nil,
+    observations: observations, userID: user,
     userSource: user == nil ? nil : .reference, prices: prices, context: context, happenedAt: heard,
     createdAt: heard, boughtAt: heard)
 }

@@ -168,14 +168,14 @@ struct PurchaseTests {
   func takesKey() {
     var known = Purchase(
       report([.checkoutPaid, .subscriptionExpected], key: session, session: "cs_1"), now: start)
-    #expect(known.awaitsSubscription)
+    #expect(known.awaitsObject)
     known.absorb(report(key: subscription, session: "cs_other"))
     #expect(known.key == session)
     known.absorb(report(key: subscription))
     #expect(known.key == session)
     known.absorb(report(key: subscription, session: "cs_1"))
     #expect(known.key == subscription)
-    #expect(!known.awaitsSubscription)
+    #expect(!known.awaitsObject)
     known.absorb(report(key: session, session: "cs_1"))
     #expect(known.key == subscription, "and keeps it")
   }

@@ -8,6 +8,7 @@ import SQLiteStore
 import Sandbox
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator

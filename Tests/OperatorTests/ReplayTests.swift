@@ -3,6 +3,7 @@ import JSON
 import SQLiteStore
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator

@@ -3,6 +3,7 @@
 import Domain
 import JSON
 import Processors
+import TestSupport
 import Testing
 
 let readAt = Timestamp(unixSeconds: 1_800_000_000)

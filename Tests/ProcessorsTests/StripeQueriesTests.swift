@@ -3,6 +3,7 @@
 import Domain
 import JSON
 import Processors
+import TestSupport
 import Testing
 
 private func queries(_ accounts: StripeSettings.Accounts = .own) throws -> any ProcessorQueries {

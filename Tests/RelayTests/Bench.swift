@@ -16,6 +16,7 @@ import Platform
 import SQLiteStore
 import Store
 @testable import Telemetry
+import TestSupport
 import Testing
 
 @testable import HTTPServer

@@ -9,6 +9,7 @@ import Platform
 import SQLite
 import SQLiteStore
 import Store
+import TestSupport
 import Testing
 
 @testable import Relay
@@ -160,8 +161,8 @@ struct Barrier: StoreCommand {
       """)
     try file.execute(
       """
-      INSERT INTO past_purchases (object_id, app, until)
-      \(numbers) SELECT 'cs_' || n, 'shop', \(now) FROM counting
+      INSERT INTO past_purchases (object_id, app, processor, until)
+      \(numbers) SELECT 'cs_' || n, 'shop', 'stripe', \(now) FROM counting
       """)
     clock.advance(31 * Self.day)
     try bench.committer.start()

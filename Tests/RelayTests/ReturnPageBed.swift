@@ -5,6 +5,7 @@ import AppLinks
 import Domain
 @testable import PublicPages
 import Store
+import TestSupport
 import Testing
 
 @testable import HTTPServer

@@ -6,6 +6,7 @@ import Domain
 import HTTPClient
 import Processors
 import Store
+import TestSupport
 import Testing
 
 @testable import Relay

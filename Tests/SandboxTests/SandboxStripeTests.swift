@@ -6,6 +6,7 @@ import JSON
 import Platform
 import Processors
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite struct SandboxStripeTests {

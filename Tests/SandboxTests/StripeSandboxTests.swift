@@ -5,6 +5,7 @@ import Domain
 import JSON
 import Processors
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite struct StripeSandboxTests {

@@ -20,13 +20,12 @@ struct StripeLookUpReader {
     switch object.kind {
     case "subscription":
       return facts.report(
-        PurchaseKey(type: .subscription, id: id), metadata: [object.metadata],
+        .subscription(id), metadata: [object.metadata],
         prices: facts.subscriptionPrices)
     case "checkout.session":
       let subscriptionID = OutsideText.identifier(object.subscription?.id)
       let key =
-        subscriptionID.map { PurchaseKey(type: .subscription, id: $0) }
-        ?? PurchaseKey(type: .checkoutSession, id: id)
+        subscriptionID.map(PurchaseKey.subscription) ?? .checkoutSession(id)
       let isUnpaid = object.paymentStatus == "unpaid" && object.status == "complete"
       var report = facts.report(
         key, metadata: [object.metadata, object.subscription?.metadata], prices: facts.sessionPrices,
@@ -40,7 +39,7 @@ struct StripeLookUpReader {
 
   /// A list of sessions of one subscription: it has one, or none when no checkout sold it.
   private func listReport() -> PurchaseReport? {
-    guard let sessions = object.listed, key.type == .subscription else { return nil }
+    guard let sessions = object.listed, key.type == StripeObjectType.subscription else { return nil }
     if sessions.isEmpty {
       return PurchaseReport(key: key, observations: .soldWithoutCheckout, happenedAt: now)
     }

@@ -63,9 +63,25 @@ public struct StripeSettings: Sendable {
   }
 }
 
+/// The kinds of Stripe's objects that a purchase is known by; Purchasely's `stripe_object_type`.
+extension PurchaseKey {
+  static func subscription(_ id: String) -> PurchaseKey {
+    PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.subscription, id: id)
+  }
+
+  static func checkoutSession(_ id: String) -> PurchaseKey {
+    PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.checkoutSession, id: id)
+  }
+}
+
+enum StripeObjectType {
+  static let subscription = PurchaseKey.ObjectType(rawValue: "subscription")
+  static let checkoutSession = PurchaseKey.ObjectType(rawValue: "checkout_session")
+}
+
 /// Stripe's webhooks (https://docs.stripe.com/webhooks).
 public struct StripeProcessor: PaymentProcessor {
-  public static let name = "stripe"
+  public static let name: ProcessorName = "stripe"
   public static let signatureHeader = "Stripe-Signature"
 
   private let settings: StripeSettings

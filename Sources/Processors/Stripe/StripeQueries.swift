@@ -42,11 +42,12 @@ public struct StripeQueries: ProcessorQueries {
   /// A purchase of a connected account is not found: which account it is of stands in its events alone.
   public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason) -> [ProcessorQuery] {
     switch key.type {
-    case .checkoutSession: [session(key.id)]
-    case .subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
-    case .subscription:
+    case StripeObjectType.checkoutSession: [session(key.id)]
+    case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
+    case StripeObjectType.subscription:
       [ProcessorQuery(url: "\(base)/v1/subscriptions/\(URLText.escaped(key.id))")]
         + (sessionID.map { [session($0)] } ?? [])
+    default: []
     }
   }
 

@@ -57,10 +57,10 @@ struct StripeReader {
     case .seen(let observations): seen = observations
     case .end(let outcome): return .nothing(outcome)
     }
-    var key = PurchaseKey(type: .checkoutSession, id: id)
+    var key = PurchaseKey.checkoutSession(id)
     if isSubscription {
       if let subscriptionID {
-        key = PurchaseKey(type: .subscription, id: subscriptionID)
+        key = .subscription(subscriptionID)
       } else {
         seen.insert(.subscriptionExpected)
       }
@@ -120,7 +120,7 @@ struct StripeReader {
       }
     let facts = facts(of: object)
     let report = facts.report(
-      PurchaseKey(type: .subscription, id: id), metadata: [object.metadata],
+      .subscription(id), metadata: [object.metadata],
       prices: facts.subscriptionPrices, observations: seen)
     // A renewal or a change of a subscription of which nothing is known is no purchase of ours. Its end is
     // kept, because the events of its beginning may come later.
@@ -146,7 +146,7 @@ struct StripeReader {
     // costs.
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = facts(of: object).report(
-      PurchaseKey(type: .subscription, id: id), metadata: metadata, prices: prices.map(\.priceID),
+      .subscription(id), metadata: metadata, prices: prices.map(\.priceID),
       observations: isPaid && isFirst ? .firstInvoicePaid : [])
     return .purchase(report, isWorthKeeping: isPaid && isFirst)
   }

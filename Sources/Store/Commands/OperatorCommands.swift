@@ -85,7 +85,7 @@ extension StoreSession {
   /// What the receipt of a purchase would send, made from what is known now.
   func payload(of record: PurchaseRecord) -> Result<ReceiptPayload, PayloadRefusal> {
     if record.purchase.isErased { return .failure(.erased) }
-    if record.purchase.awaitsSubscription { return .failure(.lacks(.subscription)) }
+    if record.purchase.awaitsObject { return .failure(.lacks(.subscription)) }
     guard let rules = rules(of: record.app) else { return .failure(.appNotConfigured(record.receipt?.state)) }
     return Join.content(of: record.purchase)
       .map { rules.payload($0.content, $0.priceMismatch) }

@@ -12,7 +12,7 @@ public struct TakeEvent: StoreCommand {
   }
 
   public var app: String
-  public var processor: String
+  public var processor: ProcessorName
   public var eventID: String
   public var type: String
   /// The raw bytes.
@@ -22,7 +22,7 @@ public struct TakeEvent: StoreCommand {
   public var requestID: String?
 
   public init(
-    app: String, processor: String, eventID: String, type: String, body: [UInt8], content: Content,
+    app: String, processor: ProcessorName, eventID: String, type: String, body: [UInt8], content: Content,
     requestID: String? = nil
   ) {
     self.app = app

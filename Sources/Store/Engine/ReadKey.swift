@@ -5,12 +5,12 @@ public import Domain
 
 /// What a command finds rows by.
 public enum ReadKey: Sendable, Hashable {
-  case event(app: String, processor: String, id: String)
+  case event(app: String, processor: ProcessorName, id: String)
   case object(app: String, key: PurchaseKey)
-  /// Purchases that a checkout session sold, also under the session's own id.
-  case session(app: String, id: String)
-  /// A customer's purchases, and the user that they name.
-  case customer(app: String, id: String)
+  /// Purchases that a checkout sold, also under the checkout's own id.
+  case session(app: String, processor: ProcessorName, id: String)
+  /// A processor's customer's purchases, and the user that they name.
+  case customer(app: String, processor: ProcessorName, id: String)
   /// A user's purchases and contexts.
   case user(app: String, id: String)
   case context(app: String, id: String)
@@ -32,8 +32,8 @@ extension PurchaseReport {
   /// What the join finds by what the report says.
   func reads(app: String) -> [ReadKey] {
     var keys: [ReadKey] = [.object(app: app, key: key)]
-    if let sessionID { keys.append(.session(app: app, id: sessionID)) }
-    if let customerID { keys.append(.customer(app: app, id: customerID)) }
+    if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
+    if let customerID { keys.append(.customer(app: app, processor: key.processor, id: customerID)) }
     for user in Set([namedUser, referencedUser].compactMap(\.self)) {
       keys.append(.user(app: app, id: user))
     }
@@ -49,8 +49,11 @@ extension ErasureRows {
     case .event(let app, let processor, let id):
       token(id, app: app).map { .event(app: app, processor: processor, id: $0) }
     case .object(let app, let key):
-      token(key.id, app: app).map { .object(app: app, key: PurchaseKey(type: key.type, id: $0)) }
-    case .session(let app, let id): token(id, app: app).map { .session(app: app, id: $0) }
+      token(key.id, app: app).map {
+        .object(app: app, key: PurchaseKey(processor: key.processor, type: key.type, id: $0))
+      }
+    case .session(let app, let processor, let id):
+      token(id, app: app).map { .session(app: app, processor: processor, id: $0) }
     case .customer, .user, .context, .purchase: nil
     }
   }

@@ -20,15 +20,17 @@ extension StoreReader {
     try connection.prepare(Self.dueLookUpsSQL).all(
       [.text(app), .time(now), .integer(Int64(limit))]
     ) { row throws(StoreFault) in
-      let type = PurchaseKey.ObjectType(rawValue: try row.text(1)) ?? .subscription
+      let key = PurchaseKey(
+        processor: ProcessorName(rawValue: try row.text(6)), type: .init(rawValue: try row.text(1)),
+        id: try row.text(2))
       return DueLookUp(
-        row: row.integer(0), key: PurchaseKey(type: type, id: try row.text(2)),
-        sessionID: try row.optionalText(3), reason: Reason(try row.text(4)), tries: row.integer(5))
+        row: row.integer(0), key: key, sessionID: try row.optionalText(3), reason: Reason(try row.text(4)),
+        tries: row.integer(5))
     }
   }
 
   static let dueLookUpsSQL = """
-    SELECT l.purchase_row, p.object_type, p.object_id, p.session_id, p.reason, l.tries
+    SELECT l.purchase_row, p.object_type, p.object_id, p.session_id, p.reason, l.tries, p.processor
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row
     WHERE l.app = ?1 AND l.due_at <= ?2 AND p.state = 'waiting' ORDER BY l.due_at LIMIT ?3
     """
@@ -49,9 +51,11 @@ extension StoreReader {
   }
 
   /// Whether an app's event is here.
-  public func hasEvent(id: String, app: String, processor: String) throws(StoreFault) -> Bool {
+  public func hasEvent(
+    id: String, app: String, processor: ProcessorName
+  ) throws(StoreFault) -> Bool {
     try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
-      .first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true } ?? false
+      .first([.text(id), .text(app), .text(processor.rawValue)]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// The bytes of the event in a row; nil when it is not here any more.

@@ -17,10 +17,10 @@ extension ReceiptFilter {
   /// What names few receipts.
   fileprivate var narrow: Condition? {
     if let objectID {
-      // A subscription is known by its own id and by that of the session that sold it. Each has an index; the
-      // type is what the second one's WHERE asks for.
+      // An object is found by its own id and by that of the checkout that sold it. Each has an index; `<>` is
+      // what the second one's WHERE asks for.
       return (
-        "(object_id = ? OR (session_id = ? AND object_type = 'subscription'))",
+        "(object_id = ? OR (session_id = ? AND session_id <> object_id))",
         [.text(objectID), .text(objectID)]
       )
     }

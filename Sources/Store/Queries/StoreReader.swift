@@ -48,16 +48,16 @@ public final class StoreReader {
         c.posted_at, c.user_id, coalesce(p.observations, 0)
       FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
       """)
-    // A session that sold a subscription is found under it, any other under its own name; of both, which
-    // are one as soon as an event names them together, the one with a receipt.
+    // By the checkout's id: the row of what it sold, and the row that is known under that id. Of both, which
+    // become one as soon as an event names them together, the one with a receipt.
     sessionStatus = try connection.prepare(
       """
       SELECT * FROM (
         SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription'
+        WHERE session_id = ?1 AND app = ?2 AND session_id <> object_id
         UNION ALL
         SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE object_id = ?1 AND app = ?2 AND object_type = 'checkout_session')
+        WHERE object_id = ?1 AND app = ?2 AND session_id = object_id)
       ORDER BY state IS NULL LIMIT 1
       """)
     countsByState = try connection.prepare(

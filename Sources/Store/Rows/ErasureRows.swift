@@ -33,10 +33,10 @@ final class ErasureRows {
     insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
     knownObject = try connection.prepare(
       """
-      SELECT 1 FROM purchases WHERE object_id = ?1 AND app = ?3
-      UNION ALL SELECT 1 FROM purchases WHERE object_id = ?2 AND app = ?3
+      SELECT 1 FROM purchases WHERE object_id = ?1 AND app = ?3 AND processor = ?4
+      UNION ALL SELECT 1 FROM purchases WHERE object_id = ?2 AND app = ?3 AND processor = ?4
       UNION ALL SELECT 1 FROM purchases
-        WHERE session_id = ?2 AND app = ?3 AND object_type = 'subscription' LIMIT 1
+        WHERE session_id = ?2 AND session_id <> object_id AND app = ?3 AND processor = ?4 LIMIT 1
       """)
     eventsOfPurchase = try connection.prepare(
       "SELECT row_id, app, event_id FROM events WHERE purchase_row = ?1")
@@ -122,9 +122,9 @@ final class ErasureRows {
   func isErased(_ report: PurchaseReport, app: String) throws(StoreFault) -> Bool {
     guard let object = token(report.key.id, app: app) else { return false }
     let session = report.sessionID.flatMap { token($0, app: app) }
-    return try knownObject.first([.text(object), .optional(session), .text(app)]) { _ throws(StoreFault) in
-      true
-    } ?? false
+    return try knownObject.first([
+      .text(object), .optional(session), .text(app), .text(report.key.processor.rawValue),
+    ]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// Whether some job was asked for by an id; as long as none was, none needs to be looked through.

@@ -24,15 +24,16 @@ final class EventRows {
       "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }
 
-  func contains(id: String, app: String, processor: String) throws(StoreFault) -> Bool {
-    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true } ?? false
+  func contains(id: String, app: String, processor: ProcessorName) throws(StoreFault) -> Bool {
+    try existing.first([.text(id), .text(app), .text(processor.rawValue)]) { _ throws(StoreFault) in true }
+      ?? false
   }
 
   func insert(
     _ event: TakeEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
   ) throws(StoreFault) {
     try inserting.run([
-      .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type),
+      .text(event.app), .text(event.processor.rawValue), .text(event.eventID), .text(event.type),
       .text(outcome.rawValue),
       .time(now), .optional(purchaseRow), .blob(event.body),
     ])

@@ -13,11 +13,12 @@ final class PastPurchaseRows {
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     any = try connection.prepare("SELECT 1 FROM past_purchases WHERE row_id > 0 LIMIT 1")
-    known = try connection.prepare("SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2")
+    known = try connection.prepare(
+      "SELECT 1 FROM past_purchases WHERE object_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
       """
-      INSERT INTO past_purchases (object_id, app, until) VALUES (?1, ?2, ?3)
-      ON CONFLICT (object_id, app) DO UPDATE SET until = max(until, ?3)
+      INSERT INTO past_purchases (object_id, app, processor, until) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (object_id, app, processor) DO UPDATE SET until = max(until, ?4)
       """)
     deleting = try connection.prepare(
       """
@@ -40,9 +41,8 @@ final class PastPurchaseRows {
     for id in [report.key.id, report.sessionID].compactMap(\.self) {
       // A forgotten user's ids were replaced.
       for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
-        if try known.first([.text(name), .text(app)], { _ throws(StoreFault) in true }) != nil {
-          return true
-        }
+        let key: [StoreValue] = [.text(name), .text(app), .text(report.key.processor.rawValue)]
+        if try known.first(key, { _ throws(StoreFault) in true }) != nil { return true }
       }
     }
     return false
@@ -53,8 +53,9 @@ final class PastPurchaseRows {
     let until = record.updatedAt.advanced(byMilliseconds: PurchaseReport.repeatMilliseconds)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
+    let processor = StoreValue.text(record.purchase.key.processor.rawValue)
     for id in Set([record.purchase.key.id, record.purchase.sessionID].compactMap(\.self)) {
-      try inserting.run([.text(id), .text(record.app), .time(until)])
+      try inserting.run([.text(id), .text(record.app), processor, .time(until)])
     }
   }
 

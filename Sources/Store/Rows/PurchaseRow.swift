@@ -11,7 +11,7 @@ enum PurchaseRow {
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
-    "context_source", "context_disputed",
+    "context_source", "context_disputed", "processor",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -63,7 +63,9 @@ enum PurchaseRow {
   }
 
   private static func purchase(from row: StoreRow) throws(StoreFault) -> Purchase {
-    guard let type = PurchaseKey.ObjectType(rawValue: try row.text(2)) else { throw Self.unknownWord }
+    let key = PurchaseKey(
+      processor: ProcessorName(rawValue: try row.text(40)), type: .init(rawValue: try row.text(2)),
+      id: try row.text(3))
     let blob = try row.optionalText(12)
     let blobPrice = try row.optionalText(13)
     let contextID = try row.optionalText(11)
@@ -72,7 +74,7 @@ enum PurchaseRow {
     // Schemas before 3 did not keep it; a blob without an id can only have come inside an event.
     if source == .unknown, contextID == nil { source = .blob }
     return Purchase(
-      key: PurchaseKey(type: type, id: try row.text(3)), sessionID: try row.optionalText(4),
+      key: key, sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
       userID: try row.optionalText(7), userSource: userSource,
       prices: try row.text(9).split(separator: "\n").map(String.init), pricesAreOfCheckout: row.flag(10),
@@ -117,6 +119,7 @@ enum PurchaseRow {
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
+      .text(purchase.key.processor.rawValue),
     ]
   }
 

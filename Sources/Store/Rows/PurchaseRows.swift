@@ -8,7 +8,8 @@ final class PurchaseRows {
 
   private let byRow: StoreStatement
   private let byObject: StoreStatement
-  private let bySession: StoreStatement
+  private let soldByCheckout: StoreStatement
+  private let knownByCheckout: StoreStatement
   private let ofUser: StoreStatement
   private let guessingOfUser: StoreStatement
   private let ofCustomer: StoreStatement
@@ -40,13 +41,24 @@ final class PurchaseRows {
     WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
+  private static let userOfCustomerSQL = """
+    SELECT user_id FROM purchases
+    WHERE customer_id = ?1 AND app = ?2 AND processor = ?3 AND user_id IS NOT NULL
+    ORDER BY row_id DESC LIMIT 1
+    """
+
   init(_ connection: StoreConnection, counts: CountRows) throws(StoreFault) {
     self.counts = counts
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
-    byObject = try connection.prepare("\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3")
-    bySession = try connection.prepare(
-      "\(select) WHERE session_id = ?1 AND app = ?2 AND object_type = 'subscription' LIMIT 1")
+    byObject = try connection.prepare(
+      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4")
+    // The index has only rows with another id than their checkout's.
+    let ofCheckout = "AND app = ?2 AND processor = ?3 LIMIT 1"
+    soldByCheckout = try connection.prepare(
+      "\(select) WHERE session_id = ?1 AND session_id <> object_id \(ofCheckout)")
+    knownByCheckout = try connection.prepare(
+      "\(select) WHERE object_id = ?1 AND session_id = object_id \(ofCheckout)")
     ofUser = try connection.prepare(
       """
       \(select) WHERE user_id = ?1 AND app = ?2 AND state = 'waiting' AND ply_context IS NULL
@@ -55,14 +67,10 @@ final class PurchaseRows {
     guessingOfUser = try connection.prepare(Self.guessingSQL)
     ofCustomer = try connection.prepare(
       """
-      \(select) WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL
+      \(select) WHERE customer_id = ?1 AND app = ?2 AND processor = ?4 AND user_id IS NULL
       ORDER BY row_id DESC LIMIT ?3
       """)
-    userOfCustomer = try connection.prepare(
-      """
-      SELECT user_id FROM purchases WHERE customer_id = ?1 AND app = ?2 AND user_id IS NOT NULL
-      ORDER BY row_id DESC LIMIT 1
-      """)
+    userOfCustomer = try connection.prepare(Self.userOfCustomerSQL)
     overdue = try connection.prepare(
       """
       SELECT row_id FROM purchases WHERE app = ?1 AND state = 'waiting' AND wait_until <= ?2
@@ -120,12 +128,23 @@ final class PurchaseRows {
   }
 
   func find(app: String, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
-    try byObject.first([.text(key.id), .text(app), .text(key.type.rawValue)], PurchaseRow.record)
+    try byObject.first(
+      [.text(key.id), .text(app), .text(key.type.rawValue), .text(key.processor.rawValue)],
+      PurchaseRow.record)
   }
 
-  /// The subscription that a checkout session sold.
-  func find(app: String, session id: String) throws(StoreFault) -> PurchaseRecord? {
-    try bySession.first([.text(id), .text(app)], PurchaseRow.record)
+  /// What a checkout sold, once the processor has named it.
+  func find(
+    app: String, _ processor: ProcessorName, soldBy sessionID: String
+  ) throws(StoreFault) -> PurchaseRecord? {
+    try soldByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
+  }
+
+  /// The purchase that is known under its checkout's id.
+  func find(
+    app: String, _ processor: ProcessorName, knownByCheckout sessionID: String
+  ) throws(StoreFault) -> PurchaseRecord? {
+    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
   }
 
   /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now
@@ -140,14 +159,22 @@ final class PurchaseRows {
       [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
-  /// A customer's purchases whose user is not known.
-  func lackingUser(app: String, customer: String) throws(StoreFault) -> [PurchaseRecord] {
-    try ofCustomer.all([.text(customer), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
+  /// The purchases of a processor's customer whose user is not known.
+  func lackingUser(
+    app: String, _ processor: ProcessorName, customer: String
+  ) throws(StoreFault) -> [PurchaseRecord] {
+    try ofCustomer.all(
+      [.text(customer), .text(app), .integer(Self.relatedMax), .text(processor.rawValue)],
+      PurchaseRow.record)
   }
 
-  /// The user last seen with a customer.
-  func user(app: String, ofCustomer customer: String) throws(StoreFault) -> String? {
-    try userOfCustomer.first([.text(customer), .text(app)]) { row throws(StoreFault) in try row.text(0) }
+  /// The user last seen with a processor's customer.
+  func user(
+    app: String, _ processor: ProcessorName, ofCustomer customer: String
+  ) throws(StoreFault) -> String? {
+    try userOfCustomer.first([.text(customer), .text(app), .text(processor.rawValue)]) {
+      row throws(StoreFault) in try row.text(0)
+    }
   }
 
   /// The rows of an app's waiting ones whose wait has run out, the longest overdue first.

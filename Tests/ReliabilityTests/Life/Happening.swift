@@ -3,6 +3,7 @@
 import Domain
 import Platform
 import Store
+import TestSupport
 
 struct Happening {
   private static let purchases = 60

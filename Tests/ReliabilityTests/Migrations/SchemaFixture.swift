@@ -109,6 +109,7 @@ struct SchemaFixtureTests {
     #expect(try file.integer("PRAGMA user_version") == Int64(version))
     try expectEveryKindOfRow(file, version: version)
     let counts = try Self.counts(file)
+    let purchases = try Self.purchases(file)
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)
 
@@ -120,10 +121,24 @@ struct SchemaFixtureTests {
     #expect(try file.integer("PRAGMA user_version") == Int64(Migrations.currentVersion))
     #expect(try Promises.faults(in: file, Ledger.State()) == [])
     #expect(try Self.counts(file) == counts)
+    #expect(try Self.purchases(file) == purchases)
+    let otherProcessors = "SELECT count(*) FROM purchases WHERE processor <> 'stripe'"
+    #expect(try file.integer(otherProcessors) == 0, "what is older knew one processor")
     try expectReadable(disk, counts)
     // It is a database to go on with.
     for step in 30..<36 { #expect(life.run(step) == nil, "step \(step)") }
     #expect(try Promises.faults(in: file, life.ledger.page) == [])
+  }
+
+  /// What names each purchase and its receipt.
+  private static func purchases(_ file: Connection) throws -> [String] {
+    try file.prepare(
+      """
+      SELECT format('%s %s %s %s %s %s %s %s', row_id, app, object_type, object_id, session_id, receipt_id,
+        state, reason)
+      FROM purchases ORDER BY row_id
+      """
+    ).all { row throws(SQLiteError) in try row.text(0) }
   }
 
   private func expectEveryKindOfRow(_ file: Connection, version: Int) throws {

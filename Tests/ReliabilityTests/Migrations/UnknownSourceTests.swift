@@ -7,6 +7,7 @@ import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store
+import TestSupport
 import Testing
 
 @Suite("Contexts of purchases of an older version")

@@ -11,7 +11,7 @@ private struct ReadSecretly: StoreCommand {
   var reads: [ReadKey] { [.user(app: "ios", id: "u1")] }
 
   func apply(to store: StoreSession) throws(StoreFault) {
-    _ = try store.purchases.find(app: "ios", session: "cs_secret")
+    _ = try store.purchases.find(app: "ios", "stripe", soldBy: "cs_secret")
     _ = try store.purchases.find(row: 77)
   }
 }
@@ -19,7 +19,7 @@ private struct ReadSecretly: StoreCommand {
 @Suite("Reads that are declared", .everyEngine)
 struct DeclaredReadTests {
   private static let words: Set<String> = Set(
-    TestStore.rules.keys + ["stripe"] + PurchaseKey.ObjectType.allCases.map(\.rawValue)
+    TestStore.rules.keys + ["stripe", "subscription", "checkout_session"]
       // A context that came inside of an event is compared with those of its user.
       + (0..<40).map { "blob \($0)" })
 
@@ -74,8 +74,8 @@ struct DeclaredReadTests {
     #expect(
       record.fetches.last == [
         .user(app: "ios", id: "u1"), .event(app: "ios", processor: "stripe", id: "evt_1"),
-        .object(app: "ios", key: Said.completed().key), .session(app: "ios", id: "cs_1"),
-        .customer(app: "ios", id: "cus_1"), .user(app: "ios", id: "u2"),
+        .object(app: "ios", key: Said.completed().key), .session(app: "ios", processor: "stripe", id: "cs_1"),
+        .customer(app: "ios", processor: "stripe", id: "cus_1"), .user(app: "ios", id: "u2"),
       ])
     #expect(record.undeclared == [])
   }

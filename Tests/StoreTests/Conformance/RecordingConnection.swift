@@ -26,7 +26,7 @@ final class ReadRecord: ReadAhead {
     isDeclared = true
     for key in keys {
       switch key {
-      case .event(_, _, let id), .session(_, let id), .customer(_, let id), .user(_, let id),
+      case .event(_, _, let id), .session(_, _, let id), .customer(_, _, let id), .user(_, let id),
         .context(_, let id):
         names.insert(id)
       case .object(_, let key): names.insert(key.id)

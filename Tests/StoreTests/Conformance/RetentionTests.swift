@@ -131,7 +131,10 @@ struct RetentionTests {
       \(numbers) SELECT 'ios', 'subscription', 'sub_' || n, iif(n <= 700, 16, 272), '', 0, 1, 1, 1 FROM n
       """)
     try store.execute(
-      "INSERT INTO past_purchases (object_id, app, until) \(numbers) SELECT n, 'ios', 1 FROM n")
+      """
+      INSERT INTO past_purchases (object_id, app, processor, until)
+      \(numbers) SELECT n, 'ios', 'stripe', 1 FROM n
+      """)
     try store.execute("UPDATE sequences SET next = 1201 WHERE name = 'purchases'")
     let noted = try (0..<3).map { _ in try store.apply(RetainNoted(cutoff: store.now)) }
     #expect(noted.map(\.deleted) == [500, 500, 200] && noted.map(\.hasMore) == [true, true, false])

@@ -1,6 +1,7 @@
 // What events say in tests.
 
 import Domain
+import TestSupport
 
 /// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
 /// customer `cus_n`.

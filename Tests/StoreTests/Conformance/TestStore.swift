@@ -5,6 +5,7 @@ import Platform
 import Domain
 import FoundationEssentials
 import Store
+import TestSupport
 import Testing
 
 let second: Int64 = 1000
@@ -138,7 +139,8 @@ final class TestStore {
     eventCount += 1
     return try apply(
       TakeEvent(
-        app: app, processor: "stripe", eventID: id ?? "evt_\(eventCount)", type: type, body: Array("{}".utf8),
+        app: app, processor: report.key.processor, eventID: id ?? "evt_\(eventCount)", type: type,
+        body: Array("{}".utf8),
         content: .report(report, keep: keep)))
   }
 

@@ -152,7 +152,7 @@ struct QueryPlanTests {
     #expect(
       searches == [
         "SEARCH purchases USING INDEX purchases_by_session (session_id=? AND app=?)",
-        "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=? AND object_type=?)",
+        "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=?)",
       ])
     let failures = try plan(of: StoreReader.failuresSQL, sqlite(store.reader))
     #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)

@@ -1,0 +1,79 @@
+// Ids belong to the processor that made them: two processors may use the same one.
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+@Suite("Purchases of several processors", .everyEngine)
+struct SeveralProcessorsTests {
+  private func of(_ processor: ProcessorName, _ report: PurchaseReport) -> PurchaseReport {
+    var report = report
+    report.key.processor = processor
+    return report
+  }
+
+  @Test("Two processors with the same object type and id have two purchases")
+  func sameKey() throws {
+    let store = try TestStore()
+    try store.take(Said.payment("1", user: "u1"))
+    try store.take(of("other", Said.payment("1", user: "u2")))
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u2"])
+    #expect(try store.receipts().map(\.purchase.key.processor) == ["stripe", "other"])
+    #expect(try store.receipts().map(\.purchase.key.id) == ["cs_1", "cs_1"])
+    // Each goes on with its own.
+    try store.take(of("other", Said.payment("1", user: nil)))
+    #expect(try store.receipts().count == 2)
+    #expect(try store.reader.integrityFaults() == [])
+  }
+
+  @Test("A checkout and the object that it sold become one purchase of their own processor only")
+  func merge() throws {
+    let store = try TestStore()
+    try store.take(Said.session("1", [.checkoutPaid, .subscriptionExpected], named: false))
+    try store.take(of("other", Said.session("1", .checkoutPaid)))
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 2)
+    try store.take(Said.session("1", .checkoutPaid))
+    #expect(try store.integer("SELECT count(*) FROM purchases") == 2)
+    #expect(try store.integer("SELECT count(*) FROM purchases WHERE object_id = 'sub_1'") == 2)
+  }
+
+  @Test("A customer's user is not the user of another processor's customer with the same id")
+  func customer() throws {
+    let store = try TestStore()
+    try store.take(Said.payment("1", user: "u1"))
+    var said = of("other", Said.payment("2", user: nil))
+    said.customerID = "cus_1"
+    try store.take(said)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", nil])
+    said = of("other", Said.payment("3", user: "u3"))
+    said.customerID = "cus_1"
+    try store.take(said)
+    #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u3", "u3"])
+  }
+
+  @Test("After a user was forgotten, another processor's purchase with the same id is taken in")
+  func erased() throws {
+    let store = try TestStore()
+    try store.take(Said.payment("1", user: "u1"))
+    let rows = try store.reader.purchases(ofUser: "u1", limit: 10).map(\.row)
+    _ = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
+    #expect(try store.take(Said.payment("1", user: "u1")) == .stored(.erased))
+    #expect(try store.take(of("other", Said.payment("1", user: "u2"))) == .stored(.receipt))
+  }
+
+  @Test("After retention, another processor's purchase with the same id is taken in")
+  func past() throws {
+    let store = try TestStore()
+    try store.take(Said.payment("1", user: "u1"))
+    let row = try store.only().rowID
+    _ = try store.apply(CancelReceipt(id: #require(try store.only().receipt?.id), note: ""))
+    store.advance(day)
+    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: row - 1))
+    #expect(try store.receipts().isEmpty)
+    try store.take(Said.payment("1", user: "u1"))
+    #expect(try store.receipts().isEmpty, "its receipt is gone, and not made again")
+    try store.take(of("other", Said.payment("1", user: "u2")))
+    #expect(try store.only().purchase.userID == "u2")
+  }
+}
