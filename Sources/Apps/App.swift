@@ -84,7 +84,10 @@ public final class App: Sendable {
   /// What the store needs to know of the app.
   public var rules: AppRules {
     let destination = destination
-    return AppRules(join: join, looksUp: enquiry != nil, replayWindow: delivery.replayWindow) {
+    let processors = processors.mapValues { processor in
+      type(of: processor).rules(isAsked: processor.queries != nil)
+    }
+    return AppRules(join: join, processors: processors, replayWindow: delivery.replayWindow) {
       destination.body(for: $0)
     }
   }
@@ -96,7 +99,8 @@ public final class App: Sendable {
         url: configuration.purchasely.url, apiKey: "", forwardsContext: configuration.delivery.forwardContext,
         userAgent: Version.userAgent))
     return AppRules(
-      join: configuration.join, looksUp: configuration.stripe.apiKey != nil,
+      join: configuration.join,
+      processors: [StripeProcessor.name: StripeProcessor.rules(isAsked: configuration.stripe.apiKey != nil)],
       replayWindow: configuration.delivery.replayWindow
     ) {
       destination.body(for: $0)

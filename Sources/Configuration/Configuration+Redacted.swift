@@ -95,7 +95,7 @@ extension AppConfiguration {
         "wait_for_context": .duration(join.waitForContextMilliseconds),
         "without_context": .string(join.withoutContext.rawValue),
         "wait_for_user": .duration(join.waitForUserMilliseconds),
-        "wait_for_stripe_price": .duration(join.waitForStripePriceMilliseconds),
+        "wait_for_stripe_price": .duration(join.waitForProcessorPriceMilliseconds),
         "wait_for_price": .duration(join.waitForPriceMilliseconds),
         "wait_for_payment": .duration(join.waitForPaymentMilliseconds),
       ],

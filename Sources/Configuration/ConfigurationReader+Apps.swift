@@ -163,7 +163,8 @@ extension ConfigurationReader {
       waitForContextMilliseconds: wait("wait_for_context", defaults.waitForContextMilliseconds),
       withoutContext: reader.choice("without_context", default: defaults.withoutContext),
       waitForUserMilliseconds: wait("wait_for_user", defaults.waitForUserMilliseconds),
-      waitForStripePriceMilliseconds: wait("wait_for_stripe_price", defaults.waitForStripePriceMilliseconds),
+      waitForProcessorPriceMilliseconds: wait(
+        "wait_for_stripe_price", defaults.waitForProcessorPriceMilliseconds),
       waitForPriceMilliseconds: wait("wait_for_price", defaults.waitForPriceMilliseconds),
       waitForPaymentMilliseconds: wait("wait_for_payment", defaults.waitForPaymentMilliseconds))
   }

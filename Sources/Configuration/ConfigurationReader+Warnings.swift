@@ -4,6 +4,7 @@
 internal import Domain
 internal import JSON
 internal import Platform
+internal import Processors
 
 extension ConfigurationReader {
   /// A shorter key can be guessed by whoever reaches the public listener.
@@ -59,7 +60,7 @@ extension ConfigurationReader {
         "retention.contexts",
         "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
     }
-    if configuration.retention.receiptsMilliseconds < PurchaseReport.repeatMilliseconds {
+    if configuration.retention.receiptsMilliseconds < StripeProcessor.repeatMilliseconds {
       collector.warning(
         "retention.receipts",
         "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "

@@ -20,8 +20,8 @@ extension Join {
   }
 
   /// Guesses among a user's unused contexts: the newest with one of the purchase's prices, else the newest
-  /// whose price cannot be compared. A context that names another of Stripe's prices belongs to another
-  /// purchase, unless the policy takes any.
+  /// whose price cannot be compared. A context that names another of the processor's prices belongs to
+  /// another purchase, unless the policy takes any.
   ///
   /// Eligible is what was received within the window before the event happened (or after it, up to the wait),
   /// and what is within the window of now: an event that comes days late, or whose sender's clock is off,
@@ -30,16 +30,18 @@ extension Join {
   /// then belongs to another checkout. Of two that fit alike, one from around the event goes before a later
   /// one.
   public static func choose(
-    from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, now: Timestamp
+    from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules,
+    now: Timestamp
   ) -> Candidate? {
     let around = window(before: purchase.happenedAt, after: policy.waitForContextMilliseconds, policy)
     let recent =
-      purchase.observations.contains(.checkoutUnpaid)
+      purchase.observations.contains(.promised)
       ? window(before: purchase.createdAt, after: policy.waitForContextMilliseconds, policy)
       : window(before: now, after: 0, policy)
     guard policy.guess != .never else { return nil }
-    let eligible = candidates.filter { policy.guess == .newest || isComparable($0, purchase) }.map {
-      candidate in
+    let eligible = candidates.filter {
+      policy.guess == .newest || isComparable($0, purchase, processor)
+    }.map { candidate in
       // What a clock that ran ahead has dated is as new as can be.
       var candidate = candidate
       candidate.receivedAt = min(candidate.receivedAt, now)
@@ -57,8 +59,10 @@ extension Join {
   }
 
   /// Whether nothing says that the context belongs to a purchase of another price.
-  private static func isComparable(_ candidate: Candidate, _ purchase: Purchase) -> Bool {
-    guard let price = candidate.blob.priceID, looksLikeStripePrice(price) else { return true }
+  private static func isComparable(
+    _ candidate: Candidate, _ purchase: Purchase, _ processor: ProcessorRules
+  ) -> Bool {
+    guard let price = candidate.blob.priceID, processor.mayOwn(price) else { return true }
     return purchase.prices.isEmpty || purchase.prices.contains(price)
   }
 

@@ -12,7 +12,7 @@ extension Join {
     case forPrice(until: Timestamp)
     case over
 
-    init(_ purchase: Purchase, policy: JoinPolicy, looksUp: Bool, now: Timestamp) {
+    init(_ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp) {
       // What is bought settles from then on; what is only promised, from when it was first heard of.
       let since = purchase.isBought ? purchase.boughtAt ?? now : purchase.createdAt
       func end(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: max(0, milliseconds)) }
@@ -20,11 +20,13 @@ extension Join {
         self = .over
         return
       }
-      let lookedUp = end(Join.settleMilliseconds(policy, looksUp: looksUp))
+      let lookedUp = end(Join.settleMilliseconds(policy, looksUp: processor.isAsked))
       let settled = end(policy.settleMilliseconds)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)
-      } else if !Self.hasPrice(purchase), looksUp || !purchase.isKnownByCheckout, now < settled {
+      } else if !Self.hasPrice(purchase, processor), processor.isAsked || !purchase.isKnownByCheckout,
+        now < settled
+      {
         self = .forPrice(until: settled)
       } else {
         self = .over
@@ -32,10 +34,10 @@ extension Join {
     }
 
     /// Whether the price is known without a guess: most receipts are then sent as soon as they are paid.
-    private static func hasPrice(_ purchase: Purchase) -> Bool {
+    private static func hasPrice(_ purchase: Purchase, _ processor: ProcessorRules) -> Bool {
       if !purchase.prices.isEmpty { return true }
       guard purchase.contextSource?.isName ?? false else { return false }
-      return Join.price(of: purchase, takeAny: false) != nil
+      return Join.price(of: purchase, acceptedBy: processor) != nil
     }
 
     /// When the wait ends; nil when it is over.
@@ -62,10 +64,10 @@ extension Join {
   /// Whether a context may be guessed for a purchase: nothing can be sent yet, so that the guess can still be
   /// changed; or all that is to come soon is here, so that neither a name nor a price can contradict it.
   public static func mayGuess(
-    for purchase: Purchase, policy: JoinPolicy, looksUp: Bool = false, now: Timestamp
+    for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Bool {
     guard policy.guess != .never else { return false }
     return !purchase.isBought
-      || Settling(purchase, policy: policy, looksUp: looksUp, now: now) == .over
+      || Settling(purchase, policy: policy, processor: processor, now: now) == .over
   }
 }

@@ -15,12 +15,11 @@ public enum Join {
   }
 
   /// Decides what becomes of a purchase, as it is known now.
-  /// - Parameter looksUp: whether the processor can be asked for what is missing.
   public static func resolve(
-    _ purchase: Purchase, policy: JoinPolicy, looksUp: Bool = false, now: Timestamp
+    _ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Resolution {
     guard purchase.deservesReceipt else { return .none }
-    let settling = Settling(purchase, policy: policy, looksUp: looksUp, now: now)
+    let settling = Settling(purchase, policy: policy, processor: processor, now: now)
     guard purchase.isBought else { return awaitPayment(purchase, policy: policy, settling, now: now) }
     if purchase.awaitsObject {
       return stillWait(for: .subscription, purchase, policy: policy, settling, now: now)
@@ -37,8 +36,10 @@ public enum Join {
     case .forPrice(let until): return .waiting(.price, until: until)
     case .over: break
     }
-    let takeAnyPriceAt = deadline(policy.waitForStripePriceMilliseconds)
-    guard price(of: purchase, takeAny: now >= takeAnyPriceAt) != nil else {
+    let takeAnyPriceAt = deadline(policy.waitForProcessorPriceMilliseconds)
+    let known =
+      now >= takeAnyPriceAt ? price(of: purchase) : price(of: purchase, acceptedBy: processor)
+    guard known != nil else {
       let hasMerchantPrice = purchase.context?.priceID != nil
       let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPriceMilliseconds)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
@@ -67,7 +68,7 @@ public enum Join {
     of purchase: Purchase
   ) -> Result<(content: ReceiptContent, priceMismatch: Bool), Lack> {
     guard let user = purchase.userID else { return .failure(Lack(reason: .user)) }
-    guard let price = price(of: purchase, takeAny: true) else { return .failure(Lack(reason: .price)) }
+    guard let price = price(of: purchase) else { return .failure(Lack(reason: .price)) }
     let content = ReceiptContent(
       userID: user, key: purchase.key, priceID: price, context: purchase.context?.text)
     return .success((content, hasMismatch(purchase, reporting: price)))
@@ -77,7 +78,7 @@ public enum Join {
     _ purchase: Purchase, policy: JoinPolicy, _ settling: Settling, now: Timestamp
   ) -> Resolution {
     if purchase.endedUnpaid {
-      let hasExpired = purchase.observations.isDisjoint(with: [.paymentFailed, .subscriptionEnded])
+      let hasExpired = purchase.observations.isDisjoint(with: [.failed, .ended])
       return .cancelled(hasExpired ? .sessionExpired : .paymentFailed)
     }
     return stillWait(for: .payment, purchase, policy: policy, settling, now: now)
@@ -93,20 +94,17 @@ public enum Join {
   }
 
   /// The price to report: of those that events named the context's own, else the first; without any, the
-  /// context's when it is Stripe's kind of id.
-  /// - Parameter takeAny: whether the context's price is taken whatever it looks like.
-  static func price(of purchase: Purchase, takeAny: Bool) -> String? {
+  /// context's, whatever it looks like.
+  static func price(of purchase: Purchase) -> String? {
     let named = purchase.context?.priceID
-    if let first = purchase.prices.first {
-      return named.flatMap { purchase.prices.contains($0) ? $0 : nil } ?? first
-    }
-    guard let named else { return nil }
-    return takeAny || looksLikeStripePrice(named) ? named : nil
+    guard let first = purchase.prices.first else { return named }
+    return named.flatMap { purchase.prices.contains($0) ? $0 : nil } ?? first
   }
 
-  /// Stripe's own price ids begin so; a merchant's own names (`stripe.monthly_premium_123`) do not.
-  static func looksLikeStripePrice(_ price: String) -> Bool {
-    price.hasPrefix("price_") || price.hasPrefix("plan_")
+  /// The same, without a price of the context that cannot be the processor's own.
+  static func price(of purchase: Purchase, acceptedBy processor: ProcessorRules) -> String? {
+    guard let price = price(of: purchase) else { return nil }
+    return !purchase.prices.isEmpty || processor.mayOwn(price) ? price : nil
   }
 
   /// Whether the context names another price than the one that the processor reported.

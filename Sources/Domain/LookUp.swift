@@ -12,7 +12,7 @@ public enum LookUp {
   /// From the beginning of the wait to the first question: well before a price or a context is taken without
   /// the answer.
   public static func firstPauseMilliseconds(_ policy: JoinPolicy, for reason: Reason) -> Int64 {
-    let wait = reason == .checkout ? policy.settleMilliseconds : policy.waitForStripePriceMilliseconds
+    let wait = reason == .checkout ? policy.settleMilliseconds : policy.waitForProcessorPriceMilliseconds
     return min(firstPauseMillisecondsMax, max(0, wait) / 4)
   }
 

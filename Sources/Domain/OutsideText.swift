@@ -2,8 +2,8 @@
 
 /// Rules for identifiers that others chose.
 public enum OutsideText {
-  /// Stripe says that its object ids can have up to 255 characters; the merchant's user ids have the same
-  /// limit here.
+  /// The longest object ids that a processor documents have 255 characters; the merchant's user ids have the
+  /// same limit here.
   public static let identifierBytesMax = 255
 
   /// `text` when it may stand as a user's or an object's id: 1–255 bytes of UTF-8 without control characters

@@ -29,9 +29,9 @@ public struct JoinPolicy: Sendable, Equatable {
   public var waitForContextMilliseconds: Int64
   public var withoutContext: WithoutContext
   public var waitForUserMilliseconds: Int64
-  /// How long a price of Stripe's own is waited for before the context's price is taken whatever it looks
-  /// like.
-  public var waitForStripePriceMilliseconds: Int64
+  /// How long a price of the processor's own is waited for before the context's price is taken whatever it
+  /// looks like.
+  public var waitForProcessorPriceMilliseconds: Int64
   public var waitForPriceMilliseconds: Int64
   public var waitForPaymentMilliseconds: Int64
 
@@ -41,7 +41,7 @@ public struct JoinPolicy: Sendable, Equatable {
     windowMilliseconds: Int64 = 86_400_000, settleMilliseconds: Int64 = 5000, guess: Guess = .samePrice,
     waitForContextMilliseconds: Int64 = 120_000,
     withoutContext: WithoutContext = .deliver, waitForUserMilliseconds: Int64 = 86_400_000,
-    waitForStripePriceMilliseconds: Int64 = 30_000, waitForPriceMilliseconds: Int64 = 86_400_000,
+    waitForProcessorPriceMilliseconds: Int64 = 30_000, waitForPriceMilliseconds: Int64 = 86_400_000,
     waitForPaymentMilliseconds: Int64 = 1_209_600_000
   ) {
     self.windowMilliseconds = windowMilliseconds
@@ -50,7 +50,7 @@ public struct JoinPolicy: Sendable, Equatable {
     self.waitForContextMilliseconds = waitForContextMilliseconds
     self.withoutContext = withoutContext
     self.waitForUserMilliseconds = waitForUserMilliseconds
-    self.waitForStripePriceMilliseconds = waitForStripePriceMilliseconds
+    self.waitForProcessorPriceMilliseconds = waitForProcessorPriceMilliseconds
     self.waitForPriceMilliseconds = waitForPriceMilliseconds
     self.waitForPaymentMilliseconds = waitForPaymentMilliseconds
   }

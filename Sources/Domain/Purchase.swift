@@ -93,30 +93,30 @@ public struct Purchase: Sendable, Equatable {
   /// because subscriptions are also made outside of any app.
   public var isBought: Bool {
     guard isPaid else { return false }
-    return userID != nil || !observations.isDisjoint(with: [.checkoutPaid, .checkoutUnpaid])
+    return userID != nil || !observations.isDisjoint(with: [.paid, .promised])
   }
 
   /// Whether there is a promise to pay: a checkout completed without the money, or a known user's
   /// subscription whose first payment is under way.
   private var isPromised: Bool {
-    observations.contains(.checkoutUnpaid)
-      || (userID != nil && observations.contains(.subscriptionIncomplete))
+    observations.contains(.promised)
+      || (userID != nil && observations.contains(.firstPaymentDue))
   }
 
   /// Whether the money was promised, and then failed to come.
   public var endedUnpaid: Bool {
     !isBought && isPromised
-      && !observations.isDisjoint(with: [.paymentFailed, .checkoutExpired, .subscriptionEnded])
+      && !observations.isDisjoint(with: [.failed, .expired, .ended])
   }
 
   /// Whether the subscription ended. If it has no receipt by then it gets none.
-  public var hasEnded: Bool { observations.contains(.subscriptionEnded) }
+  public var hasEnded: Bool { observations.contains(.ended) }
 
   /// Whether its checkout is known, or known not to exist. Only the checkout says whether money is still to
   /// come, and often it alone names the context.
   public var isCheckoutKnown: Bool {
     sessionID != nil
-      || !observations.isDisjoint(with: [.checkoutPaid, .checkoutUnpaid, .soldWithoutCheckout])
+      || !observations.isDisjoint(with: [.paid, .promised, .soldWithoutCheckout])
   }
 
   /// Whether there is to be a receipt: it is bought, or promised to be paid.
@@ -126,7 +126,7 @@ public struct Purchase: Sendable, Equatable {
   public var isKnownByCheckout: Bool { sessionID == key.id }
 
   /// Whether the processor has not named yet what the checkout sold. The receipt must name it.
-  public var awaitsObject: Bool { isKnownByCheckout && observations.contains(.subscriptionExpected) }
+  public var awaitsObject: Bool { isKnownByCheckout && observations.contains(.objectExpected) }
 
   /// Whether the report names the object that this purchase's checkout sold.
   public func isNamed(by report: PurchaseReport) -> Bool {
@@ -135,7 +135,7 @@ public struct Purchase: Sendable, Equatable {
   }
 
   /// Whether its checkout ended unfinished, so that there is nothing to come.
-  public var isAbandoned: Bool { !deservesReceipt && observations.contains(.checkoutExpired) }
+  public var isAbandoned: Bool { !deservesReceipt && observations.contains(.expired) }
 
   /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows
   /// better.

@@ -40,43 +40,38 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
   /// The checkout is complete and paid for, or nothing had to be paid.
-  public static let checkoutPaid = Observations(rawValue: 1 << 0)
+  public static let paid = Observations(rawValue: 1 << 0)
   /// The checkout is complete, the money under way.
-  public static let checkoutUnpaid = Observations(rawValue: 1 << 1)
+  public static let promised = Observations(rawValue: 1 << 1)
   /// The money that was under way did not come.
-  public static let paymentFailed = Observations(rawValue: 1 << 2)
+  public static let failed = Observations(rawValue: 1 << 2)
   /// The checkout ended unfinished.
-  public static let checkoutExpired = Observations(rawValue: 1 << 3)
-  /// The subscription itself says that it began.
-  public static let subscriptionBegan = Observations(rawValue: 1 << 4)
-  /// The first invoice of the subscription is paid.
-  public static let firstInvoicePaid = Observations(rawValue: 1 << 5)
-  /// The checkout sells a subscription that does not exist yet (since Stripe's 2025-03-31 API it comes with
-  /// the payment).
-  public static let subscriptionExpected = Observations(rawValue: 1 << 6)
-  /// The subscription exists, and its first payment is still to be made.
-  public static let subscriptionIncomplete = Observations(rawValue: 1 << 7)
-  /// The subscription was cancelled, was deleted or expired.
-  public static let subscriptionEnded = Observations(rawValue: 1 << 8)
-  /// No checkout session sold the subscription, says the processor's own list of sessions.
+  public static let expired = Observations(rawValue: 1 << 3)
+  /// The object itself says that it began, as a subscription does that is active.
+  public static let began = Observations(rawValue: 1 << 4)
+  /// The first payment of what renews is made.
+  public static let firstPaymentMade = Observations(rawValue: 1 << 5)
+  /// The checkout sells an object that does not exist yet, and whose name the receipt needs.
+  public static let objectExpected = Observations(rawValue: 1 << 6)
+  /// The object exists, and its first payment is still to be made.
+  public static let firstPaymentDue = Observations(rawValue: 1 << 7)
+  /// The object was cancelled, was deleted or expired.
+  public static let ended = Observations(rawValue: 1 << 8)
+  /// No checkout sold the object, says the processor's own list of checkouts.
   public static let soldWithoutCheckout = Observations(rawValue: 1 << 9)
 }
 
 extension Observations {
   /// Whether the money has come, or none is needed, as far as events say.
   public var showPayment: Bool {
-    if contains(.checkoutPaid) { return true }
-    if contains(.checkoutUnpaid) { return contains(.firstInvoicePaid) }
-    return !isDisjoint(with: [.subscriptionBegan, .firstInvoicePaid])
+    if contains(.paid) { return true }
+    if contains(.promised) { return contains(.firstPaymentMade) }
+    return !isDisjoint(with: [.began, .firstPaymentMade])
   }
 }
 
 /// What one event says about one purchase.
 public struct PurchaseReport: Sendable, Equatable {
-  /// For how long the events of a purchase may come again: Stripe sends events of 30 days again
-  /// (https://docs.stripe.com/webhooks), and lists those for a backfill.
-  public static let repeatMilliseconds: Int64 = 30 * 86_400_000
-
   public var key: PurchaseKey
   /// The checkout session, when the event names one.
   public var sessionID: String?

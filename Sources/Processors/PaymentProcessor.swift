@@ -8,6 +8,10 @@ public protocol PaymentProcessor: Sendable {
   /// The word for it in URLs, rows and metrics.
   static var name: ProcessorName { get }
 
+  /// What the rules of the join must know of it.
+  /// - Parameter isAsked: whether the app has a key for asking it.
+  static func rules(isAsked: Bool) -> ProcessorRules
+
   /// The name of the header that carries the signature.
   static var signatureHeader: String { get }
 

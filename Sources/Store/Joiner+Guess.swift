@@ -39,23 +39,22 @@ extension StoreSession {
     let purchase = record.purchase
     guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
       Join.isOutdated(guess, for: purchase),
-      Join.mayGuess(for: purchase, policy: rules.join, looksUp: rules.looksUp, now: now),
+      rules.mayGuess(for: purchase, now: now),
       let held = try contexts.find(app: record.app, id: id)
     else { return }
     let all = try guesses(for: record, rules).map(\.context) + [held.candidate]
-    guard Join.choose(from: all, for: purchase, policy: rules.join, now: now)?.id != id else { return }
+    guard rules.choose(from: all, for: purchase, now: now)?.id != id else { return }
     try free(id, by: record)
     record.purchase.dropContext()
   }
 
   /// The context that a purchase gets which names none; nil for none, or none yet.
   func guess(for record: PurchaseRecord, _ rules: AppRules) throws(StoreFault) -> Guess? {
-    guard Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now) else {
+    guard rules.mayGuess(for: record.purchase, now: now) else {
       return nil
     }
     let all = try guesses(for: record, rules)
-    let chosen = Join.choose(
-      from: all.map(\.context), for: record.purchase, policy: rules.join, now: now)
+    let chosen = rules.choose(from: all.map(\.context), for: record.purchase, now: now)
     return all.first { $0.context.id == chosen?.id }
   }
 
@@ -114,8 +113,8 @@ extension StoreSession {
     guard let rules = rules(of: app) else { return }
     let waiting = try purchases.lackingContext(app: app, user: user).filter { record in
       holder?.yieldsContext(to: record) ?? true
-        && Join.mayGuess(for: record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
-        && Join.choose(from: [posted], for: record.purchase, policy: rules.join, now: now) != nil
+        && rules.mayGuess(for: record.purchase, now: now)
+        && rules.choose(from: [posted], for: record.purchase, now: now) != nil
     }
     let chosen = waiting.min { left, right in
       let key = { (record: PurchaseRecord) in

@@ -10,7 +10,7 @@ extension StoreSession {
     let known = before.flatMap(lookedUpReason)
     guard reason != known else { return }
     guard let reason else { return try lookUps.forget(row: record.rowID) }
-    guard let rules = rules(of: record.app), rules.looksUp else { return }
+    guard let rules = rules(of: record.app), rules.processor(of: record.purchase).isAsked else { return }
     let due = now.advanced(byMilliseconds: LookUp.firstPauseMilliseconds(rules.join, for: reason))
     try lookUps.plan(row: record.rowID, app: record.app, at: due)
     changes.asksAt[record.app] = min(changes.asksAt[record.app] ?? due, due)

@@ -55,8 +55,7 @@ extension StoreSession {
     if record.receipt == nil, record.purchase.hasEnded { return }
     if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
     try completeContext(&record, rules)
-    let resolution = Join.resolve(
-      record.purchase, policy: rules.join, looksUp: rules.looksUp, now: now)
+    let resolution = rules.resolve(record.purchase, now: now)
     apply(resolution, rules, to: &record)
   }
 

@@ -6,25 +6,48 @@ public import Domain
 /// What an app's configuration means for the store.
 public struct AppRules: Sendable {
   public var join: JoinPolicy
-  /// Whether the app's processor can be asked for what a purchase lacks.
-  public var looksUp: Bool
+  /// The app's payment processors.
+  public var processors: [ProcessorName: ProcessorRules]
   /// How many replays of the app may be due at once before jobs release no more.
   public var replayWindow: Int
   /// Makes the bytes that the app's destination gets.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
   public init(
-    join: JoinPolicy, looksUp: Bool = false, replayWindow: Int = JobWork.windowDefault,
+    join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,
     compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
   ) {
     self.join = join
-    self.looksUp = looksUp
+    self.processors = processors
     self.replayWindow = max(1, replayWindow)
     self.compose = compose
   }
 
+  /// The processor that a purchase is of.
+  func processor(of purchase: Purchase) -> ProcessorRules {
+    processors[purchase.key.processor] ?? ProcessorRules()
+  }
+
   func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload {
     ReceiptPayload(priceID: content.priceID, priceMismatch: priceMismatch, body: compose(content))
+  }
+}
+
+/// The rules of `Join`, for a purchase of the app.
+extension AppRules {
+  func resolve(_ purchase: Purchase, now: Timestamp) -> Join.Resolution {
+    Join.resolve(purchase, policy: join, processor: processor(of: purchase), now: now)
+  }
+
+  func mayGuess(for purchase: Purchase, now: Timestamp) -> Bool {
+    Join.mayGuess(for: purchase, policy: join, processor: processor(of: purchase), now: now)
+  }
+
+  func choose(
+    from candidates: [Join.Candidate], for purchase: Purchase, now: Timestamp
+  ) -> Join.Candidate? {
+    Join.choose(
+      from: candidates, for: purchase, policy: join, processor: processor(of: purchase), now: now)
   }
 }
 
@@ -196,4 +219,15 @@ public final class StoreSession {
 
   /// The rules of an app that is configured; the defaults, which deliver nowhere, for one that no longer is.
   func rules(of app: String) -> AppRules? { rules[app] }
+
+  /// For how long the events of a purchase may come again.
+  func repeatMilliseconds(of record: PurchaseRecord) -> Int64 {
+    (rules(of: record.app)?.processor(of: record.purchase) ?? ProcessorRules()).repeatMilliseconds
+  }
+
+  /// The longest of all processors.
+  var repeatMillisecondsMax: Int64 {
+    rules.values.lazy.flatMap(\.processors.values).map(\.repeatMilliseconds).max()
+      ?? ProcessorRules.repeatMillisecondsDefault
+  }
 }

@@ -18,12 +18,13 @@ struct IncompleteSubscriptionTests {
   }
 
   private func resolve(_ purchase: Purchase, after milliseconds: Int64 = 0) -> Join.Resolution {
-    Join.resolve(purchase, policy: policy, now: start.advanced(byMilliseconds: milliseconds))
+    Join.resolve(
+      purchase, policy: policy, processor: .stripe(), now: start.advanced(byMilliseconds: milliseconds))
   }
 
   @Test("It waits for its payment, and is an operator's matter when none comes")
   func waits() {
-    let purchase = purchase(.subscriptionIncomplete)
+    let purchase = purchase(.firstPaymentDue)
     #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(byMilliseconds: 1000)))
     #expect(resolve(purchase, after: 1000) == .failed(.payment))
   }
@@ -32,17 +33,17 @@ struct IncompleteSubscriptionTests {
   func ends() {
     let content = ReceiptContent(
       userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil)
-    let running = purchase([.subscriptionIncomplete, .subscriptionBegan])
+    let running = purchase([.firstPaymentDue, .began])
     #expect(resolve(running) == .ready(content, priceMismatch: false))
-    #expect(resolve(purchase([.subscriptionIncomplete, .paymentFailed])) == .cancelled(.paymentFailed))
+    #expect(resolve(purchase([.firstPaymentDue, .failed])) == .cancelled(.paymentFailed))
     #expect(
-      resolve(purchase([.subscriptionIncomplete, .paymentFailed, .subscriptionBegan]))
+      resolve(purchase([.firstPaymentDue, .failed, .began]))
         == .ready(content, priceMismatch: false), "the money came after all")
   }
 
   @Test("Without a user it makes no receipt: subscriptions are also made outside of any app")
   func unknownUser() {
-    #expect(resolve(purchase(.subscriptionIncomplete, user: nil)) == .none)
-    #expect(resolve(purchase(.paymentFailed)) == .none)
+    #expect(resolve(purchase(.firstPaymentDue, user: nil)) == .none)
+    #expect(resolve(purchase(.failed)) == .none)
   }
 }

@@ -22,7 +22,7 @@ private func choose(
     key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
     happenedAt: happened, createdAt: happened)
   let now = happened.advanced(byMilliseconds: hourLater * hour)
-  return Join.choose(from: candidates, for: purchase, policy: policy, now: now)?.id
+  return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?.id
 }
 
 @Suite("Which context a purchase gets")
@@ -88,7 +88,8 @@ struct JoinChooseTests {
       key: PurchaseKey(type: .subscription, id: "sub_1"),
       happenedAt: happened.advanced(byMilliseconds: 90 * hour),
       createdAt: happened)
-    let found = Join.choose(from: [candidate("it", -hour)], for: purchase, policy: policy, now: happened)
+    let found = Join.choose(
+      from: [candidate("it", -hour)], for: purchase, policy: policy, processor: .stripe(), now: happened)
     #expect(found?.id == "it")
     let start = Join.windowStart(happenedAt: purchase.happenedAt, now: happened, policy: policy)
     #expect(start == happened.advanced(byMilliseconds: -24 * hour))
@@ -100,7 +101,8 @@ struct JoinChooseTests {
     let purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: "sub_1"), happenedAt: moment, createdAt: happened)
     for now in [moment, happened] {
-      let found = Join.choose(from: [candidate("it", -hour)], for: purchase, policy: policy, now: now)
+      let found = Join.choose(
+        from: [candidate("it", -hour)], for: purchase, policy: policy, processor: .stripe(), now: now)
       // What was dated by a clock that ran ahead counts as new.
       #expect((found != nil) == (now <= happened))
       #expect(Join.windowStart(happenedAt: moment, now: now, policy: policy) <= now)

@@ -18,7 +18,7 @@ private let hold = JoinPolicy(settleMilliseconds: 0, withoutContext: .hold)
 
 /// A purchase that was heard of, and bought unless said otherwise, at `heard`.
 private func purchase(
-  _ observations: Observations = .checkoutPaid, type: PurchaseKey.ObjectType = .subscription,
+  _ observations: Observations = .paid, type: PurchaseKey.ObjectType = .subscription,
   user: String? = "u",
   prices: [String] = ["price_P"], context: ContextBlob? = nil
 ) -> Purchase {
@@ -67,58 +67,58 @@ private func waits(
 
 private let rows: [Row] = [
   Row(name: "nothing said", purchase: purchase([]), decisions: always(.none)),
-  Row(name: "an abandoned checkout", purchase: purchase(.checkoutExpired), decisions: always(.none)),
-  Row(name: "a payment failed, no checkout", purchase: purchase(.paymentFailed), decisions: always(.none)),
-  Row(name: "began, no user", purchase: purchase(.subscriptionBegan, user: nil), decisions: always(.none)),
-  Row(name: "invoiced, no user", purchase: purchase(.firstInvoicePaid, user: nil), decisions: always(.none)),
+  Row(name: "an abandoned checkout", purchase: purchase(.expired), decisions: always(.none)),
+  Row(name: "a payment failed, no checkout", purchase: purchase(.failed), decisions: always(.none)),
+  Row(name: "began, no user", purchase: purchase(.began, user: nil), decisions: always(.none)),
+  Row(name: "invoiced, no user", purchase: purchase(.firstPaymentMade, user: nil), decisions: always(.none)),
 
   Row(
-    name: "unpaid", purchase: purchase(.checkoutUnpaid),
+    name: "unpaid", purchase: purchase(.promised),
     decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
   Row(
-    name: "unpaid, no user", purchase: purchase(.checkoutUnpaid, user: nil, prices: []),
+    name: "unpaid, no user", purchase: purchase(.promised, user: nil, prices: []),
     decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
   Row(
-    name: "unpaid, subscription active", purchase: purchase([.checkoutUnpaid, .subscriptionBegan]),
+    name: "unpaid, subscription active", purchase: purchase([.promised, .began]),
     decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
   Row(
-    name: "unpaid, then failed", purchase: purchase([.checkoutUnpaid, .paymentFailed]),
+    name: "unpaid, then failed", purchase: purchase([.promised, .failed]),
     decisions: always(.cancelled(.paymentFailed))),
   Row(
-    name: "unpaid, then expired", purchase: purchase([.checkoutUnpaid, .checkoutExpired]),
+    name: "unpaid, then expired", purchase: purchase([.promised, .expired]),
     decisions: always(.cancelled(.sessionExpired))),
   Row(
     name: "unpaid, failed and expired",
-    purchase: purchase([.checkoutUnpaid, .paymentFailed, .checkoutExpired]),
+    purchase: purchase([.promised, .failed, .expired]),
     decisions: always(.cancelled(.paymentFailed))),
   Row(
     name: "unpaid, then paid",
-    purchase: purchase([.checkoutUnpaid, .checkoutPaid], context: blob("price_P")),
+    purchase: purchase([.promised, .paid], context: blob("price_P")),
     decisions: always(ready("price_P", context: "blob"))),
   Row(
     name: "unpaid, failed, then paid",
-    purchase: purchase([.checkoutUnpaid, .paymentFailed, .checkoutPaid], context: blob("price_P")),
+    purchase: purchase([.promised, .failed, .paid], context: blob("price_P")),
     decisions: always(ready("price_P", context: "blob"))),
   Row(
     name: "unpaid, first invoice paid",
-    purchase: purchase([.checkoutUnpaid, .firstInvoicePaid], context: blob("price_P")),
+    purchase: purchase([.promised, .firstPaymentMade], context: blob("price_P")),
     decisions: always(ready("price_P", context: "blob"))),
 
   Row(
     name: "paid, the subscription has no name yet",
     purchase: purchase(
-      [.checkoutPaid, .subscriptionExpected], type: .checkoutSession, context: blob("price_P")),
+      [.paid, .objectExpected], type: .checkoutSession, context: blob("price_P")),
     decisions: waits(.subscription, until: 14 * day, then: .failed(.subscription))),
   Row(
     name: "unpaid, the subscription has no name yet",
-    purchase: purchase([.checkoutUnpaid, .subscriptionExpected], type: .checkoutSession),
+    purchase: purchase([.promised, .objectExpected], type: .checkoutSession),
     decisions: waits(.payment, until: 14 * day, then: .failed(.payment))),
   Row(
     name: "the subscription has its name",
-    purchase: purchase([.checkoutPaid, .subscriptionExpected], context: blob("price_P")),
+    purchase: purchase([.paid, .objectExpected], context: blob("price_P")),
     decisions: always(ready("price_P", context: "blob"))),
   Row(
-    name: "a payment", purchase: purchase(.checkoutPaid, type: .checkoutSession, context: blob("price_P")),
+    name: "a payment", purchase: purchase(.paid, type: .checkoutSession, context: blob("price_P")),
     decisions: always(ready("price_P", context: "blob", type: .checkoutSession))),
 
   Row(
@@ -172,10 +172,10 @@ private let rows: [Row] = [
     purchase: purchase(prices: ["price_P", "price_Q"], context: blob("price_R")),
     decisions: always(ready("price_P", context: "blob", mismatch: true))),
   Row(
-    name: "began, with a user", purchase: purchase(.subscriptionBegan, context: blob(nil)),
+    name: "began, with a user", purchase: purchase(.began, context: blob(nil)),
     decisions: always(ready("price_P", context: "blob"))),
   Row(
-    name: "invoiced, with a user", purchase: purchase(.firstInvoicePaid, context: blob(nil)),
+    name: "invoiced, with a user", purchase: purchase(.firstPaymentMade, context: blob(nil)),
     decisions: always(ready("price_P", context: "blob"))),
 ]
 
@@ -185,7 +185,7 @@ struct JoinResolveTests {
   private func table(row: Row) {
     for policy in row.policies {
       for (moment, expected) in row.decisions {
-        let decided = Join.resolve(row.purchase, policy: policy, now: after(moment))
+        let decided = Join.resolve(row.purchase, policy: policy, processor: .stripe(), now: after(moment))
         #expect(decided == expected, "\(moment) ms after it was heard of, \(policy.withoutContext)")
       }
     }
@@ -196,10 +196,10 @@ struct JoinResolveTests {
     var late = purchase()
     late.boughtAt = after(3 * day)
     let waiting = Join.Resolution.waiting(.context, until: after(3 * day + 2 * minute))
-    #expect(Join.resolve(late, policy: deliver, now: after(3 * day)) == waiting)
+    #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == waiting)
     late.userID = nil
     let lacking = Join.Resolution.waiting(.user, until: after(4 * day))
-    #expect(Join.resolve(late, policy: deliver, now: after(3 * day)) == lacking)
+    #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == lacking)
   }
 
   @Test("A purchase that is only now seen to be bought waits from now")
@@ -207,32 +207,46 @@ struct JoinResolveTests {
     var fresh = purchase()
     fresh.boughtAt = nil
     let waiting = Join.Resolution.waiting(.context, until: after(9 * day + 2 * minute))
-    #expect(Join.resolve(fresh, policy: deliver, now: after(9 * day)) == waiting)
+    #expect(Join.resolve(fresh, policy: deliver, processor: .stripe(), now: after(9 * day)) == waiting)
   }
 
   @Test("Deadlines beyond the end of time wait and do not trap")
   func saturation() {
     let endless = JoinPolicy(
       windowMilliseconds: .max, waitForContextMilliseconds: .max, waitForUserMilliseconds: .max,
-      waitForStripePriceMilliseconds: .max, waitForPriceMilliseconds: .max, waitForPaymentMilliseconds: .max)
+      waitForProcessorPriceMilliseconds: .max, waitForPriceMilliseconds: .max,
+      waitForPaymentMilliseconds: .max)
     let end = Timestamp(unixMilliseconds: .max)
-    #expect(Join.resolve(purchase(), policy: endless, now: heard) == .waiting(.context, until: end))
-    #expect(Join.resolve(purchase(user: nil), policy: endless, now: heard) == .waiting(.user, until: end))
-    #expect(Join.resolve(purchase(.checkoutUnpaid), policy: endless, now: end) == .failed(.payment))
+    #expect(
+      Join.resolve(purchase(), policy: endless, processor: .stripe(), now: heard)
+        == .waiting(.context, until: end))
+    #expect(
+      Join.resolve(purchase(user: nil), policy: endless, processor: .stripe(), now: heard)
+        == .waiting(.user, until: end))
+    #expect(
+      Join.resolve(purchase(.promised), policy: endless, processor: .stripe(), now: end) == .failed(.payment))
   }
 
   @Test("No wait at all decides at once")
   func noWaits() {
     let impatient = JoinPolicy(
       settleMilliseconds: 0, waitForContextMilliseconds: 0, waitForUserMilliseconds: 0,
-      waitForStripePriceMilliseconds: 0,
+      waitForProcessorPriceMilliseconds: 0,
       waitForPriceMilliseconds: 0, waitForPaymentMilliseconds: 0)
-    #expect(Join.resolve(purchase(), policy: impatient, now: heard) == ready("price_P"))
-    #expect(Join.resolve(purchase(user: nil), policy: impatient, now: heard) == .failed(.user))
-    #expect(Join.resolve(purchase(prices: []), policy: impatient, now: heard) == .failed(.price))
-    #expect(Join.resolve(purchase(.checkoutUnpaid), policy: impatient, now: heard) == .failed(.payment))
+    #expect(Join.resolve(purchase(), policy: impatient, processor: .stripe(), now: heard) == ready("price_P"))
+    #expect(
+      Join.resolve(purchase(user: nil), policy: impatient, processor: .stripe(), now: heard) == .failed(.user)
+    )
+    #expect(
+      Join.resolve(purchase(prices: []), policy: impatient, processor: .stripe(), now: heard)
+        == .failed(.price))
+    #expect(
+      Join.resolve(purchase(.promised), policy: impatient, processor: .stripe(), now: heard)
+        == .failed(.payment))
     let named = purchase(prices: [], context: blob("gold"))
-    #expect(Join.resolve(named, policy: impatient, now: heard) == ready("gold", context: "blob"))
+    #expect(
+      Join.resolve(named, policy: impatient, processor: .stripe(), now: heard)
+        == ready("gold", context: "blob"))
   }
 
   @Test("What an operator sends needs a user and a price, and nothing else")

@@ -167,7 +167,7 @@ struct PurchaseTests {
   @Test("A checkout takes the subscription's key when an event names both")
   func takesKey() {
     var known = Purchase(
-      report([.checkoutPaid, .subscriptionExpected], key: session, session: "cs_1"), now: start)
+      report([.paid, .objectExpected], key: session, session: "cs_1"), now: start)
     #expect(known.awaitsObject)
     known.absorb(report(key: subscription, session: "cs_other"))
     #expect(known.key == session)
@@ -189,11 +189,11 @@ struct PurchaseTests {
           key: subscription, observations: seen, userID: user, userSource: user == nil ? nil : .metadata,
           happenedAt: start, createdAt: start)
         let isPaid =
-          seen.contains(.checkoutPaid) || (seen.contains(.firstInvoicePaid) && seen.contains(.checkoutUnpaid))
-        let began = seen.contains(.subscriptionBegan) || seen.contains(.firstInvoicePaid)
-        let isBought = isPaid || (!seen.contains(.checkoutUnpaid) && began && user != nil)
+          seen.contains(.paid) || (seen.contains(.firstPaymentMade) && seen.contains(.promised))
+        let began = seen.contains(.began) || seen.contains(.firstPaymentMade)
+        let isBought = isPaid || (!seen.contains(.promised) && began && user != nil)
         #expect(known.isBought == isBought, "\(bits) \(user ?? "-")")
-        #expect(known.deservesReceipt == (isBought || seen.contains(.checkoutUnpaid)))
+        #expect(known.deservesReceipt == (isBought || seen.contains(.promised)))
         #expect(!(known.endedUnpaid && known.isBought) && !(known.isAbandoned && known.deservesReceipt))
       }
     }
@@ -207,12 +207,12 @@ struct PurchaseTests {
     var known = fixed
     known.absorb(
       report(
-        .checkoutPaid, session: "cs_1", reference: "other", prices: ["price_Q"],
+        .paid, session: "cs_1", reference: "other", prices: ["price_Q"],
         context: ContextBlob(text: "blob", priceID: nil)))
     known.keepContent(of: fixed)
     #expect(known.userID == "u" && known.userSource == .customer && known.prices == ["price_P"])
     #expect(known.context == nil && known.contextID == nil)
-    #expect(known.observations == .checkoutPaid && known.sessionID == "cs_1")
+    #expect(known.observations == .paid && known.sessionID == "cs_1")
     var empty = Purchase(key: subscription, happenedAt: start, createdAt: start)
     let lacking = empty
     empty.absorb(report(reference: "other", prices: ["price_Q"]))

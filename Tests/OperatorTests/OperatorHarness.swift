@@ -73,7 +73,9 @@ final class OperatorHarness {
     }
     let text = "{ database: 'receiptd.db', listen: { port: 1 }, apps: { \(texts.joined()) } }"
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
-    let rules = AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { content in
+    let rules = AppRules(
+      join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+    ) { content in
       Array("\(content.userID) \(content.priceID)".utf8)
     }
     // The same receipts have the same ids in each run.
@@ -145,7 +147,7 @@ extension OperatorHarness {
   /// - Returns: the receipt's id.
   @discardableResult func purchase(
     _ object: String, user: String? = "jdo-1", price: String? = "price_1", app: String = "ios",
-    observations: Observations = .checkoutPaid
+    observations: Observations = .paid
   ) throws -> String {
     eventNumber += 1
     let report = PurchaseReport(

@@ -132,7 +132,11 @@ import Testing
   @Test func whatWasDeconfiguredIsLeft() throws {
     let harness = try OperatorHarness()
     // Made under an app that the file does not know.
-    harness.writer.use(rules: ["gone": AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { _ in [1] }]
+    harness.writer.use(rules: [
+      "gone": AppRules(
+        join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+      ) { _ in [1] }
+    ]
     )
     let id = try harness.purchase("sub_1", app: "gone")
     try harness.fail(id)
@@ -190,14 +194,16 @@ import Testing
 
   @Test func thousandsAreReplayedInSlices() throws {
     let harness = try OperatorHarness()
-    let rules = AppRules(join: JoinPolicy(waitForContextMilliseconds: 0)) { _ in [1] }
+    let rules = AppRules(
+      join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+    ) { _ in [1] }
     harness.writer.use(rules: ["ios": rules])
     var events: [TakeEvent] = []
     for number in 0..<1200 {
       // Without a price they fail at once when its wait is over; here it is their last answer that fails
       // them.
       let report = PurchaseReport(
-        key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .checkoutPaid,
+        key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
         clientReference: "u", prices: ["price_1"], happenedAt: harness.clock.now)
       events.append(
         TakeEvent(

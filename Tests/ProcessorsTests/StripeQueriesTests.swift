@@ -134,7 +134,7 @@ struct StripeQueriesTests {
     #expect(paid.sessionID == "cs_1" && paid.key == key)
     #expect(paid.observations == [], "of a payment only events are accepted")
     let unpaid = try #require(report([object(session, ("payment_status", "unpaid"))]))
-    #expect(unpaid.observations == .checkoutUnpaid, "that money is still to come, Stripe's answer says, too")
+    #expect(unpaid.observations == .promised, "that money is still to come, Stripe's answer says, too")
     #expect(report([object(session, ("subscription", "sub_other"))]) == nil)
   }
 

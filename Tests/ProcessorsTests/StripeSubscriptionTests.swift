@@ -21,8 +21,8 @@ private func updatedEvent(_ status: String, previous: JSONValue?) -> JSONValue {
 /// What a subscription that begins says in this status.
 private func beginning(_ status: String) -> Observations {
   switch status {
-  case "active", "trialing": .subscriptionBegan
-  case "incomplete": .subscriptionIncomplete
+  case "active", "trialing": .began
+  case "incomplete": .firstPaymentDue
   default: change(status)
   }
 }
@@ -30,8 +30,8 @@ private func beginning(_ status: String) -> Observations {
 /// What any other of its events says in this status.
 private func change(_ status: String) -> Observations {
   switch status {
-  case "incomplete_expired": [.paymentFailed, .subscriptionEnded]
-  case "canceled": .subscriptionEnded
+  case "incomplete_expired": [.failed, .ended]
+  case "canceled": .ended
   default: []
   }
 }
@@ -64,7 +64,7 @@ struct StripeSubscriptionTests {
       let changed = updatedEvent(status, previous: previous)
       #expect(try report(changed).observations == change(status))
       // A renewal or a change of what is not known is not kept; that it ended is.
-      #expect(try isKept(changed) == change(status).contains(.subscriptionEnded))
+      #expect(try isKept(changed) == change(status).contains(.ended))
     }
   }
 
@@ -82,7 +82,7 @@ struct StripeSubscriptionTests {
     for status in ["active", "canceled", "incomplete"] {
       let object = object(activeSubscription, ("status", .string(status)))
       let body = event("customer.subscription.deleted", object)
-      #expect(try report(body).observations == .subscriptionEnded)
+      #expect(try report(body).observations == .ended)
       #expect(try isKept(body) == true)
     }
   }
@@ -117,7 +117,7 @@ struct StripeSubscriptionTests {
   func year2016() throws {
     let reading = try read(bytes: PackageResources.subscription_created_2016_json)
     let said = PurchaseReport(
-      key: subscription("sub_relay2016"), observations: .subscriptionBegan, customerID: "cus_relay2016",
+      key: subscription("sub_relay2016"), observations: .began, customerID: "cus_relay2016",
       prices: ["gold-2016"], happenedAt: endOf(second: 1_460_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
@@ -126,7 +126,7 @@ struct StripeSubscriptionTests {
   func year2026() throws {
     let reading = try read(bytes: PackageResources.subscription_created_2026_json)
     let said = PurchaseReport(
-      key: subscription("sub_relay2026"), observations: .subscriptionBegan, customerID: "cus_relay2026",
+      key: subscription("sub_relay2026"), observations: .began, customerID: "cus_relay2026",
       metadataUser: "member-2026", prices: ["price_relayMonthly", "price_relaySeats"],
       happenedAt: endOf(second: 1_790_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
@@ -152,7 +152,7 @@ struct StripeInvoiceTests {
     let body = event(
       .string("invoice.\(word)"), object(firstInvoice, ("billing_reason", reason.map(JSONValue.string))))
     let isFirst = reason == "subscription_create"
-    #expect(try report(body).observations == (isFirst ? .firstInvoicePaid : []))
+    #expect(try report(body).observations == (isFirst ? .firstPaymentMade : []))
     #expect(try isKept(body) == isFirst)
     #expect(try report(body).prices == ["price_1"])
   }
@@ -222,7 +222,7 @@ struct StripeInvoiceTests {
   @Test("Elided lines cost the price and nothing else", arguments: [.null, [:], [], "elided"] as [JSONValue])
   func elided(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
-    #expect(said.prices == [] && said.observations == .firstInvoicePaid && said.key == subscription("sub_1"))
+    #expect(said.prices == [] && said.observations == .firstPaymentMade && said.key == subscription("sub_1"))
   }
 
   @Test("Both shapes side by side, of a connected account, say one thing")
@@ -230,7 +230,7 @@ struct StripeInvoiceTests {
     let settings = StripeSettings(webhookSecrets: ["s"], accounts: .any)
     let reading = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json, settings)
     let said = PurchaseReport(
-      key: subscription("sub_relay2022"), observations: .firstInvoicePaid, customerID: "cus_relay2022",
+      key: subscription("sub_relay2022"), observations: .firstPaymentMade, customerID: "cus_relay2022",
       metadataUser: "member-2022", prices: ["price_relay2022"],
       happenedAt: endOf(second: 1_750_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
@@ -242,7 +242,7 @@ struct StripeInvoiceTests {
   func setUpFee() throws {
     let reading = try read(bytes: PackageResources.invoice_paid_2025_setup_fee_json)
     let said = PurchaseReport(
-      key: subscription("sub_relay2025"), observations: .firstInvoicePaid, customerID: "cus_relay2025",
+      key: subscription("sub_relay2025"), observations: .firstPaymentMade, customerID: "cus_relay2025",
       metadataUser: "member-2025", prices: ["price_relayMonthly", "price_relaySetup"],
       happenedAt: endOf(second: 1_763_632_801))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))

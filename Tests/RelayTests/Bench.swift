@@ -163,7 +163,7 @@ final class Bench {
   /// The user `user-n` buys `sub_n`.
   func buy(_ number: Int, app: String = "shop") throws {
     let report = PurchaseReport(
-      key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .checkoutPaid,
+      key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
       clientReference: "user-\(number)", prices: ["price_1"], happenedAt: now)
     try store(
       TakeEvent(

@@ -79,7 +79,7 @@ import Testing
       app.join
         == JoinPolicy(
           windowMilliseconds: 3_600_000, waitForContextMilliseconds: 0, withoutContext: .hold,
-          waitForUserMilliseconds: 60_000, waitForStripePriceMilliseconds: 120_000,
+          waitForUserMilliseconds: 60_000, waitForProcessorPriceMilliseconds: 120_000,
           waitForPriceMilliseconds: 180_000,
           waitForPaymentMilliseconds: 240_000))
     #expect(

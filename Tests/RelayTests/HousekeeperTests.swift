@@ -86,7 +86,7 @@ struct Barrier: StoreCommand {
     try bench.goRound(clock)
     let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
     let report = PurchaseReport(
-      key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .checkoutPaid,
+      key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .paid,
       clientReference: "user-1", prices: ["price_1"], happenedAt: bench.now)
     let event = TakeEvent(
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],

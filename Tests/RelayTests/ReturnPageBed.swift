@@ -72,21 +72,21 @@ final class ReturnPageBed {
   func everyState() throws -> [(ReturnOutcome, String)] {
     let expired = try bench.post(1)
     let neverPaid = try bench.post(10)
-    try buy(10, .checkoutUnpaid)
+    try buy(10, .promised)
     clock.advance(86_400_001)
     try bench.store(EndWaits())
     var ids: [Int: String] = [:]
     for number in 2...8 { ids[number] = try bench.post(number) }
-    try buy(3, .checkoutUnpaid)
-    for number in [4, 5, 6, 8] { try buy(number, .checkoutPaid) }
+    try buy(3, .promised)
+    for number in [4, 5, 6, 8] { try buy(number, .paid) }
     try deliver(5, .delivered(importID: "imp"))
     try deliver(6, .failed(.status(422)))
-    try buy(7, .checkoutUnpaid)
-    try buy(7, .paymentFailed, event: "b")
+    try buy(7, .promised)
+    try buy(7, .failed, event: "b")
     let receipt = try #require(try bench.receipt(8)?.receipt?.id)
     try bench.store(CancelReceipt(id: receipt, note: "test"))
     // A session that ended before anybody had paid.
-    try buy(9, .checkoutExpired)
+    try buy(9, .expired)
     let outcomes: [Int: ReturnOutcome] = [
       2: .waiting, 3: .underWay, 4: .paid, 5: .delivered, 6: .undelivered, 7: .unpaid, 8: .cancelled,
     ]

@@ -105,7 +105,7 @@ import Testing
     // Before the first event: as good as open, and looked at again.
     let before = try bed.page("?session_id=cs_test_1&result=success")
     #expect(before.heading == words.waiting.heading.text(app: "Example") && before.refreshSeconds == 10)
-    try bed.buy(1, .checkoutPaid)
+    try bed.buy(1, .paid)
     let after = try bed.page("?session_id=cs_test_1")
     #expect(after.heading == words.paid.heading.text(app: "Example"))
     #expect(after.links[0] == "https://pay.example.com/v1/shop/return?context_id=\(id)")

@@ -52,11 +52,11 @@ import Testing
 
   @Test(
     arguments: [
-      (.subscription, true, .checkoutPaid), (.payment, false, .checkoutPaid),
-      (.unpaid, true, .checkoutUnpaid),
-      (.unpaid, false, .checkoutUnpaid), (.asyncSucceeded, true, .checkoutPaid),
-      (.asyncFailed, false, [.checkoutUnpaid, .paymentFailed]), (.expired, false, .checkoutExpired),
-      (.subscriptionCreated, true, .subscriptionBegan), (.invoicePaid, true, .firstInvoicePaid),
+      (.subscription, true, .paid), (.payment, false, .paid),
+      (.unpaid, true, .promised),
+      (.unpaid, false, .promised), (.asyncSucceeded, true, .paid),
+      (.asyncFailed, false, [.promised, .failed]), (.expired, false, .expired),
+      (.subscriptionCreated, true, .began), (.invoicePaid, true, .firstPaymentMade),
     ] as [(SandboxEventKind, Bool, Observations)])
   func eachKindSaysWhatItsNameSays(
     kind: SandboxEventKind, isSubscription: Bool, observations: Observations

@@ -43,6 +43,8 @@ import Testing
     Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "let a = unsafe b", lines: [1]),
     Sample(rule: .unsafety, path: "Sources/receiptd/A.swift", text: "print(\"\\(unsafe b)\")", lines: [1]),
     Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "// a\npublic import JSON", lines: [2]),
+    Sample(rule: .vendors, path: "Sources/Store/A.swift", text: "a\n// Stripe's", lines: [2]),
+    Sample(rule: .vendors, path: "Sources/Domain/B/A.swift", text: "let a = \"stripe\"", lines: [1]),
     Sample(
       rule: .foundation, path: "Sources/JSON/A.swift", text: "@preconcurrency import Foundation", lines: [1]),
     Sample(rule: .foundation, path: "migrations/A.swift", text: "import struct Foundation.Date", lines: [1]),
@@ -64,6 +66,7 @@ import Testing
   static let good: [Sample] = [
     Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(300), lines: []),
     Sample(rule: .functionLength, path: "Sources/A/A.swift", text: longFunction(70), lines: []),
+    Sample(rule: .vendors, path: "Sources/Processors/A.swift", text: "// Stripe's", lines: []),
     Sample(
       rule: .functionLength, path: "Sources/A/A.swift",
       text: "protocol A {\n  func b() -> C\n  init(d: E)\n}\nstruct F {\n\(longFile(80))}", lines: []),

@@ -24,8 +24,8 @@ struct Rule: Sendable, CustomTestStringConvertible {
   static let columnsMax = 110
 
   static let all = [
-    fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, foundation, kit,
-    unfinished, forcing, spawning, locking,
+    fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
+    foundation, kit, unfinished, forcing, spawning, locking,
   ]
 }
 
@@ -97,6 +97,15 @@ extension Rule {
     guard file.target == "Domain" else { return [] }
     return file.imports.map {
       Finding(path: file.path, line: $0.line, message: "imports \($0.module); hand in values instead")
+    }
+  }
+
+  /// What joins and stores purchases works with every payment processor.
+  static let vendors = Rule(name: "Domain and the store name no payment processor") { file in
+    guard let target = file.target, ["Domain", "Store", "SQLiteStore"].contains(target) else { return [] }
+    return file.lines.enumerated().filter { $0.element.lowercased().contains("stripe") }.map {
+      Finding(
+        path: file.path, line: $0.offset + 1, message: "names Stripe; say it in \(target)'s own terms")
     }
   }
 

@@ -29,7 +29,7 @@ struct StripeLookUpReader {
       let isUnpaid = object.paymentStatus == "unpaid" && object.status == "complete"
       var report = facts.report(
         key, metadata: [object.metadata, object.subscription?.metadata], prices: facts.sessionPrices,
-        observations: isUnpaid ? .checkoutUnpaid : [])
+        observations: isUnpaid ? .promised : [])
       report.sessionID = id
       report.clientReference = object.clientReferenceID
       return report

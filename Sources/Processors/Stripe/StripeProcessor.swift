@@ -82,6 +82,18 @@ enum StripeObjectType {
 /// Stripe's webhooks (https://docs.stripe.com/webhooks).
 public struct StripeProcessor: PaymentProcessor {
   public static let name: ProcessorName = "stripe"
+  /// How the ids of Stripe's own prices begin (https://docs.stripe.com/api/prices,
+  /// https://docs.stripe.com/api/plans); a merchant's own names (`stripe.monthly_premium_123`) do not.
+  static let pricePrefixes = ["price_", "plan_"]
+
+  /// Stripe sends events of 30 days again (https://docs.stripe.com/webhooks), and lists those for a backfill.
+  public static let repeatMilliseconds: Int64 = 30 * 86_400_000
+
+  public static func rules(isAsked: Bool) -> ProcessorRules {
+    ProcessorRules(
+      isAsked: isAsked, pricePrefixes: pricePrefixes, repeatMilliseconds: repeatMilliseconds)
+  }
+
   public static let signatureHeader = "Stripe-Signature"
 
   private let settings: StripeSettings

@@ -62,7 +62,7 @@ struct StripeReader {
       if let subscriptionID {
         key = .subscription(subscriptionID)
       } else {
-        seen.insert(.subscriptionExpected)
+        seen.insert(.objectExpected)
       }
     }
     let metadata = [object.metadata, object.subscription?.metadata]
@@ -70,7 +70,7 @@ struct StripeReader {
     var report = facts.report(key, metadata: metadata, prices: facts.sessionPrices, observations: seen)
     report.sessionID = id
     report.clientReference = object.clientReferenceID
-    return .purchase(report, isWorthKeeping: !seen.subtracting(.subscriptionExpected).isEmpty)
+    return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
   }
 
   private enum SessionState {
@@ -80,19 +80,19 @@ struct StripeReader {
 
   private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) -> SessionState {
     switch type {
-    case "checkout.session.async_payment_succeeded": return .seen(.checkoutPaid)
+    case "checkout.session.async_payment_succeeded": return .seen(.paid)
     // Only a payment that was under way can fail: the checkout was complete and unpaid, known or not.
-    case "checkout.session.async_payment_failed": return .seen([.checkoutUnpaid, .paymentFailed])
-    case "checkout.session.expired": return .seen(.checkoutExpired)
+    case "checkout.session.async_payment_failed": return .seen([.promised, .failed])
+    case "checkout.session.expired": return .seen(.expired)
     case "checkout.session.completed":
       // An object that is still open contradicts the type: nothing was bought yet.
       guard object.status == nil || object.status == "complete" else { return .end(.ignored) }
       switch object.paymentStatus {
-      case "paid", "no_payment_required": return .seen(.checkoutPaid)
-      case "unpaid": return .seen(.checkoutUnpaid)
+      case "paid", "no_payment_required": return .seen(.paid)
+      case "unpaid": return .seen(.promised)
       // Before 2020-08-27 there was no such field, and a session with a subscription was complete once it was
       // paid.
-      case nil where hasSubscription: return .seen(.checkoutPaid)
+      case nil where hasSubscription: return .seen(.paid)
       default: return .end(.unparsed)
       }
     default: return .seen([])
@@ -111,11 +111,11 @@ struct StripeReader {
     // day.
     let seen: Observations =
       switch object.status {
-      case _ where hasEnded: .subscriptionEnded
-      case "canceled": .subscriptionEnded
-      case "active", "trialing": isBeginning ? .subscriptionBegan : []
-      case "incomplete": isBeginning ? .subscriptionIncomplete : []
-      case "incomplete_expired": [.paymentFailed, .subscriptionEnded]
+      case _ where hasEnded: .ended
+      case "canceled": .ended
+      case "active", "trialing": isBeginning ? .began : []
+      case "incomplete": isBeginning ? .firstPaymentDue : []
+      case "incomplete_expired": [.failed, .ended]
       default: []
       }
     let facts = facts(of: object)
@@ -124,7 +124,7 @@ struct StripeReader {
       prices: facts.subscriptionPrices, observations: seen)
     // A renewal or a change of a subscription of which nothing is known is no purchase of ours. Its end is
     // kept, because the events of its beginning may come later.
-    return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.subscriptionEnded))
+    return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.ended))
   }
 
   private func invoice() -> EventReading.Content {
@@ -147,7 +147,7 @@ struct StripeReader {
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = facts(of: object).report(
       .subscription(id), metadata: metadata, prices: prices.map(\.priceID),
-      observations: isPaid && isFirst ? .firstInvoicePaid : [])
+      observations: isPaid && isFirst ? .firstPaymentMade : [])
     return .purchase(report, isWorthKeeping: isPaid && isFirst)
   }
 

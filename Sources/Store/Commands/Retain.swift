@@ -33,7 +33,8 @@ public struct Retain: StoreCommand, Equatable {
       guard deletes else { continue }
       if table == .receipts {
         if let record = try store.purchases.find(row: candidate.row) {
-          try store.pastPurchases.remember(record, now: store.now)
+          try store.pastPurchases.remember(
+            record, for: store.repeatMilliseconds(of: record), now: store.now)
           try store.purchases.delete(record)
         }
       } else {
@@ -64,7 +65,7 @@ public struct RetainNoted: StoreCommand, Equatable {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    let repeats = store.now.advanced(byMilliseconds: -PurchaseReport.repeatMilliseconds)
+    let repeats = store.now.advanced(byMilliseconds: -store.repeatMillisecondsMax)
     var deleted = try store.retention.deleteNoted(ended: false, before: cutoff, limit: Self.slice)
     deleted += try store.retention.deleteNoted(
       ended: true, before: min(cutoff, repeats), limit: Self.slice - deleted)

@@ -186,7 +186,7 @@ public final class StoreReader {
       let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
       let reason = try row.optionalText(2).map(Reason.init)
       let observations = Observations(rawValue: row.integer(5))
-      let hasEnded = observations.contains(.checkoutExpired)
+      let hasEnded = observations.contains(.expired)
       let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
       return CheckoutStatus(
         contextID: try row.optionalText(4), userID: nil,

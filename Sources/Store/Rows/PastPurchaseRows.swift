@@ -49,8 +49,11 @@ final class PastPurchaseRows {
   }
 
   /// A receipt is about to be deleted.
-  func remember(_ record: PurchaseRecord, now: Timestamp) throws(StoreFault) {
-    let until = record.updatedAt.advanced(byMilliseconds: PurchaseReport.repeatMilliseconds)
+  /// - Parameter repeatMilliseconds: for how long its events may come again.
+  func remember(
+    _ record: PurchaseRecord, for repeatMilliseconds: Int64, now: Timestamp
+  ) throws(StoreFault) {
+    let until = record.updatedAt.advanced(byMilliseconds: repeatMilliseconds)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
     let processor = StoreValue.text(record.purchase.key.processor.rawValue)

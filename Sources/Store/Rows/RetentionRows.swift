@@ -33,7 +33,7 @@ final class RetentionRows {
       """
       DELETE FROM purchases WHERE row_id IN
         (SELECT row_id FROM purchases
-         WHERE state IS NULL AND (observations & \(Observations.subscriptionEnded.rawValue)) = ?1
+         WHERE state IS NULL AND (observations & \(Observations.ended.rawValue)) = ?1
            AND updated_at < ?2 ORDER BY updated_at LIMIT ?3)
       """)
   }
@@ -52,7 +52,7 @@ final class RetentionRows {
   /// - Parameter ended: whether those whose subscription ended, or the others.
   /// - Returns: how many were deleted.
   func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
-    let bit = ended ? Observations.subscriptionEnded.rawValue : 0
+    let bit = ended ? Observations.ended.rawValue : 0
     return Int64(try noted.count([.integer(bit), .time(cutoff), .integer(limit)]))
   }
 }

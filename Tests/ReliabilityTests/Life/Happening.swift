@@ -77,25 +77,25 @@ struct Happening {
     case 0:
       said.key = checkout
       said.sessionID = session
-      said.observations = [.checkoutPaid, .subscriptionExpected]
+      said.observations = [.paid, .objectExpected]
       said.clientReference = "user \(n)"
     case 1, 2:
       said.sessionID = session
-      said.observations = .checkoutPaid
+      said.observations = .paid
       said.clientReference = "user \(n)"
     case 3:
       said.sessionID = session
-      said.observations = .checkoutUnpaid
+      said.observations = .promised
       said.metadataUser = "user \(n)"
     case 4:
       said.key = checkout
       said.sessionID = session
-      said.observations = .paymentFailed
+      said.observations = .failed
     case 5:
-      said.observations = .subscriptionBegan
+      said.observations = .began
       said.prices = ["price_1"]
     case 6:
-      said.observations = .firstInvoicePaid
+      said.observations = .firstPaymentMade
       said.prices = ["price_\(n % 3)"]
     default: return .nothing(.ignored)
     }

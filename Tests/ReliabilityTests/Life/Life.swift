@@ -8,13 +8,15 @@ import Platform
 import SQLite
 import SQLiteStore
 import Store
+import TestSupport
 
 /// A relay's store that lives through steps.
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [String: AppRules] = [
-    "ios": AppRules(join: JoinPolicy(), looksUp: true, compose: compose),
-    "held": AppRules(join: JoinPolicy(withoutContext: .hold), compose: compose),
+    "ios": AppRules(join: JoinPolicy(), processors: .stripe, compose: compose),
+    "held": AppRules(
+      join: JoinPolicy(withoutContext: .hold), processors: .stripe, compose: compose),
   ]
 
   /// What a step is.

@@ -38,7 +38,8 @@ struct UnknownSourceTests {
     disk = try SchemaFixture(version: 2).disk()
     let old = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
     try old.execute(Self.purchase)
-    let rules = AppRules(join: JoinPolicy(settleMilliseconds: 0)) { content in
+    let rules = AppRules(join: JoinPolicy(settleMilliseconds: 0), processors: .stripe) {
+      content in
       Array("\(content.key.id) \(content.context ?? "-")".utf8)
     }
     writer = try StoreWriter(
@@ -78,22 +79,22 @@ struct UnknownSourceTests {
     let better = try post("better", price: "price_1")
     try take(900, [])
     #expect(try record(900)?.purchase.contextID == Self.contextID, "another one has its price")
-    try take(901, .checkoutPaid)
+    try take(901, .paid)
     #expect(try record(901)?.purchase.contextID == better)
-    try take(902, .checkoutPaid)
+    try take(902, .paid)
     #expect(try record(902)?.purchase.contextID == nil, "the promised one keeps its own")
-    try take(900, .checkoutPaid)
+    try take(900, .paid)
     #expect(try record(900)?.receipt?.body == Array("sub_900 blob 900".utf8))
     #expect(try reader.integrityFaults() == [])
   }
 
   @Test("A purchase that names such a context gets it, and the one that has it keeps it and is marked")
   func isNamed() throws {
-    try take(901, .checkoutPaid, names: Self.contextID)
+    try take(901, .paid, names: Self.contextID)
     #expect(try record(901)?.receipt?.body == Array("sub_901 blob 900".utf8))
     #expect(try reader.context(id: Self.contextID)?.receiptID == record(901)?.receipt?.id)
     #expect(try record(900)?.receipt?.contextDisputed == true)
-    try take(900, .checkoutPaid)
+    try take(900, .paid)
     #expect(try record(900)?.receipt?.body == Array("sub_900 blob 900".utf8))
     #expect(try record(901)?.receipt?.contextDisputed == false)
   }
@@ -101,7 +102,7 @@ struct UnknownSourceTests {
   @Test("A name in an event of the same purchase replaces such a context")
   func isReplaced() throws {
     let named = try post("named", price: "price_1")
-    try take(900, .checkoutPaid, names: named)
+    try take(900, .paid, names: named)
     #expect(try record(900)?.receipt?.body == Array("sub_900 named".utf8))
     #expect(try record(900)?.purchase.contextSource == .metadata)
     #expect(try reader.context(id: Self.contextID)?.receiptID == nil)

@@ -5,11 +5,14 @@ import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store
+import TestSupport
 import Testing
 
 @Suite("Storage, where it once failed")
 struct StorageRegressionTests {
-  private static let rules = ["ios": AppRules(join: JoinPolicy(), compose: { _ in [] })]
+  private static let rules = [
+    "ios": AppRules(join: JoinPolicy(), processors: .stripe, compose: { _ in [] })
+  ]
   private static let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
   private static func writer(on disk: SimulatedDisk) throws -> StoreWriter {

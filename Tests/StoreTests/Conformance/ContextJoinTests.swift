@@ -72,7 +72,7 @@ struct ContextJoinTests {
     #expect(try store.only().purchase.contextID == found)
     #expect(try store.context(named).state == .open)
     try store.take(Said.completed(unpaid: true, blob: ContextBlob(text: "inside", priceID: nil)))
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 inside")
     #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 0)
   }
@@ -155,8 +155,8 @@ struct ContextJoinTests {
   func abandoned() throws {
     let store = try TestStore()
     let id = try store.post()
-    try store.take(Said.session("1", [.checkoutExpired, .subscriptionExpected], named: false))
-    var expired = Said.session("2", [.checkoutExpired, .subscriptionExpected], named: false)
+    try store.take(Said.session("1", [.expired, .objectExpected], named: false))
+    var expired = Said.session("2", [.expired, .objectExpected], named: false)
     expired.clientReference = id
     #expect(try store.take(expired) == .stored(.noted))
     #expect(try store.receipts().isEmpty && store.context(id).state == .open)
@@ -217,7 +217,7 @@ struct ContextJoinTests {
     #expect(try state(id, app: "web") == nil && state("ctx_none") == nil)
     try store.take(Said.completed(unpaid: true, prices: ["price_1"]))
     #expect(try state(id) == .open, "the money is under way")
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try state(id) == .paid)
     let unused = try store.post("unused", user: "u9")
     store.advance(day)

@@ -35,9 +35,9 @@ private struct Step: Sendable {
   static let unpaidUnnamed = event("checkout.completed, unpaid, without its subscription") {
     Said.completed($0, user: "u_\($0)", unpaid: true, named: false)
   }
-  static let succeeded = event("async_payment_succeeded") { Said.session($0, .checkoutPaid) }
-  static let failed = event("async_payment_failed") { Said.session($0, [.checkoutUnpaid, .paymentFailed]) }
-  static let expired = event("expired") { Said.session($0, .checkoutExpired) }
+  static let succeeded = event("async_payment_succeeded") { Said.session($0, .paid) }
+  static let failed = event("async_payment_failed") { Said.session($0, [.promised, .failed]) }
+  static let expired = event("expired") { Said.session($0, .expired) }
 }
 
 /// Lets the steps happen in every order, each to a purchase and a user of its own, and the waits end.
@@ -183,7 +183,7 @@ struct EventOrderTests {
           response: []),
         decision: .delivered(importID: "imp"), breaker: Breaker()))
     let before = try store.only().receipt
-    for observations in [Observations.paymentFailed, .checkoutExpired, .checkoutUnpaid, .checkoutPaid] {
+    for observations in [Observations.failed, .expired, .promised, .paid] {
       try store.take(Said.session("1", observations))
     }
     try store.take(Said.invoice())

@@ -63,7 +63,7 @@ struct ForgetTests {
     // Of the subscription, of its session alone, and of both.
     let later = [
       Said.invoice("jane", user: "user-jane"),
-      Said.session("jane", .checkoutPaid, named: false),
+      Said.session("jane", .paid, named: false),
       Said.completed("jane", user: "user-jane", contextID: context),
     ]
     for (number, said) in later.enumerated() {

@@ -3,6 +3,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("Rules of the store", .everyEngine)
@@ -35,7 +36,8 @@ struct InvariantTests {
   /// A delivered-to-be receipt with a context, one that waits for its price and is looked up, and a job.
   private func store() throws -> TestStore {
     let rules = [
-      "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
+      "ios": AppRules(
+        join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
     ]
     let store = try TestStore(rules: rules)
     try store.post(user: "u1")

@@ -2,6 +2,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("What a job releases", .everyEngine)
@@ -9,7 +10,8 @@ struct JobRoomTests {
   /// Failed receipts of two apps, whose rules leave room for so many replays.
   private static func jobs(failed: Int = 12, window: Int = 5) throws -> JobStore {
     let jobs = try JobStore(failed: failed)
-    let rules = AppRules(join: JoinPolicy(), replayWindow: window, compose: TestStore.compose)
+    let rules = AppRules(
+      join: JoinPolicy(), processors: .stripe, replayWindow: window, compose: TestStore.compose)
     jobs.store.writer.use(rules: ["ios": rules, "web": rules])
     jobs.windows = ["ios": window, "web": window]
     return jobs
@@ -80,7 +82,9 @@ struct JobRoomTests {
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
     #expect(try jobs.run(job).count(.planned) == 12, "they wait for their app")
 
-    let web = AppRules(join: JoinPolicy(), replayWindow: 5, compose: TestStore.compose)
+    let web = AppRules(
+      join: JoinPolicy(), processors: .stripe, replayWindow: 5,
+      compose: TestStore.compose)
     jobs.store.writer.use(rules: ["web": web])
     jobs.windows = ["web": 5]
     let running = try jobs.run(job)

@@ -6,7 +6,8 @@ import Store
 import Testing
 
 private let asking: [String: AppRules] = [
-  "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
+  "ios": AppRules(
+    join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
 ]
 
 /// What Stripe says of the subscription `n`.
@@ -116,7 +117,7 @@ struct LookUpTests {
     #expect(LookUp.firstPauseMilliseconds(JoinPolicy(), for: .price) == 1500)
     // Well before the context's own price would be taken.
     #expect(
-      LookUp.firstPauseMilliseconds(JoinPolicy(waitForStripePriceMilliseconds: 1000), for: .price) == 250)
+      LookUp.firstPauseMilliseconds(JoinPolicy(waitForProcessorPriceMilliseconds: 1000), for: .price) == 250)
     #expect(LookUp.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
     #expect(
       (1...20).map { LookUp.restMilliseconds(failures: $0, retryAfterMilliseconds: nil) }.max() == minute)

@@ -86,7 +86,7 @@ struct MergeTests {
       try store.take(Said.completed(unpaid: true))
       #expect(try store.only().purchase.contextID == (hasPrice ? old : new))
       #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 1)
-      try store.take(Said.session("1", .checkoutPaid))
+      try store.take(Said.session("1", .paid))
       #expect(try store.status() == "pending: u1 subscription sub_1 price_1 \(hasPrice ? "old" : "new")")
     }
   }
@@ -97,7 +97,7 @@ struct MergeTests {
     let wrong = try store.post("of u9", user: "u9")
     try store.take(Said.completed(unpaid: true, named: false, customer: false))
     var unpaid = Said.created(user: "u9")
-    unpaid.observations = .checkoutUnpaid
+    unpaid.observations = .promised
     try store.take(unpaid)
     #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u9"])
     #expect(try store.context(wrong).receiptID != nil)

@@ -180,7 +180,7 @@ struct NamedContextTests {
     store.advance(3 * day)
     let later = try store.post(price: "gold")
     #expect(later != first)
-    var paid = Said.session("1", .checkoutPaid)
+    var paid = Said.session("1", .paid)
     paid.prices = ["price_1"]
     try store.take(paid)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
@@ -251,7 +251,9 @@ struct NamedContextTests {
     ]
     for (guess, status) in expected {
       let policy = JoinPolicy(settleMilliseconds: 0, guess: guess)
-      let store = try TestStore(rules: ["ios": AppRules(join: policy, compose: TestStore.compose)])
+      let store = try TestStore(rules: [
+        "ios": AppRules(join: policy, processors: .stripe, compose: TestStore.compose)
+      ])
       let id = try store.post(price: "price_1")
       try store.take(Said.completed(prices: ["price_2"]))
       #expect(try store.status() == status)

@@ -2,6 +2,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 private func id(_ store: TestStore) throws -> String { try #require(try store.only().receipt?.id) }
@@ -105,7 +106,7 @@ struct OperatorTests {
     try store.take(Said.completed(unpaid: true))
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "asked by the customer")) == .done)
     #expect(try store.only().receipt?.note == "asked by the customer")
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     try store.take(Said.created())
     try store.post()
     store.advance(30 * day)
@@ -164,7 +165,9 @@ struct OperatorTests {
   func completeFindsContext() throws {
     for guess in JoinPolicy.Guess.allCases {
       let policy = JoinPolicy(guess: guess)
-      let store = try TestStore(rules: ["ios": AppRules(join: policy, compose: TestStore.compose)])
+      let store = try TestStore(rules: [
+        "ios": AppRules(join: policy, processors: .stripe, compose: TestStore.compose)
+      ])
       let fitting = try store.post("fitting", user: "u7", price: "price_1")
       store.advance(1)
       try store.post("other", user: "u7", price: "price_2")

@@ -15,7 +15,7 @@ private func incomplete(_ n: String, _ observations: Observations) -> PurchaseRe
 }
 
 private func failed(_ n: String) -> PurchaseReport {
-  Said.session(n, [.checkoutUnpaid, .paymentFailed])
+  Said.session(n, [.promised, .failed])
 }
 
 private func record(_ store: TestStore, _ n: String) throws -> PurchaseRecord {
@@ -49,7 +49,7 @@ struct PromisedPurchaseTests {
   func paidGoesFirst(pause: Int64) throws {
     let promises = [
       [Said.completed("1", unpaid: true, prices: price), failed("1")],
-      [incomplete("1", .subscriptionIncomplete), incomplete("1", .subscriptionEnded)],
+      [incomplete("1", .firstPaymentDue), incomplete("1", .ended)],
     ]
     for promise in promises {
       for order in permutations([0, 1, 2, 3]) {
@@ -83,7 +83,7 @@ struct PromisedPurchaseTests {
       for position in order { try store.take(events[position]) }
       #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 new", "\(order)")
       #expect(try record(store, "1").purchase.context?.text == "old", "\(order)")
-      try store.take(Said.session("1", .checkoutPaid))
+      try store.take(Said.session("1", .paid))
       #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 old", "\(order)")
     }
   }
@@ -95,7 +95,7 @@ struct PromisedPurchaseTests {
     try store.take(Said.completed("1", unpaid: true, prices: price))
     try store.take(Said.completed("2", prices: price))
     #expect(try body(store, "1") == "waiting/payment")
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try body(store, "1") == "waiting/context")
     store.advance(3 * minute)
     try store.endWaits()
@@ -118,7 +118,7 @@ struct PromisedPurchaseTests {
     let store = try TestStore(rules: rules)
     try store.post(price: "price_1")
     try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     try store.take(Said.completed("2", prices: price))
     #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 blob")
     #expect(try body(store, "2") == "waiting/context")
@@ -161,12 +161,12 @@ struct PromisedPurchaseTests {
   @Test("A checkout that begins after a payment failed is not told that it was cancelled")
   func laterCheckout() throws {
     let store = try TestStore(rules: rules)
-    try store.take(incomplete("1", .subscriptionIncomplete))
-    try store.take(incomplete("1", .subscriptionEnded))
+    try store.take(incomplete("1", .firstPaymentDue))
+    try store.take(incomplete("1", .ended))
     #expect(try body(store, "1") == "cancelled/payment_failed")
     store.advance(second)
     let id = try store.post(price: "price_1")
-    try store.take(incomplete("1", .subscriptionEnded))
+    try store.take(incomplete("1", .ended))
     #expect(try status(store, id) == (.open, false))
     #expect(try store.context(id).receiptID == nil)
   }

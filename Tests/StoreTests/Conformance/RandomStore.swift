@@ -80,9 +80,9 @@ struct RandomStore {
     switch number(0..<10) {
     case 0, 1: return Said.completed(name, user: nil, named: named)
     case 2: return Said.completed(name, user: nil, unpaid: true, named: named)
-    case 3: return Said.session(name, .checkoutPaid)
-    case 4: return Said.session(name, .paymentFailed)
-    case 5: return Said.session(name, [.checkoutExpired, .subscriptionExpected], named: false)
+    case 3: return Said.session(name, .paid)
+    case 4: return Said.session(name, .failed)
+    case 5: return Said.session(name, [.expired, .objectExpected], named: false)
     case 6, 7: return Said.created(name, active: !oneIn(3), price: nil)
     default: return Said.invoice(name, price: nil)
     }

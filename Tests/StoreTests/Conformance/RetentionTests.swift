@@ -105,7 +105,7 @@ struct RetentionTests {
   func ended() throws {
     let store = try TestStore()
     var end = Said.created("1", active: false, price: nil)
-    end.observations = .subscriptionEnded
+    end.observations = .ended
     try store.take(end)
     try store.take(Said.created("2", active: false))
     store.advance(29 * day)
@@ -176,7 +176,7 @@ struct RetentionTests {
       let before = try store.receipts().count
       let reports = [
         Said.completed("0", user: "u0", prices: ["price_1"]), Said.created("0", user: "u0"),
-        Said.session("0", .checkoutPaid, named: false),
+        Said.session("0", .paid, named: false),
       ]
       for report in reports { try store.take(report) }
       #expect(try store.receipts().count == before + (kept > 30 ? 1 : 0), "\(kept) days")

@@ -12,8 +12,8 @@ enum Said {
     contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [], customer: Bool = true,
     at: Timestamp = TestStore.start
   ) -> PurchaseReport {
-    let seen: Observations = unpaid ? .checkoutUnpaid : .checkoutPaid
-    var said = session(n, named ? seen : seen.union(.subscriptionExpected), named: named, at: at)
+    let seen: Observations = unpaid ? .promised : .paid
+    var said = session(n, named ? seen : seen.union(.objectExpected), named: named, at: at)
     said.clientReference = user
     said.metadataUser = metadataUser
     said.contextID = contextID
@@ -26,7 +26,7 @@ enum Said {
   static func payment(_ n: String = "1", user: String? = "u1", prices: [String] = ["price_1"])
     -> PurchaseReport
   {
-    var said = session(n, .checkoutPaid, named: false, at: TestStore.start)
+    var said = session(n, .paid, named: false, at: TestStore.start)
     said.clientReference = user
     said.prices = prices
     return said
@@ -48,7 +48,7 @@ enum Said {
     contextID: String? = nil, at: Timestamp = TestStore.start
   ) -> PurchaseReport {
     PurchaseReport(
-      key: PurchaseKey(type: .subscription, id: "sub_\(n)"), observations: active ? .subscriptionBegan : [],
+      key: PurchaseKey(type: .subscription, id: "sub_\(n)"), observations: active ? .began : [],
       customerID: customer ?? "cus_\(n)", contextID: contextID, metadataUser: user,
       prices: price.map { [$0] } ?? [], happenedAt: at)
   }
@@ -57,7 +57,7 @@ enum Said {
     _ n: String = "1", user: String? = nil, price: String? = "price_1", at: Timestamp = TestStore.start
   ) -> PurchaseReport {
     var said = created(n, user: user, price: price, at: at)
-    said.observations = .firstInvoicePaid
+    said.observations = .firstPaymentMade
     return said
   }
 }

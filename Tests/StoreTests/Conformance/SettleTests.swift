@@ -71,9 +71,9 @@ struct SettleTests {
     let began = [Said.created(user: "u1")]
     try everyOrder({ began + [Said.completed(user: $0, unpaid: true)] }, ends: "waiting/payment")
     try everyOrder(
-      { began + [Said.completed(user: $0, unpaid: true), Said.session("1", .checkoutPaid)] },
+      { began + [Said.completed(user: $0, unpaid: true), Said.session("1", .paid)] },
       ends: "pending: u1 subscription sub_1 price_1 named")
-    let failed = Said.session("1", [.checkoutUnpaid, .paymentFailed])
+    let failed = Said.session("1", [.promised, .failed])
     try everyOrder(
       { began + [Said.completed(user: $0, unpaid: true), failed] }, ends: "cancelled/payment_failed")
   }
@@ -96,7 +96,7 @@ struct SettleTests {
   @Test("A guess for a payment that is under way is made again when the price is known, in every order")
   func guessBeforePrice() throws {
     let reports = [
-      Said.completed(unpaid: true), Said.created(price: "price_2"), Said.session("1", .checkoutPaid),
+      Said.completed(unpaid: true), Said.created(price: "price_2"), Said.session("1", .paid),
     ]
     for order in permutations([0, 1, 2]) {
       let store = try TestStore(rules: rules)
@@ -128,7 +128,10 @@ struct SettleTests {
 
   @Test("With a key the checkout is looked up, and an answer that never comes holds nothing for ever")
   func lookUp() throws {
-    let asking = ["ios": AppRules(join: JoinPolicy(), looksUp: true, compose: TestStore.compose)]
+    let asking = [
+      "ios": AppRules(
+        join: JoinPolicy(), processors: .stripe, compose: TestStore.compose)
+    ]
     let store = try TestStore(rules: asking)
     try store.post(price: "price_1")
     try store.take(Said.created(user: "u1"))
@@ -146,7 +149,7 @@ struct SettleTests {
 
   @Test("A purchase that ended before it had a receipt gets none when the customer buys something else")
   func ended() throws {
-    for observations in [Observations.subscriptionEnded, [.subscriptionEnded, .paymentFailed]] {
+    for observations in [Observations.ended, [.ended, .failed]] {
       for isFirst in [false, true] {
         let store = try TestStore(rules: rules)
         try store.post(price: "price_1")
@@ -171,7 +174,7 @@ struct SettleTests {
     let store = try TestStore(rules: rules)
     try store.take(Said.created(user: "u1"))
     var over = Said.created()
-    over.observations = .subscriptionEnded
+    over.observations = .ended
     try store.take(over)
     store.advance(3 * minute)
     try store.endWaits()

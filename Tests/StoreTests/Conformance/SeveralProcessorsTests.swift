@@ -30,10 +30,10 @@ struct SeveralProcessorsTests {
   @Test("A checkout and the object that it sold become one purchase of their own processor only")
   func merge() throws {
     let store = try TestStore()
-    try store.take(Said.session("1", [.checkoutPaid, .subscriptionExpected], named: false))
-    try store.take(of("other", Said.session("1", .checkoutPaid)))
+    try store.take(Said.session("1", [.paid, .objectExpected], named: false))
+    try store.take(of("other", Said.session("1", .paid)))
     #expect(try store.integer("SELECT count(*) FROM purchases") == 2)
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try store.integer("SELECT count(*) FROM purchases") == 2)
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE object_id = 'sub_1'") == 2)
   }

@@ -31,8 +31,9 @@ final class TestStore {
     let deliver = JoinPolicy(settleMilliseconds: settle)
     let hold = JoinPolicy(settleMilliseconds: settle, withoutContext: .hold)
     return [
-      "ios": AppRules(join: deliver, compose: compose), "web": AppRules(join: deliver, compose: compose),
-      "held": AppRules(join: hold, compose: compose),
+      "ios": AppRules(join: deliver, processors: .stripe, compose: compose),
+      "web": AppRules(join: deliver, processors: .stripe, compose: compose),
+      "held": AppRules(join: hold, processors: .stripe, compose: compose),
     ]
   }
 

@@ -3,6 +3,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 /// The receipt's status one millisecond before a deadline and at it.
@@ -89,7 +90,7 @@ struct WaitTests {
       try store.post(app: app)
       try store.take(Said.completed(unpaid: true, prices: ["price_1"]), app: app)
       #expect(try statuses(store, after: 14 * day, app: app) == ["waiting/payment", "failed/payment"])
-      try store.take(Said.session("1", .checkoutPaid), app: app)
+      try store.take(Said.session("1", .paid), app: app)
       #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     }
   }
@@ -100,7 +101,7 @@ struct WaitTests {
     try store.post()
     try store.take(Said.completed(named: false, prices: ["price_1"]))
     #expect(try statuses(store, after: 14 * day) == ["waiting/subscription", "failed/subscription"])
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
@@ -111,7 +112,7 @@ struct WaitTests {
     store.advance(3 * day)
     let later = try store.post("later")
     #expect(try store.context(later).receiptID == nil)
-    try store.take(Said.session("1", .checkoutPaid))
+    try store.take(Said.session("1", .paid))
     #expect(try store.status() == "waiting/context" && store.context(later).receiptID == nil)
     let next = try statuses(store, after: 2 * minute)
     #expect(next == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
@@ -171,7 +172,10 @@ struct WaitTests {
     try store.endWaits()
     #expect(try store.status(app: "ios") == "pending: u1 subscription sub_other price_1 -")
     #expect(try store.reader.counts().first { $0.app == "held" }?.state == .waiting)
-    store.writer.use(rules: ["held": AppRules(join: JoinPolicy(), compose: TestStore.compose)])
+    store.writer.use(rules: [
+      "held": AppRules(
+        join: JoinPolicy(), processors: .stripe, compose: TestStore.compose)
+    ])
     let startedAt = store.now
     var (place, slices): (ReconsiderWaits.Place?, Int) = (nil, 0)
     repeat {

@@ -2,6 +2,7 @@
 // (R1, R8).
 
 import Domain
+import TestSupport
 import Testing
 
 @testable import Store
@@ -120,7 +121,8 @@ struct WriterTests {
   }
 
   private static let asking = [
-    "ios": AppRules(join: JoinPolicy(settleMilliseconds: 0), looksUp: true, compose: TestStore.compose)
+    "ios": AppRules(
+      join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
   ]
 
   @Test("A command that fails alone is told so and leaves nothing")
