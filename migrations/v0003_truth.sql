@@ -119,3 +119,23 @@ CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_typ
 -- What a checkout sold, by the checkout's id. A row that is known under that id itself has it as `object_id`.
 DROP INDEX purchases_by_session;
 CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;
+
+-- 1 for an event of which it is not known who sent it: it says no more than that the processor must be asked.
+ALTER TABLE events ADD COLUMN is_hint INTEGER NOT NULL DEFAULT 0;
+-- A purchase is looked up for what its receipt waits for, and for events that say only that something
+-- happened.
+ALTER TABLE look_ups ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
+-- How many such events came since the purchase was fetched; 0 when only its receipt waits.
+ALTER TABLE look_ups ADD COLUMN fetches INTEGER NOT NULL DEFAULT 0;
+DROP INDEX look_ups_due;
+CREATE INDEX look_ups_due ON look_ups (app, processor, due_at);
+ALTER TABLE backfills RENAME TO backfills_of_one_processor;
+CREATE TABLE backfills (
+  app       TEXT    NOT NULL,
+  processor TEXT    NOT NULL,
+  since     INTEGER NOT NULL,
+  PRIMARY KEY (app, processor)
+) STRICT, WITHOUT ROWID;
+INSERT INTO backfills (app, processor, since)
+  SELECT app, 'stripe', since FROM backfills_of_one_processor;
+DROP TABLE backfills_of_one_processor;

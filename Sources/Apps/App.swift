@@ -21,10 +21,10 @@ public final class App: Sendable {
   public let destination: any ReceiptDestination
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
-  /// For asking the processor; nil without a key for it.
-  public let enquiry: Enquiry?
-  /// After how long a time in which receiptd was down its events are fetched; nil for never.
-  public let backfillAfterMilliseconds: Int64?
+  /// For asking the processors; none without a key for it.
+  public let enquiries: [ProcessorName: Enquiry]
+  /// After how long a time in which receiptd was down a processor's events are fetched; none for never.
+  public let backfillAfterMilliseconds: [ProcessorName: Int64]
   /// The way to the checkout and back; nil where the relay leads nobody anywhere.
   public let links: AppConfiguration.Links?
   /// How a new key of the destination takes effect.
@@ -46,8 +46,13 @@ public final class App: Sendable {
       Self.stripeSettings(
         of: configuration, webhookSecrets: try stripe.webhookSecrets.map { try $0.reveal() }))
     processors = [StripeProcessor.name: processor]
-    enquiry = Enquiry(app: configuration.slug, processorName: StripeProcessor.name, processor)
-    backfillAfterMilliseconds = stripe.backfill == .auto ? stripe.backfillAfterMilliseconds : nil
+    var enquiries: [ProcessorName: Enquiry] = [:]
+    for (name, processor) in processors {
+      enquiries[name] = Enquiry(app: configuration.slug, processorName: name, processor)
+    }
+    self.enquiries = enquiries
+    backfillAfterMilliseconds =
+      stripe.backfill == .auto ? [StripeProcessor.name: stripe.backfillAfterMilliseconds] : [:]
     destination = try Self.destination(of: configuration)
     links = configuration.links
     apiKeyRefresh = configuration.purchasely.apiKey.refresh

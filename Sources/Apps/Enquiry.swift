@@ -29,6 +29,7 @@ public struct Enquiry: Sendable {
   public let app: String
   /// The processor's word for itself.
   public let processorName: ProcessorName
+  public var place: AppProcessor { AppProcessor(app, processorName) }
   let processor: any PaymentProcessor
   public let queries: any ProcessorQueries
   private let headers: [TransferHeader]
@@ -68,7 +69,7 @@ public struct Enquiry: Sendable {
 
   public func request(_ query: ProcessorQuery) -> TransferRequest {
     TransferRequest(
-      method: .get, url: query.url,
+      method: .get, url: query.url(at: queries.base),
       headers: headers
         + query.headers.sorted { $0.key < $1.key }.map { TransferHeader($0.key, $0.value) },
       timeoutMilliseconds: Self.timeoutMilliseconds, answerBytesMax: Self.answerBytesMax)

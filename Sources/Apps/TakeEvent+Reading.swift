@@ -8,7 +8,10 @@ public import Store
 
 extension TakeEvent {
   /// What is to be stored of an event that was read.
-  public init(_ reading: EventReading, app: String, processor: ProcessorName, body: [UInt8]) {
+  /// - Parameter isHint: whether it is not known who sent it.
+  public init(
+    _ reading: EventReading, app: String, processor: ProcessorName, body: [UInt8], isHint: Bool = false
+  ) {
     // An event without an id is known by its bytes, so that it, too, is kept once.
     let id = reading.id ?? "sha256_" + Hex.encode(SHA256.digest(body))
     let content: Content =
@@ -16,9 +19,12 @@ extension TakeEvent {
       case .nothing(let outcome): .nothing(outcome)
       case .purchase(let report, let isWorthKeeping):
         .report(report.readingContext, keep: isWorthKeeping)
+      case .fetchFirst(let key, let sessionID, let isWorthKeeping):
+        .fetch(key, sessionID: sessionID, keep: isWorthKeeping)
       }
     self.init(
-      app: app, processor: processor, eventID: id, type: reading.type, body: body, content: content)
+      app: app, processor: processor, eventID: id, type: reading.type, body: body, content: content,
+      isHint: isHint)
   }
 }
 

@@ -10,6 +10,17 @@ public struct ProcessorName: RawRepresentable, Sendable, Hashable, ExpressibleBy
   public init(stringLiteral name: String) { rawValue = name }
 }
 
+/// One app at one of its payment processors.
+public struct AppProcessor: Sendable, Hashable {
+  public var app: String
+  public var processor: ProcessorName
+
+  public init(_ app: String, _ processor: ProcessorName) {
+    self.app = app
+    self.processor = processor
+  }
+}
+
 /// What was bought, within an app: a processor, a kind of its objects, and the object's id. Two processors
 /// may use the same id for different purchases.
 public struct PurchaseKey: Sendable, Hashable {

@@ -23,15 +23,20 @@ public struct WebhookIntake: Sendable {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
-    let signatures = request.head.headers(type(of: processor).signatureHeader)
-    if case .refused(let fault) = processor.verify(signatures: signatures, body: request.body, now: now) {
+    let head = request.head
+    let webhook = WebhookRequest(
+      body: request.body, address: services.proxies.client(head).text,
+      headers: { head.headers($0) })
+    let authenticity = processor.authenticate(webhook, now: now)
+    if case .refused(let fault) = authenticity {
       services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
       services.requestLog.refusedSignature(
         fault.rawValue, app: app.slug, requestID: exchange.scope.requestID)
       return exchange.answer(.signature(fault))
     }
     let reading = processor.read(request.body, now: now)
-    var command = TakeEvent(reading, app: app.slug, processor: name, body: request.body)
+    var command = TakeEvent(
+      reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint)
     command.requestID = exchange.scope.requestID
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)

@@ -19,11 +19,11 @@ public final class Enquirer: Sendable {
 
   /// What others have to say.
   struct Inbox: WorkerInbox {
-    var asksAt: [String: Timestamp] = [:]
+    var asksAt: [AppProcessor: Timestamp] = [:]
     /// Look-ups whose answers are on disk, or could not be stored.
-    var settled: [(app: String, row: Int64, isStored: Bool)] = []
+    var settled: [(place: AppProcessor, row: Int64, isStored: Bool)] = []
     /// Slices of fetched events: what became of each; nil when they could not be stored.
-    var taken: [(app: String, edition: Int, outcomes: [TakeEvent.Outcome]?)] = []
+    var taken: [(place: AppProcessor, edition: Int, outcomes: [TakeEvent.Outcome]?)] = []
     var plans: [PlanLookUps] = []
     var hasBackfills = false
     var directory: AppDirectory?
@@ -65,7 +65,7 @@ public final class Enquirer: Sendable {
   }
 
   /// Purchases are to be asked about, from these moments on.
-  public func note(asksAt: [String: Timestamp]) {
+  public func note(asksAt: [AppProcessor: Timestamp]) {
     guard !asksAt.isEmpty else { return }
     worker.post { inbox in inbox.asksAt.merge(asksAt) { min($0, $1) } }
   }

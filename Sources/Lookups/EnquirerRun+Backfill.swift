@@ -14,9 +14,9 @@ extension EnquirerRun {
 
   /// Says that receiptd serves again, and learns for how long it did not.
   func begin() {
-    let apps = directory.apps.values.filter { $0.enquiry != nil }
-    let pairs = apps.compactMap { app in app.backfillAfterMilliseconds.map { (app.slug, $0) } }
-    let command = NoteService(backfillAfterMilliseconds: Dictionary(uniqueKeysWithValues: pairs))
+    var backfillAfter: [AppProcessor: Int64] = [:]
+    for place in desks.keys { backfillAfter[place] = backfillAfterMilliseconds(place) }
+    let command = NoteService(backfillAfterMilliseconds: backfillAfter)
     let (enquirer, log) = (enquirer, log)
     _ = enquirer.committer.submit(command, from: .inside) { result in
       switch result {
@@ -27,18 +27,23 @@ extension EnquirerRun {
     }
   }
 
+  /// After how long a silence events are fetched; nil for never.
+  private func backfillAfterMilliseconds(_ place: AppProcessor) -> Int64? {
+    directory[place.app]?.backfillAfterMilliseconds[place.processor]
+  }
+
   /// Takes up what the database says is still to be fetched.
   mutating func beginBackfills() {
     do throws(StoreFault) {
-      for (app, since) in try reader.backfills() where directory[app]?.backfillAfterMilliseconds != nil {
-        guard let desk = desks[app], desk.backfill == nil else { continue }
+      for (place, since) in try reader.backfills() where backfillAfterMilliseconds(place) != nil {
+        guard let desk = desks[place], desk.backfill == nil else { continue }
         // Purchases whose receipts are not kept any more are known for as long as the list goes back (R3).
         let earliest = now.advanced(byMilliseconds: -desk.enquiry.eventsKeptMilliseconds)
         let lists = desk.enquiry.eventLists(since: max(since, earliest), undeliveredOnly: true)
-        desks[app]?.backfill = EnquiryDesk.Backfill(since: since, lists: lists)
+        desks[place]?.backfill = EnquiryDesk.Backfill(since: since, lists: lists)
         log.info(
           "fetching the events that could not be delivered while receiptd was down",
-          ["app": app, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
+          ["app": place.app, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
       }
     } catch {
       log.error("could not read which events are to be fetched", ["error": error.description])
@@ -46,79 +51,79 @@ extension EnquirerRun {
   }
 
   /// Fetches the next page, or stores the next slice of the last one.
-  mutating func goOnWithBackfill(_ app: String) {
-    guard let desk = desks[app], let backfill = desk.backfill, !backfill.isBusy else { return }
+  mutating func goOnWithBackfill(_ place: AppProcessor) {
+    guard let desk = desks[place], let backfill = desk.backfill, !backfill.isBusy else { return }
     if let rest = desk.restsUntil, monotonic < rest { return }
-    if !backfill.events.isEmpty { return store(backfill, app) }
-    guard let list = backfill.lists.first else { return conclude(backfill, app) }
-    guard mayAsk(app) else { return }
-    if ask(.page(app: app, edition: desk.edition), desk.enquiry.request(list)) {
-      desks[app]?.backfill?.isBusy = true
+    if !backfill.events.isEmpty { return store(backfill, place) }
+    guard let list = backfill.lists.first else { return conclude(backfill, place) }
+    guard mayAsk(place) else { return }
+    if ask(.page(place, edition: desk.edition), desk.enquiry.request(list)) {
+      desks[place]?.backfill?.isBusy = true
     }
   }
 
-  mutating func finishPage(_ answer: QueryAnswer, _ app: String) {
-    desks[app]?.backfill?.isBusy = false
-    guard let desk = desks[app], var backfill = desk.backfill, var list = backfill.lists.first,
+  mutating func finishPage(_ answer: QueryAnswer, _ place: AppProcessor) {
+    desks[place]?.backfill?.isBusy = false
+    guard let desk = desks[place], var backfill = desk.backfill, var list = backfill.lists.first,
       case .body(let body) = answer
-    else { return restAfterNoList(answer, app) }
+    else { return restAfterNoList(answer, place) }
     guard let events = desk.enquiry.take(page: body, of: &list, now: now) else {
-      log.warning("the processor answered with something else than a list of events", ["app": app])
-      rest(app, for: LookUp.refusedRestMilliseconds)
+      log.warning("the processor answered with something else than a list of events", ["app": place.app])
+      rest(place, for: LookUp.refusedRestMilliseconds)
       return
     }
     if list.isAtEnd { backfill.lists.removeFirst() } else { backfill.lists[0] = list }
     backfill.events = events
     backfill.listed += events.count
-    desks[app]?.backfill = backfill
+    desks[place]?.backfill = backfill
   }
 
   /// A list that is not there is a wrong address; every other trouble rests already.
-  private mutating func restAfterNoList(_ answer: QueryAnswer, _ app: String) {
+  private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
     guard answer == .notFound else { return }
-    log.warning("the processor has no list of events at api_base", ["app": app])
-    rest(app, for: LookUp.refusedRestMilliseconds)
+    log.warning("the processor has no list of events at api_base", ["app": place.app])
+    rest(place, for: LookUp.refusedRestMilliseconds)
   }
 
   /// Like webhooks: when there is no room for those, there is none for these.
-  private mutating func store(_ backfill: EnquiryDesk.Backfill, _ app: String) {
-    let command = WhileConfigured(app, CommandList(Array(backfill.events.prefix(Self.slice))))
-    let (enquirer, edition) = (enquirer, desks[app]?.edition ?? 0)
-    desks[app]?.backfill?.isBusy = true
-    let isQueued = enquirer.committer.submit(command, from: .outside(app: app)) { result in
+  private mutating func store(_ backfill: EnquiryDesk.Backfill, _ place: AppProcessor) {
+    let command = WhileConfigured(place.app, CommandList(Array(backfill.events.prefix(Self.slice))))
+    let (enquirer, edition) = (enquirer, desks[place]?.edition ?? 0)
+    desks[place]?.backfill?.isBusy = true
+    let isQueued = enquirer.committer.submit(command, from: .outside(app: place.app)) { result in
       // Whatever the reason, it is tried again.
       let outcomes = (try? result.get()) ?? nil
-      enquirer.worker.post { $0.taken.append((app, edition, outcomes)) }
+      enquirer.worker.post { $0.taken.append((place, edition, outcomes)) }
     }
-    if !isQueued { note(taken: nil, app) }
+    if !isQueued { note(taken: nil, place) }
   }
 
-  mutating func note(taken outcomes: [TakeEvent.Outcome]?, _ app: String) {
-    guard var backfill = desks[app]?.backfill else { return }
+  mutating func note(taken outcomes: [TakeEvent.Outcome]?, _ place: AppProcessor) {
+    guard var backfill = desks[place]?.backfill else { return }
     backfill.isBusy = false
     if let outcomes {
       for (event, outcome) in zip(backfill.events, outcomes) {
         guard case .stored(let became) = outcome else { continue }
-        enquirer.metrics.events.increment(app, event.processor.rawValue, became.rawValue)
+        enquirer.metrics.events.increment(place.app, event.processor.rawValue, became.rawValue)
         backfill.missing += 1
         if became == .receipt { backfill.receipts += 1 }
       }
       backfill.events.removeFirst(min(outcomes.count, backfill.events.count))
     } else {
-      rest(app, for: Enquirer.faultPauseMilliseconds)
+      rest(place, for: Enquirer.faultPauseMilliseconds)
     }
-    desks[app]?.backfill = backfill
+    desks[place]?.backfill = backfill
   }
 
-  private mutating func conclude(_ backfill: EnquiryDesk.Backfill, _ app: String) {
-    desks[app]?.backfill = nil
+  private mutating func conclude(_ backfill: EnquiryDesk.Backfill, _ place: AppProcessor) {
+    desks[place]?.backfill = nil
     log.info(
       "fetched the events of the time that receiptd was down",
       [
-        "app": app, "events": String(backfill.listed), "missing": String(backfill.missing),
+        "app": place.app, "events": String(backfill.listed), "missing": String(backfill.missing),
         "receipts": String(backfill.receipts),
       ])
     // If it cannot be noted, they are fetched once more after the next start, which changes nothing.
-    _ = enquirer.committer.submit(NoteBackfilled(app: app, since: backfill.since), from: .inside) { _ in }
+    _ = enquirer.committer.submit(NoteBackfilled(place, since: backfill.since), from: .inside) { _ in }
   }
 }

@@ -10,7 +10,7 @@ internal import Telemetry
 
 /// One purchase that is being asked about.
 struct LookUpQuestion {
-  let app: String
+  let place: AppProcessor
   /// The configuration under which it is asked.
   let edition: Int
   let due: DueLookUp
@@ -26,10 +26,14 @@ struct LookUpQuestion {
     return session == due.sessionID && report.key.processor == due.key.processor
   }
 
+  /// What the question is about: all that there is when an event asked for it, else what the receipt lacks.
+  var lacking: Reason? { due.fetches > 0 ? nil : due.reason }
+
   /// Whether what the purchase waits for is known now.
   var isAnswered: Bool {
     reports.contains { report in
-      switch due.reason {
+      switch lacking {
+      case nil: true
       case .price: !report.prices.isEmpty
       case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
       case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
@@ -42,35 +46,35 @@ struct LookUpQuestion {
 
 extension EnquirerRun {
   /// Asks about purchases of an app that are due, as many as may be asked about now.
-  mutating func lookUp(_ app: String) throws(StoreFault) {
-    guard let desk = desks[app], let asksAt = desk.asksAt, asksAt <= now, desk.room > 0 else { return }
+  mutating func lookUp(_ place: AppProcessor) throws(StoreFault) {
+    guard let desk = desks[place], let asksAt = desk.asksAt, asksAt <= now, desk.room > 0 else { return }
     if let rest = desk.restsUntil, monotonic < rest { return }
     let limit = desk.room + desk.underWay.count
-    let due = try reader.dueLookUps(app: app, now: now, limit: limit)
+    let due = try reader.dueLookUps(place, now: now, limit: limit)
     var isCutShort = due.count >= limit
     for purchase in due where !desk.underWay.contains(purchase.row) {
+      var question = LookUpQuestion(place: place, edition: desk.edition, due: purchase, later: [])
       let queries = desk.enquiry.queries.lookUps(
-        of: purchase.key, sessionID: purchase.sessionID, lacking: purchase.reason)
+        of: purchase.key, sessionID: purchase.sessionID, lacking: question.lacking)
       guard let first = queries.first else { continue }
-      guard mayAsk(app) else {
+      guard mayAsk(place) else {
         isCutShort = true
         break
       }
-      let question = LookUpQuestion(
-        app: app, edition: desk.edition, due: purchase, later: queries.dropFirst())
+      question.later = queries.dropFirst()
       guard ask(.lookUp(question), desk.enquiry.request(first)) else {
         isCutShort = true
         break
       }
-      desks[app]?.underWay.insert(purchase.row)
+      desks[place]?.underWay.insert(purchase.row)
     }
-    let next = isCutShort ? now : try reader.nextLookUp(app: app, after: now)
-    desks[app]?.asksAt = next
+    let next = isCutShort ? now : try reader.nextLookUp(place, after: now)
+    desks[place]?.asksAt = next
   }
 
   mutating func finish(_ question: LookUpQuestion, _ answer: QueryAnswer, isOrderly: Bool) {
     var question = question
-    guard let desk = desks[question.app] else { return }
+    guard let desk = desks[question.place] else { return }
     if case .body(let body) = answer,
       let report = desk.enquiry.queries.report(from: body, about: question.due.key, now: now),
       question.concerns(report)
@@ -81,33 +85,34 @@ extension EnquirerRun {
       // One more of the same purchase: it has its place already.
       if ask(.lookUp(question), desk.enquiry.request(next)) { return }
     }
-    enquirer.metrics.lookUps.increment(question.app, Self.label(question, answer))
+    enquirer.metrics.lookUps.increment(question.place.app, Self.label(question, answer))
     guard isOrderly || !question.reports.isEmpty else {
       // It stays due, and is asked again once the app's questions have rested.
-      desks[question.app]?.underWay.remove(question.due.row)
-      lookSoon(question.app)
+      desks[question.place]?.underWay.remove(question.due.row)
+      lookSoon(question.place)
       return
     }
     let pause = LookUp.pauseMilliseconds(
       tries: question.due.tries + 1, isUnknown: answer == .notFound && question.reports.isEmpty)
-    store(question, nextAt: now.advanced(byMilliseconds: pause))
+    let isFetched = !question.reports.isEmpty || answer == .notFound
+    store(question, isFetched: isFetched, nextAt: now.advanced(byMilliseconds: pause))
   }
 
-  private func store(_ question: LookUpQuestion, nextAt: Timestamp) {
+  private func store(_ question: LookUpQuestion, isFetched: Bool, nextAt: Timestamp) {
     let command = TakeLookUp(
-      app: question.app, row: question.due.row, asked: question.due.reason, reports: question.reports,
-      nextAt: nextAt)
+      question.place, row: question.due.row, asked: question.due.reason, fetches: question.due.fetches,
+      isFetched: isFetched, reports: question.reports, nextAt: nextAt)
     let (enquirer, log) = (enquirer, log)
-    let (app, row) = (question.app, question.due.row)
+    let (place, row) = (question.place, question.due.row)
     let isQueued = enquirer.committer.submit(command, from: .inside) { result in
       var isStored = true
       if case .failure(let error) = result {
-        log.error("could not store a look-up; asking again", ["app": app, "error": error.description])
+        log.error("could not store a look-up; asking again", ["app": place.app, "error": error.description])
         isStored = false
       }
-      enquirer.worker.post { $0.settled.append((app, row, isStored)) }
+      enquirer.worker.post { $0.settled.append((place, row, isStored)) }
     }
-    if !isQueued { enquirer.worker.post { $0.settled.append((app, row, false)) } }
+    if !isQueued { enquirer.worker.post { $0.settled.append((place, row, false)) } }
   }
 
   /// The metric's word for what came of a look-up.

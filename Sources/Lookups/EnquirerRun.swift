@@ -13,12 +13,12 @@ struct EnquirerRun {
   enum Question {
     case lookUp(LookUpQuestion)
     /// - edition: the configuration under which it was asked.
-    case page(app: String, edition: Int)
+    case page(AppProcessor, edition: Int)
 
-    var app: String {
+    var place: AppProcessor {
       switch self {
-      case .lookUp(let question): question.app
-      case .page(let app, _): app
+      case .lookUp(let question): question.place
+      case .page(let place, _): place
       }
     }
 
@@ -34,7 +34,8 @@ struct EnquirerRun {
   let reader: StoreReader
   let clock: any Clock
   let log: Log
-  var desks: [String: EnquiryDesk] = [:]
+  /// For each app and processor that can be asked.
+  var desks: [AppProcessor: EnquiryDesk] = [:]
   var directory: AppDirectory
   private var questions: [UInt64: Question] = [:]
   private var lastTag: UInt64 = 0
@@ -74,13 +75,13 @@ struct EnquirerRun {
     do throws(StoreFault) {
       if readsAgainAt.map({ monotonic >= $0 }) ?? true {
         readsAgainAt = nil
-        for app in desks.keys { try lookUp(app) }
+        for place in desks.keys { try lookUp(place) }
       }
     } catch {
       log.error("could not read what is to be asked; trying again", ["error": error.description])
       readsAgainAt = monotonic.advanced(byMilliseconds: Enquirer.faultPauseMilliseconds)
     }
-    for app in desks.keys { goOnWithBackfill(app) }
+    for place in desks.keys { goOnWithBackfill(place) }
     return sleepMilliseconds()
   }
 
@@ -109,18 +110,18 @@ struct EnquirerRun {
     }
     if news.isStopping { return true }
     if let directory = news.directory { use(directory) }
-    for (app, moment) in news.asksAt {
-      desks[app].map { desks[app]?.asksAt = min($0.asksAt ?? moment, moment) }
+    for (place, moment) in news.asksAt {
+      desks[place].map { desks[place]?.asksAt = min($0.asksAt ?? moment, moment) }
     }
-    for (app, row, isStored) in news.settled {
-      desks[app]?.underWay.remove(row)
+    for (place, row, isStored) in news.settled {
+      desks[place]?.underWay.remove(row)
       // It may be due again: what it waits for may have changed while it could not be asked about.
-      lookSoon(app)
-      if !isStored { rest(app, for: Enquirer.faultPauseMilliseconds) }
+      lookSoon(place)
+      if !isStored { rest(place, for: Enquirer.faultPauseMilliseconds) }
     }
     for plan in news.plans { submit(plan) }
-    for (app, edition, outcomes) in news.taken where desks[app]?.edition == edition {
-      note(taken: outcomes, app)
+    for (place, edition, outcomes) in news.taken where desks[place]?.edition == edition {
+      note(taken: outcomes, place)
     }
     let looksAgain = monotonic >= lookAt
     if looksAgain {
@@ -130,40 +131,42 @@ struct EnquirerRun {
       hasBegun = true
       beginBackfills()
     }
-    if news.looksEverywhere || looksAgain { for app in desks.keys { lookSoon(app) } }
+    if news.looksEverywhere || looksAgain { for place in desks.keys { lookSoon(place) } }
     return false
   }
 
   /// What is due is looked for in the next turn.
-  mutating func lookSoon(_ app: String) {
+  mutating func lookSoon(_ place: AppProcessor) {
     let now = now
-    desks[app]?.asksAt = now
+    desks[place]?.asksAt = now
   }
 
-  /// An app's questions rest.
-  mutating func rest(_ app: String, for milliseconds: Int64) {
+  /// An app's questions to a processor rest.
+  mutating func rest(_ place: AppProcessor, for milliseconds: Int64) {
     let monotonic = monotonic
-    desks[app]?.rest(for: milliseconds, monotonic)
+    desks[place]?.rest(for: milliseconds, monotonic)
   }
 
   /// Whether an app may ask one more question; takes its place if so.
-  mutating func mayAsk(_ app: String) -> Bool {
+  mutating func mayAsk(_ place: AppProcessor) -> Bool {
     let monotonic = monotonic
-    return desks[app]?.mayAsk(monotonic) ?? false
+    return desks[place]?.mayAsk(monotonic) ?? false
   }
 
   private mutating func use(_ directory: AppDirectory) {
     self.directory = directory
-    desks = desks.filter { directory[$0.key]?.enquiry != nil }
-    for app in directory.apps.values {
-      guard let enquiry = app.enquiry else { continue }
-      if desks[app.slug] == nil {
-        desks[app.slug] = EnquiryDesk(enquiry, now: now, monotonic: monotonic)
-      } else {
-        let now = now
-        desks[app.slug]?.use(enquiry, now: now)
+    desks = desks.filter { directory[$0.key.app]?.enquiries[$0.key.processor] != nil }
+    for app in directory.apps.values where !app.enquiries.isEmpty {
+      for enquiry in app.enquiries.values {
+        if desks[enquiry.place] == nil {
+          desks[enquiry.place] = EnquiryDesk(enquiry, now: now, monotonic: monotonic)
+        } else {
+          let now = now
+          desks[enquiry.place]?.use(enquiry, now: now)
+        }
       }
-      for reason in LookUp.reasons { submit(PlanLookUps(app: app.slug, reason: reason)) }
+      let asked = Set(app.enquiries.keys)
+      for reason in LookUp.reasons { submit(PlanLookUps(app: app.slug, asked, reason: reason)) }
     }
     if hasBegun { beginBackfills() }
   }
@@ -195,7 +198,7 @@ extension EnquirerRun {
     do throws(TransferFailure) {
       try enquirer.transport.start(request, tag: lastTag)
     } catch {
-      guard let desk = desks[question.app] else { return false }
+      guard let desk = desks[question.place] else { return false }
       let answer: QueryAnswer =
         switch error {
         case .refusedURL, .refusedHeader: .refused(error.rawValue)
@@ -205,48 +208,48 @@ extension EnquirerRun {
       return false
     }
     questions[lastTag] = question
-    desks[question.app]?.open += 1
+    desks[question.place]?.open += 1
     return true
   }
 
   private mutating func finish(_ completion: TransferCompletion) {
     guard let question = questions.removeValue(forKey: completion.tag) else { return }
     // An app that is no longer there has nobody who waits for the answer.
-    guard let desk = desks[question.app] else { return }
-    desks[question.app]?.open = max(0, desk.open - 1)
+    guard let desk = desks[question.place] else { return }
+    desks[question.place]?.open = max(0, desk.open - 1)
     let answer = desk.enquiry.judge(completion.result, now: now)
     let isOrderly = question.edition == desk.edition && cope(with: answer, desk.enquiry)
     switch question {
     case .lookUp(let question): finish(question, answer, isOrderly: isOrderly)
-    case .page(let app, let edition):
-      if edition == desk.edition { finishPage(answer, app) }
+    case .page(let place, let edition):
+      if edition == desk.edition { finishPage(answer, place) }
     }
   }
 
   /// What an answer means for everything else that the app would ask.
   /// - Returns: whether it is about the question itself.
   private mutating func cope(with answer: QueryAnswer, _ enquiry: Enquiry) -> Bool {
-    let app = enquiry.app
-    let failures = (desks[app]?.failures ?? 0) + 1
+    let (app, place) = (enquiry.app, enquiry.place)
+    let failures = (desks[place]?.failures ?? 0) + 1
     func pause(_ retryAfter: Int64?) -> Int64 {
       LookUp.restMilliseconds(failures: failures, retryAfterMilliseconds: retryAfter)
     }
     switch answer {
     case .body, .notFound:
-      desks[app]?.succeed()
+      desks[place]?.succeed()
       return true
     case .limited(let retryAfter):
-      desks[app]?.failures = failures
-      rest(app, for: pause(retryAfter))
+      desks[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
       log.info("the processor asks to go slower", ["app": app, "processor": enquiry.processorName.rawValue])
     case .failed(let word, let retryAfter):
-      desks[app]?.failures = failures
-      rest(app, for: pause(retryAfter))
+      desks[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
       log.info("could not ask the processor; trying again", ["app": app, "reason": word])
     case .refused(let word):
-      rest(app, for: LookUp.refusedRestMilliseconds)
-      guard desks[app]?.hasWarned == false else { break }
-      desks[app]?.hasWarned = true
+      rest(place, for: LookUp.refusedRestMilliseconds)
+      guard desks[place]?.hasWarned == false else { break }
+      desks[place]?.hasWarned = true
       log.warning(
         "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
           + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "

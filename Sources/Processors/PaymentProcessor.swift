@@ -8,18 +8,18 @@ public protocol PaymentProcessor: Sendable {
   /// The word for it in URLs, rows and metrics.
   static var name: ProcessorName { get }
 
+  /// Whether the path of its webhooks ends in a secret that only the processor was told.
+  static var hasPathToken: Bool { get }
+
   /// What the rules of the join must know of it.
   /// - Parameter isAsked: whether the app has a key for asking it.
   static func rules(isAsked: Bool) -> ProcessorRules
 
-  /// The name of the header that carries the signature.
-  static var signatureHeader: String { get }
+  /// Decides who sent a request, before anything reads its body (R6). Total.
+  func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity
 
-  /// Decides whether a body came from the processor, over its raw bytes and before anything reads them (R6).
-  /// - Parameter signatures: the values of every header named `signatureHeader`.
-  func verify(signatures: [String], body: [UInt8], now: Timestamp) -> Verification
-
-  /// Reads what a genuine body says. Total: whatever the bytes are, the answer is a value.
+  /// Reads what a body says. It is called for a body that was not refused. Total: whatever the bytes are, the
+  /// answer is a value.
   func read(_ body: [UInt8], now: Timestamp) -> EventReading
 
   /// What the processor can be asked; nil when it cannot, or when the app has no key for it.
@@ -27,12 +27,46 @@ public protocol PaymentProcessor: Sendable {
 }
 
 extension PaymentProcessor {
+  public static var hasPathToken: Bool { false }
+
   public var queries: (any ProcessorQueries)? { nil }
 }
 
-/// Whether a body is genuine.
-public enum Verification: Sendable, Equatable {
+/// A request to an app's address for a processor's webhooks.
+public struct WebhookRequest: Sendable {
+  private let headerValues: @Sendable (String) -> [String]
+  private let clientAddress: @Sendable () -> String
+  /// The raw bytes.
+  public let body: [UInt8]
+  /// What follows the processor's name in the path; nil when nothing does. Only a processor that asks for it
+  /// (`hasPathToken`) gets requests with one.
+  public let pathToken: String?
+
+  public init(
+    body: [UInt8], address: @autoclosure @escaping @Sendable () -> String, pathToken: String? = nil,
+    headers: @escaping @Sendable (String) -> [String]
+  ) {
+    headerValues = headers
+    self.body = body
+    clientAddress = address
+    self.pathToken = pathToken
+  }
+
+  /// The address of the client, behind the proxies that the configuration trusts.
+  public var address: String { clientAddress() }
+
+  /// The values of every header with a name, in their order.
+  public func headers(_ name: String) -> [String] { headerValues(name) }
+}
+
+/// Who sent a request.
+public enum Authenticity: Sendable, Equatable {
+  /// The processor, for certain. What the body says counts.
   case genuine
+  /// Possibly anybody. The body counts only as a hint that something happened to a purchase: the relay asks
+  /// the processor, if the purchase is known.
+  case hint
+  /// Somebody else, or nobody knows. Nothing of it is kept.
   case refused(SignatureFault)
 }
 
@@ -57,6 +91,10 @@ public struct EventReading: Sendable, Equatable {
     /// It speaks of a purchase.
     /// - isWorthKeeping: whether it may serve a purchase that is yet to come.
     case purchase(PurchaseReport, isWorthKeeping: Bool)
+    /// It says no more than that something happened to a purchase: the processor must be asked what.
+    /// - sessionID: the checkout's id, when the event names one.
+    /// - isWorthKeeping: whether a purchase of which nothing is known yet is asked about, too.
+    case fetchFirst(PurchaseKey, sessionID: String?, isWorthKeeping: Bool)
     /// There is nothing to do, for this reason.
     case nothing(EventOutcome)
   }

@@ -11,14 +11,18 @@ public protocol ProcessorQueries: Sendable {
   /// Requests per second that leave the app's other programs room.
   var ratePerSecond: Double { get }
 
-  /// Sent with every request. Among them is the key: they go to the requests' own addresses only.
+  /// Where every request goes: scheme, host and port, without a slash at the end. It comes from the
+  /// configuration alone.
+  var base: String { get }
+
+  /// Sent with every request. Among them is the key.
   var headers: [(name: String, value: String)] { get }
 
   /// What to ask, one after the other, until nothing is lacking any more.
   /// - Parameters:
-  ///   - sessionID: the checkout session of a subscription, when it is known.
-  ///   - lacking: what the purchase waits for.
-  func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason) -> [ProcessorQuery]
+  ///   - sessionID: the checkout's id, when it is known.
+  ///   - lacking: what the purchase waits for; nil when an event asked for all that there is.
+  func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery]
 
   /// Reads what a look-up answered. Total: whatever the bytes are, the answer is a value.
   /// - Parameter key: the purchase that was asked about.
@@ -36,16 +40,23 @@ public protocol ProcessorQueries: Sendable {
   func judge(status: Int?) -> QueryVerdict
 }
 
-/// One request: `GET`, and nothing else is ever asked.
+/// One request: `GET`, and nothing else is ever asked. It goes to `ProcessorQueries.base`: parts of the path
+/// may be ids from a webhook, and no path can lead to another host.
 public struct ProcessorQuery: Sendable, Equatable {
-  public var url: String
+  /// Path and query, escaped.
+  public var target: String
   /// Beside those of `ProcessorQueries.headers`.
   public var headers: [String: String]
 
-  public init(url: String, headers: [String: String] = [:]) {
-    self.url = url
+  /// - Parameter target: begins with a slash, which ends a URL's authority (RFC 3986 §3.2).
+  public init(target: String, headers: [String: String] = [:]) {
+    self.target = target
     self.headers = headers
   }
+
+  /// The whole URL.
+  /// - Parameter base: without a slash at the end.
+  public func url(at base: String) -> String { base + (target.hasPrefix("/") ? "" : "/") + target }
 }
 
 /// Which events to list.
@@ -63,13 +74,19 @@ public struct EventSelection: Sendable, Equatable {
 /// A list of events, page by page, newest first.
 public struct EventList: Sendable, Equatable {
   let firstPage: ProcessorQuery
+  /// The parameter that carries the cursor.
+  let cursorName: String
 
-  init(firstPage: ProcessorQuery) { self.firstPage = firstPage }
+  /// - Parameter firstPage: with a query, to which the cursor is added.
+  public init(firstPage: ProcessorQuery, cursorName: String) {
+    self.firstPage = firstPage
+    self.cursorName = cursorName
+  }
 
   /// - Parameter cursor: where the page before ended; nil for the first.
   public func page(after cursor: String?) -> ProcessorQuery {
     var query = firstPage
-    if let cursor { query.url += "&starting_after=" + URLText.escaped(cursor) }
+    if let cursor { query.target += "&\(cursorName)=" + URLText.escaped(cursor) }
     return query
   }
 }

@@ -55,6 +55,7 @@ extension StoreSession {
     if replaces, !isOpen { try rebuild(&merged) }
     try events.reassign(
       from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
+    try lookUps.move(from: dropped.rowID, to: kept.rowID)
     try purchases.delete(dropped)
     return (merged, kept)
   }

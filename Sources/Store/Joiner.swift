@@ -15,7 +15,11 @@ extension StoreSession {
     _ report: PurchaseReport, app: String, keep: Bool
   ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
-    if found == nil, try pastPurchases.contains(report, app: app, erasures) { return (.receipt, nil) }
+    if found == nil,
+      try pastPurchases.contains(report.key, sessionID: report.sessionID, app: app, erasures)
+    {
+      return (.receipt, nil)
+    }
     guard found != nil || keep else { return (.ignored, nil) }
     var record: PurchaseRecord
     if let found {

@@ -19,6 +19,9 @@ public struct PurchaseRecord: Sendable, Equatable {
     self.updatedAt = updatedAt
   }
 
+  /// Whose purchase it is.
+  var place: AppProcessor { AppProcessor(app, purchase.key.processor) }
+
   /// Applies an event to the receipt.
   /// - Returns: why it does not change the receipt; nil when it did.
   @discardableResult

@@ -65,8 +65,8 @@ public struct StoreChanges: Sendable, Equatable {
   public var hasJobs = false
   /// What became of receipts, for the log.
   public var transitions: [ReceiptTransition] = []
-  /// Apps whose processor is to be asked something, and from when.
-  public var asksAt: [String: Timestamp] = [:]
+  /// Processors that are to be asked something, and from when.
+  public var asksAt: [AppProcessor: Timestamp] = [:]
 
   public init() {}
 
@@ -85,6 +85,11 @@ public struct StoreChanges: Sendable, Equatable {
     transitions += other.transitions
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
     hasJobs = hasJobs || other.hasJobs
+  }
+
+  /// A processor is to be asked something from that moment on.
+  mutating func note(asksAt moment: Timestamp, _ place: AppProcessor) {
+    asksAt[place] = min(asksAt[place] ?? moment, moment)
   }
 
   /// Anything of an app may be due at that moment.

@@ -108,6 +108,7 @@ extension TakeEvent.Outcome {
     switch self {
     case .stored(let outcome): outcome.rawValue
     case .repeated: "duplicate"
+    case .unmatched: "unmatched"
     }
   }
 }

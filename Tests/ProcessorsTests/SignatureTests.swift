@@ -19,17 +19,18 @@ private func code(_ t: String = "1700000000", secret: String = secret, body: [UI
 private func verify(
   _ headers: [String], body: [UInt8] = body, secrets: [String] = [secret], tolerance: Int64 = 300_000,
   now: Timestamp = now
-) throws -> Verification {
+) throws -> Authenticity {
   let settings = StripeSettings(webhookSecrets: secrets, toleranceMilliseconds: tolerance)
-  return try StripeProcessor(settings).verify(signatures: headers, body: body, now: now)
+  return try StripeProcessor(settings).authenticate(
+    WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? headers : [] }, now: now)
 }
 
 /// A header with `GOOD` for the right signature, `BAD` for one of the right form, and what becomes of it.
 private struct Row: Sendable, CustomTestStringConvertible {
   var header: String
-  var verification: Verification
+  var verification: Authenticity
 
-  init(_ header: String, _ verification: Verification) {
+  init(_ header: String, _ verification: Authenticity) {
     self.header = header
     self.verification = verification
   }
@@ -193,7 +194,7 @@ struct SignatureTests {
   @Test("Old and future signatures are genuine up to the tolerance and no further (R6)")
   func age() throws {
     let header = "t=1700000000,v1=\(try code())"
-    let rows: [(Int64, Verification)] = [
+    let rows: [(Int64, Authenticity)] = [
       (0, .genuine), (300_000, .genuine), (300_001, .refused(.stale)), (86_400_000, .refused(.stale)),
       (-300_000, .genuine), (-300_001, .refused(.future)), (-86_400_000, .refused(.future)),
     ]
@@ -216,7 +217,7 @@ struct SignatureTests {
   @Test("A clock at the end of time refuses and does not trap", arguments: [Int64.min, Int64.max])
   func oddClock(milliseconds: Int64) throws {
     let header = "t=1700000000,v1=\(try code())"
-    let refused: Verification = milliseconds < 0 ? .refused(.future) : .refused(.stale)
+    let refused: Authenticity = milliseconds < 0 ? .refused(.future) : .refused(.stale)
     #expect(try verify([header], now: Timestamp(unixMilliseconds: milliseconds)) == refused)
   }
 }

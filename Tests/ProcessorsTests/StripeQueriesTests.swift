@@ -12,6 +12,8 @@ private func queries(_ accounts: StripeSettings.Accounts = .own) throws -> any P
   return try #require(try StripeProcessor(settings).queries)
 }
 
+private let base = "https://stripe.example"
+
 @Suite("Questions to Stripe")
 struct StripeQueriesTests {
   @Test("Without a key nothing is asked; with one it goes into the header of every request alone")
@@ -21,9 +23,9 @@ struct StripeQueriesTests {
     #expect(queries.headers.contains { $0.name == "Authorization" && $0.value == "Bearer rk_test_1" })
     let urls =
       queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
-      .map(\.url)
+      .map { $0.url(at: base) }
       + queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map {
-        $0.page(after: nil).url
+        $0.page(after: nil).url(at: base)
       }
     for url in urls {
       #expect(url.hasPrefix("https://stripe.example/v1/") && !url.contains("rk_test_1"))
@@ -36,16 +38,17 @@ struct StripeQueriesTests {
     let session = "https://stripe.example/v1/checkout/sessions/cs_1?expand%5B%5D=line_items"
     #expect(
       queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
-        .map(\.url)
+        .map { $0.url(at: base) }
         == ["https://stripe.example/v1/subscriptions/sub_1", session])
     #expect(
       queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1", lacking: .price)
-        .map(\.url)
+        .map { $0.url(at: base) }
         == [session])
     // An id is Stripe's word, and came from outside all the same.
     let odd = queries.lookUps(
       of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil, lacking: .price)
-    #expect(odd.map(\.url) == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
+    #expect(
+      odd.map { $0.url(at: base) } == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
   }
 
   @Test("A list names its beginning, its types, a hundred to a page, and where the last page ended")
@@ -53,7 +56,7 @@ struct StripeQueriesTests {
     let selection = EventSelection(
       since: Timestamp(unixMilliseconds: 1_700_000_000_999), undeliveredOnly: false)
     let lists = try queries().eventLists(selection)
-    let url = try #require(lists.first?.page(after: "evt_1&x").url)
+    let url = try #require(lists.first?.page(after: "evt_1&x").url(at: base))
     #expect(
       url.hasPrefix("https://stripe.example/v1/events?limit=100&created%5Bgte%5D=1700000000&types%5B%5D="))
     #expect(
@@ -63,7 +66,7 @@ struct StripeQueriesTests {
     let undelivered = try queries(.ownAnd(["acct_1"]))
       .eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map { $0.page(after: nil) }
     #expect(undelivered.map { $0.headers["Stripe-Account"] } == [nil, "acct_1"])
-    #expect(undelivered.allSatisfy { $0.url.contains("&delivery_success=false") })
+    #expect(undelivered.allSatisfy { $0.target.contains("&delivery_success=false") })
   }
 
   @Test("A page gives each event's own bytes, as they stand in it")
@@ -120,7 +123,7 @@ struct StripeQueriesTests {
   func checkoutOfSubscription() throws {
     let queries = try queries()
     let key = PurchaseKey(type: .subscription, id: "sub_1")
-    let asked = queries.lookUps(of: key, sessionID: nil, lacking: .checkout).map(\.url)
+    let asked = queries.lookUps(of: key, sessionID: nil, lacking: .checkout).map { $0.url(at: base) }
     #expect(asked.count == 1)
     #expect(asked.first?.hasSuffix("/v1/checkout/sessions?limit=1&subscription=sub_1") == true)
     func report(_ sessions: [JSONValue]) -> PurchaseReport? {

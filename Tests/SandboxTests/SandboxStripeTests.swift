@@ -49,7 +49,8 @@ import Testing
     var cursor: String?
     var pages = 0
     repeat {
-      let page = try #require(queries.page(from: try Self.ask(list.page(after: cursor).url, pool).body))
+      let page = try #require(
+        queries.page(from: try Self.ask(list.page(after: cursor).url(at: stripe.base), pool).body))
       ids += try page.events.map { try JSONValue(parsing: $0)["id"]?.stringValue ?? "" }
       cursor = page.next
       pages += 1
@@ -67,7 +68,8 @@ import Testing
     func count(_ since: Int64, _ undelivered: Bool) throws -> Int? {
       let selection = EventSelection(since: Timestamp(unixSeconds: since), undeliveredOnly: undelivered)
       let list = try #require(queries.eventLists(selection).first)
-      return queries.page(from: try Self.ask(list.page(after: nil).url, pool).body)?.events.count
+      return queries.page(from: try Self.ask(list.page(after: nil).url(at: stripe.base), pool).body)?.events
+        .count
     }
     #expect(try count(0, false) == 26)
     #expect(try count(0, true) == 1)
@@ -89,8 +91,9 @@ import Testing
     let key = PurchaseKey(type: .subscription, id: purchase.objectID)
     let now = Timestamp(unixSeconds: 1_800_000_000)
     for query in queries.lookUps(of: key, sessionID: purchase.sessionID, lacking: .price) {
-      let report = queries.report(from: try Self.ask(query.url, pool).body, about: key, now: now)
-      #expect(report?.prices == ["price_1"] && report?.key == key, "\(query.url)")
+      let report = queries.report(
+        from: try Self.ask(query.url(at: stripe.base), pool).body, about: key, now: now)
+      #expect(report?.prices == ["price_1"] && report?.key == key, "\(query.target)")
     }
     let plain = "\(stripe.base)/v1/checkout/sessions/\(purchase.sessionID)"
     #expect(queries.report(from: try Self.ask(plain, pool).body, about: key, now: now)?.prices == [])

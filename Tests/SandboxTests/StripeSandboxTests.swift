@@ -42,7 +42,8 @@ import Testing
     let signature = try event.signature(secret: Self.secret, now: Self.now)
     let now = Timestamp(unixMilliseconds: Self.now)
     let verify = { (secret: String, body: [UInt8], now: Timestamp) throws in
-      try Self.processor([secret]).verify(signatures: [signature], body: body, now: now)
+      try Self.processor([secret]).authenticate(
+        WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? [signature] : [] }, now: now)
     }
     #expect(try verify(Self.secret, event.body, now) == .genuine)
     #expect(try verify("whsec_other", event.body, now) == .refused(.mismatch))

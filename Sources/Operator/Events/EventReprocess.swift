@@ -130,7 +130,7 @@ struct EventReprocess {
     }
     switch today.event(body, now: session.moment).content {
     case .nothing(let outcome): return .init(before: before, after: event.receiptID == nil ? outcome : before)
-    case .report(_, let keep):
+    case .report(_, let keep), .fetch(_, _, let keep):
       if event.receiptID != nil { return .init(before: before, after: .receipt) }
       return .init(before: before, after: keep ? .noted : before == .noted ? .noted : .ignored)
     }

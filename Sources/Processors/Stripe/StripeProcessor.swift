@@ -94,7 +94,7 @@ public struct StripeProcessor: PaymentProcessor {
       isAsked: isAsked, pricePrefixes: pricePrefixes, repeatMilliseconds: repeatMilliseconds)
   }
 
-  public static let signatureHeader = "Stripe-Signature"
+  static let signatureHeader = "Stripe-Signature"
 
   private let settings: StripeSettings
   private let verifier: StripeSignatureVerifier
@@ -110,8 +110,8 @@ public struct StripeProcessor: PaymentProcessor {
     settings.apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
   }
 
-  public func verify(signatures: [String], body: [UInt8], now: Timestamp) -> Verification {
-    verifier.verify(headers: signatures, body: body, now: now)
+  public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
+    verifier.verify(headers: request.headers(Self.signatureHeader), body: request.body, now: now)
   }
 
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {

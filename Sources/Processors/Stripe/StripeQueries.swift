@@ -21,7 +21,7 @@ public struct StripeQueries: ProcessorQueries {
   private let settings: StripeSettings
   private let apiKey: String
   /// Without a slash at its end.
-  private let base: String
+  public let base: String
 
   public init(_ settings: StripeSettings, apiKey: String, base: String) {
     self.settings = settings
@@ -40,12 +40,12 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   /// A purchase of a connected account is not found: which account it is of stands in its events alone.
-  public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason) -> [ProcessorQuery] {
+  public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
     switch key.type {
     case StripeObjectType.checkoutSession: [session(key.id)]
     case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
     case StripeObjectType.subscription:
-      [ProcessorQuery(url: "\(base)/v1/subscriptions/\(URLText.escaped(key.id))")]
+      [ProcessorQuery(target: "/v1/subscriptions/\(URLText.escaped(key.id))")]
         + (sessionID.map { [session($0)] } ?? [])
     default: []
     }
@@ -54,12 +54,12 @@ public struct StripeQueries: ProcessorQueries {
   /// Line items stand in a session only when they are asked for
   /// (https://docs.stripe.com/checkout/fulfillment). Up to ten come with it; an app's checkout sells one.
   private func session(_ id: String) -> ProcessorQuery {
-    ProcessorQuery(url: "\(base)/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
+    ProcessorQuery(target: "/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
   }
 
   /// https://docs.stripe.com/api/checkout/sessions/list
   private func sessions(ofSubscription id: String) -> ProcessorQuery {
-    ProcessorQuery(url: "\(base)/v1/checkout/sessions?limit=1&subscription=\(URLText.escaped(id))")
+    ProcessorQuery(target: "/v1/checkout/sessions?limit=1&subscription=\(URLText.escaped(id))")
   }
 
   public func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
@@ -73,15 +73,17 @@ public struct StripeQueries: ProcessorQueries {
 
   public func eventLists(_ selection: EventSelection) -> [EventList] {
     // Stripe counts whole seconds; the second that the selection begins in belongs to it.
-    var url = "\(base)/v1/events?limit=\(Self.pageSize)"
-    url += "&created%5Bgte%5D=\(max(0, selection.since.unixMilliseconds / 1000))"
-    if selection.undeliveredOnly { url += "&delivery_success=false" }
-    for type in Self.types { url += "&types%5B%5D=\(type)" }
+    var target = "/v1/events?limit=\(Self.pageSize)"
+    target += "&created%5Bgte%5D=\(max(0, selection.since.unixMilliseconds / 1000))"
+    if selection.undeliveredOnly { target += "&delivery_success=false" }
+    for type in Self.types { target += "&types%5B%5D=\(type)" }
     // A connected account's events are in a list of its own (https://docs.stripe.com/connect/authentication).
     var accounts: [String?] = [nil]
     if case .ownAnd(let connected) = settings.accounts { accounts += connected }
     return accounts.map { account in
-      EventList(firstPage: ProcessorQuery(url: url, headers: account.map { ["Stripe-Account": $0] } ?? [:]))
+      EventList(
+        firstPage: ProcessorQuery(target: target, headers: account.map { ["Stripe-Account": $0] } ?? [:]),
+        cursorName: "starting_after")
     }
   }
 

@@ -92,7 +92,7 @@ struct StripeSignatureVerifier: Sendable {
 
   /// The signature is checked before the age, as in three of the four libraries: "stale" then means "once
   /// genuine".
-  func verify(headers: [String], body: [UInt8], now: Timestamp) -> Verification {
+  func verify(headers: [String], body: [UInt8], now: Timestamp) -> Authenticity {
     guard let header = headers.first, !header.isEmpty else { return .refused(.missing) }
     guard headers.count == 1, let signature = StripeSignature(header) else { return .refused(.malformed) }
     var matches = false

@@ -38,16 +38,14 @@ public struct ReprocessEvent: StoreCommand {
     if known.outcome == .receipt, known.purchaseRow == nil {
       return Outcome(before: known.outcome, after: known.outcome)
     }
-    switch event.content {
+    if try event.isAboutErased(in: store) { return Outcome(before: known.outcome, after: known.outcome) }
+    switch known.isHint ? event.content.asHint : event.content {
     case .nothing(let outcome):
       // What a purchase has taken in stays with it, whatever is thought of the event now.
       guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
       try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
       return Outcome(before: known.outcome, after: outcome)
     case .report(let report, let keep):
-      if try store.erasures.isErased(report, app: event.app) {
-        return Outcome(before: known.outcome, after: known.outcome)
-      }
       let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil
       }
@@ -56,6 +54,13 @@ public struct ReprocessEvent: StoreCommand {
       return Outcome(
         before: known.outcome, after: taken.outcome,
         makesReceipt: taken.outcome == .receipt && hadReceipt == false)
+    case .fetch(let key, let sessionID, let keep):
+      // The answer comes later.
+      guard let found = try store.fetch(key, sessionID: sessionID, app: event.app, keep: keep) else {
+        return Outcome(before: known.outcome, after: known.outcome)
+      }
+      try store.events.update(row: row, type: event.type, outcome: found.outcome, purchaseRow: found.row)
+      return Outcome(before: known.outcome, after: found.outcome)
     }
   }
 }

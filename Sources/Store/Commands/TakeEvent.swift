@@ -1,4 +1,4 @@
-// A processor reported something, rightly signed.
+// A processor reported something.
 
 public import Domain
 
@@ -8,7 +8,20 @@ public struct TakeEvent: StoreCommand {
   public enum Content: Sendable {
     /// - keep: whether it may serve a purchase that is yet to come.
     case report(PurchaseReport, keep: Bool)
+    /// Only that something happened to a purchase: the processor must be asked what.
+    /// - keep: whether a purchase of which nothing is known yet is fetched, too.
+    case fetch(PurchaseKey, sessionID: String?, keep: Bool)
     case nothing(EventOutcome)
+
+    /// What it says if it is not known who sent it: no more than which purchase to ask about, and none that
+    /// is not known already, for the question carries the app's key.
+    var asHint: Content {
+      switch self {
+      case .report(let report, _): .fetch(report.key, sessionID: report.sessionID, keep: false)
+      case .fetch(let key, let sessionID, _): .fetch(key, sessionID: sessionID, keep: false)
+      case .nothing: self
+      }
+    }
   }
 
   public var app: String
@@ -17,20 +30,23 @@ public struct TakeEvent: StoreCommand {
   public var type: String
   /// The raw bytes.
   public var body: [UInt8]
-  public var content: Content
+  public let content: Content
+  /// Whether it is not known who sent it.
+  public let isHint: Bool
   /// For the log.
   public var requestID: String?
 
   public init(
     app: String, processor: ProcessorName, eventID: String, type: String, body: [UInt8], content: Content,
-    requestID: String? = nil
+    isHint: Bool = false, requestID: String? = nil
   ) {
     self.app = app
     self.processor = processor
     self.eventID = eventID
     self.type = type
     self.body = body
-    self.content = content
+    self.content = isHint ? content.asHint : content
+    self.isHint = isHint
     self.requestID = requestID
   }
 
@@ -38,18 +54,26 @@ public struct TakeEvent: StoreCommand {
     case stored(EventOutcome)
     /// The same event is there already; nothing changed.
     case repeated
+    /// A hint about no purchase that is known. Nothing is kept of it, for anybody can send it.
+    case unmatched
   }
 
   public var reads: [ReadKey] {
     let event = ReadKey.event(app: app, processor: processor, id: eventID)
-    guard case .report(let report, _) = content else { return [event] }
-    return [event] + report.reads(app: app)
+    switch content {
+    case .report(let report, _): return [event] + report.reads(app: app)
+    case .fetch(let key, let sessionID, _):
+      let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
+      return [event, .object(app: app, key: key)] + [session].compactMap(\.self)
+    case .nothing: return [event]
+    }
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
     if store.erasures.isInUse, let outcome = try takeErased(in: store) { return outcome }
     switch content {
+    case .nothing where isHint: return .unmatched
     case .nothing(let outcome):
       try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
       return .stored(outcome)
@@ -60,6 +84,13 @@ public struct TakeEvent: StoreCommand {
       }
       try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
       return .stored(taken.outcome)
+    case .fetch(let key, let sessionID, let keep):
+      let isPast = try store.pastPurchases.contains(key, sessionID: sessionID, app: app, store.erasures)
+      let found = try store.fetch(key, sessionID: sessionID, app: app, keep: keep && !isPast)
+      if found == nil, isHint { return .unmatched }
+      let outcome = found?.outcome ?? (keep ? .receipt : .ignored)
+      try store.events.insert(self, outcome: outcome, purchaseRow: found?.row, at: store.now)
+      return .stored(outcome)
     }
   }
 
@@ -67,12 +98,22 @@ public struct TakeEvent: StoreCommand {
   private func takeErased(in store: StoreSession) throws(StoreFault) -> Outcome? {
     guard let token = store.erasures.token(eventID, app: app) else { return nil }
     if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
-    guard case .report(let report, _) = content, try store.erasures.isErased(report, app: app) else {
-      return nil
-    }
+    guard try isAboutErased(in: store) else { return nil }
+    if isHint { return .unmatched }
     var emptied = self
     (emptied.eventID, emptied.body) = (token, [])
     try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
     return .stored(.erased)
+  }
+
+  /// Whether it is about a purchase of somebody who was forgotten.
+  func isAboutErased(in store: StoreSession) throws(StoreFault) -> Bool {
+    switch content {
+    case .report(let report, _):
+      try store.erasures.isErased(report.key, sessionID: report.sessionID, app: app)
+    case .fetch(let key, let sessionID, _):
+      try store.erasures.isErased(key, sessionID: sessionID, app: app)
+    case .nothing: false
+    }
   }
 }

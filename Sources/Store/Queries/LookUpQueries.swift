@@ -8,44 +8,54 @@ public struct DueLookUp: Sendable, Equatable {
   public var key: PurchaseKey
   /// The checkout session of a subscription, when it is known.
   public var sessionID: String?
-  /// What it waits for.
-  public var reason: Reason
+  /// What its receipt waits for, if it does.
+  public var reason: Reason?
   /// Answers that did not help.
   public var tries: Int64
+  /// How many events say that it must be fetched, whatever it waits for.
+  public var fetches: Int64
 }
 
 extension StoreReader {
-  /// Purchases of an app that are to be asked about, the longest overdue first.
-  public func dueLookUps(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueLookUp] {
+  /// Purchases that a processor is to be asked about, the longest overdue first.
+  public func dueLookUps(
+    _ place: AppProcessor, now: Timestamp, limit: Int
+  ) throws(StoreFault) -> [DueLookUp] {
     try connection.prepare(Self.dueLookUpsSQL).all(
-      [.text(app), .time(now), .integer(Int64(limit))]
+      [.text(place.app), .text(place.processor.rawValue), .time(now), .integer(Int64(limit))]
     ) { row throws(StoreFault) in
       let key = PurchaseKey(
-        processor: ProcessorName(rawValue: try row.text(6)), type: .init(rawValue: try row.text(1)),
+        processor: place.processor, type: .init(rawValue: try row.text(1)),
         id: try row.text(2))
       return DueLookUp(
-        row: row.integer(0), key: key, sessionID: try row.optionalText(3), reason: Reason(try row.text(4)),
-        tries: row.integer(5))
+        row: row.integer(0), key: key, sessionID: try row.optionalText(3),
+        reason: try row.optionalText(4).map(Reason.init), tries: row.integer(5), fetches: row.integer(6))
     }
   }
 
   static let dueLookUpsSQL = """
-    SELECT l.purchase_row, p.object_type, p.object_id, p.session_id, p.reason, l.tries, p.processor
+    SELECT l.purchase_row, p.object_type, p.object_id, p.session_id,
+      iif(p.state = 'waiting', p.reason, NULL), l.tries, l.fetches
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row
-    WHERE l.app = ?1 AND l.due_at <= ?2 AND p.state = 'waiting' ORDER BY l.due_at LIMIT ?3
+    WHERE l.app = ?1 AND l.processor = ?2 AND l.due_at <= ?3 AND (p.state = 'waiting' OR l.fetches > 0)
+    ORDER BY l.due_at LIMIT ?4
     """
 
-  /// When an app's next question is due after a moment.
-  public func nextLookUp(app: String, after now: Timestamp) throws(StoreFault) -> Timestamp? {
-    try connection.prepare("SELECT min(due_at) FROM look_ups WHERE app = ?1 AND due_at > ?2")
-      .first([.text(app), .time(now)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
+  /// When the next question to a processor is due after a moment.
+  public func nextLookUp(_ place: AppProcessor, after now: Timestamp) throws(StoreFault) -> Timestamp? {
+    try connection.prepare(
+      "SELECT min(due_at) FROM look_ups WHERE app = ?1 AND processor = ?2 AND due_at > ?3"
+    ).first([.text(place.app), .text(place.processor.rawValue), .time(now)]) { row throws(StoreFault) in
+      row.timestamp(0)
+    } ?? nil
   }
 
-  /// Apps whose events are still to be fetched, and from when on.
-  public func backfills() throws(StoreFault) -> [String: Timestamp] {
-    var backfills: [String: Timestamp] = [:]
-    try connection.prepare("SELECT app, since FROM backfills").forEach { row throws(StoreFault) in
-      backfills[try row.text(0)] = Timestamp(unixMilliseconds: row.integer(1))
+  /// Whose events are still to be fetched, and from when on.
+  public func backfills() throws(StoreFault) -> [AppProcessor: Timestamp] {
+    var backfills: [AppProcessor: Timestamp] = [:]
+    try connection.prepare("SELECT app, processor, since FROM backfills").forEach { row throws(StoreFault) in
+      let place = AppProcessor(try row.text(0), ProcessorName(rawValue: try row.text(1)))
+      backfills[place] = Timestamp(unixMilliseconds: row.integer(2))
     }
     return backfills
   }

@@ -118,12 +118,14 @@ final class ErasureRows {
   /// Lower-case hexadecimal digits.
   private static func text(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
 
-  /// Whether a report is about a purchase of somebody who was forgotten.
-  func isErased(_ report: PurchaseReport, app: String) throws(StoreFault) -> Bool {
-    guard let object = token(report.key.id, app: app) else { return false }
-    let session = report.sessionID.flatMap { token($0, app: app) }
+  /// Whether a purchase is of somebody who was forgotten.
+  func isErased(
+    _ key: PurchaseKey, sessionID: String? = nil, app: String
+  ) throws(StoreFault) -> Bool {
+    guard let object = token(key.id, app: app) else { return false }
+    let session = sessionID.flatMap { token($0, app: app) }
     return try knownObject.first([
-      .text(object), .optional(session), .text(app), .text(report.key.processor.rawValue),
+      .text(object), .optional(session), .text(app), .text(key.processor.rawValue),
     ]) { _ throws(StoreFault) in true } ?? false
   }
 

@@ -14,12 +14,13 @@ final class EventRows {
       "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
       """
-      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body, is_hint)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       """)
     moving = try connection.prepare(
       "UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
-    byRow = try connection.prepare("SELECT outcome, purchase_row FROM events WHERE row_id = ?1")
+    byRow = try connection.prepare(
+      "SELECT outcome, purchase_row, is_hint FROM events WHERE row_id = ?1")
     updating = try connection.prepare(
       "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }
@@ -36,6 +37,7 @@ final class EventRows {
       .text(event.app), .text(event.processor.rawValue), .text(event.eventID), .text(event.type),
       .text(outcome.rawValue),
       .time(now), .optional(purchaseRow), .blob(event.body),
+      .flag(event.isHint),
     ])
   }
 
@@ -45,9 +47,9 @@ final class EventRows {
   }
 
   /// What became of the event in a row; nil when there is none.
-  func find(row: Int64) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: Int64?)? {
+  func find(row: Int64) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: Int64?, isHint: Bool)? {
     try byRow.first([.integer(row)]) { row throws(StoreFault) in
-      (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1))
+      (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1), row.flag(2))
     }
   }
 

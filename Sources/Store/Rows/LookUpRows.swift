@@ -6,7 +6,11 @@ final class LookUpRows {
   static let slice: Int64 = 500
 
   private let planning: StoreStatement
+  private let fetching: StoreStatement
+  private let fetched: StoreStatement
   private let forgetting: StoreStatement
+  private let dropping: StoreStatement
+  private let moving: StoreStatement
   private let postponing: StoreStatement
   private let waiting: StoreStatement
   private let adding: StoreStatement
@@ -19,24 +23,35 @@ final class LookUpRows {
   init(_ connection: StoreConnection) throws(StoreFault) {
     planning = try connection.prepare(
       """
-      INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (?1, ?2, ?3, 0)
-      ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?3, tries = 0
+      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries) VALUES (?1, ?2, ?3, ?4, 0)
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = iif(fetches > 0, min(due_at, ?4), ?4), tries = 0
       """)
-    forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1")
+    fetching = try connection.prepare(
+      """
+      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
+      VALUES (?1, ?2, ?3, ?4, 0, 1)
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?4, tries = 0, fetches = fetches + 1
+      """)
+    fetched = try connection.prepare(
+      "UPDATE look_ups SET fetches = 0 WHERE purchase_row = ?1 AND fetches = ?2")
+    forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches = 0")
+    dropping = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1")
+    moving = try connection.prepare(
+      "UPDATE OR REPLACE look_ups SET purchase_row = ?2 WHERE purchase_row = ?1 AND fetches > 0")
     postponing = try connection.prepare(
       """
-      UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1
-        AND EXISTS (SELECT 1 FROM purchases WHERE row_id = ?1 AND state = 'waiting' AND reason = ?3)
+      UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1 AND fetches = ?4 AND (?4 > 0
+        OR EXISTS (SELECT 1 FROM purchases WHERE row_id = ?1 AND state = 'waiting' AND reason = ?3))
       """)
     waiting = try connection.prepare(
       """
-      SELECT row_id, receipt_id FROM purchases
+      SELECT row_id, receipt_id, processor FROM purchases
       WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND receipt_id > ?3
       ORDER BY receipt_id LIMIT ?4
       """)
     adding = try connection.prepare(
       """
-      INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (?1, ?2, ?3, 0)
+      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries) VALUES (?1, ?2, ?3, ?4, 0)
       ON CONFLICT (purchase_row) DO NOTHING
       """)
     bringingBack = try connection.prepare("UPDATE look_ups SET due_at = ?1 WHERE due_at > ?2")
@@ -48,35 +63,66 @@ final class LookUpRows {
       """)
     owing = try connection.prepare(
       """
-      INSERT INTO backfills (app, since) VALUES (?1, ?2)
-      ON CONFLICT (app) DO UPDATE SET since = min(since, ?2)
+      INSERT INTO backfills (app, processor, since) VALUES (?1, ?2, ?3)
+      ON CONFLICT (app, processor) DO UPDATE SET since = min(since, ?3)
       """)
-    filled = try connection.prepare("DELETE FROM backfills WHERE app = ?1 AND since >= ?2")
+    filled = try connection.prepare(
+      "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
   }
 
   /// Asks about a purchase at a moment.
-  func plan(row: Int64, app: String, at due: Timestamp) throws(StoreFault) {
-    try planning.run([.integer(row), .text(app), .time(due)])
+  func plan(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try planning.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
   }
 
+  /// An event says that a purchase must be fetched, whatever its receipt waits for.
+  func fetch(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try fetching.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
+  }
+
+  /// A purchase was fetched for so many events. If more came meanwhile it is fetched again.
+  func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
+    try fetched.run([.integer(row), .integer(fetches)])
+  }
+
+  /// Its receipt does not wait for an answer any more. What an event asked for is still fetched.
   func forget(row: Int64) throws(StoreFault) { try forgetting.run([.integer(row)]) }
 
-  /// After an answer. Nothing changes when the purchase is not asked about any more, or waits for something
-  /// else by now: that has its own first question.
-  func postpone(row: Int64, asked: Reason, until due: Timestamp) throws(StoreFault) {
-    try postponing.run([.integer(row), .time(due), .text(asked.text)])
+  /// Nothing is asked about the purchase any more.
+  func drop(row: Int64) throws(StoreFault) { try dropping.run([.integer(row)]) }
+
+  /// Two rows turned out to be one purchase; what an event asked for is fetched for the one that is kept.
+  func move(from old: Int64, to new: Int64) throws(StoreFault) {
+    try moving.run([.integer(old), .integer(new)])
+  }
+
+  /// After an answer. Nothing changes when the purchase is not asked about any more, or is asked about for
+  /// another cause by now: that has its own first question.
+  /// - Parameter fetches: as `DueLookUp` had it.
+  func postpone(
+    row: Int64, asked: Reason?, fetches: Int64, until due: Timestamp
+  ) throws(StoreFault) {
+    try postponing.run([.integer(row), .time(due), .optional(asked?.text), .integer(fetches)])
   }
 
   /// Asks about receipts of an app that wait for a reason and are not asked about yet, a slice at a time.
-  /// - Parameter after: the receipt that the slice before ended with; empty for the first.
+  /// - Parameters:
+  ///   - processors: those that can be asked.
+  ///   - after: the receipt that the slice before ended with; empty for the first.
   /// - Returns: the receipt that this slice ended with; nil when there are no more.
   func planSlice(
-    app: String, reason: Reason, after: String, at due: Timestamp
+    app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String, at due: Timestamp
   ) throws(StoreFault) -> String? {
     let found = try waiting.all(
       [.text(app), .text(reason.text), .text(after), .integer(Self.slice)]
-    ) { row throws(StoreFault) in (row: row.integer(0), id: try row.text(1)) }
-    for receipt in found { try adding.run([.integer(receipt.row), .text(app), .time(due)]) }
+    ) { row throws(StoreFault) in
+      (row: row.integer(0), id: try row.text(1), processor: ProcessorName(rawValue: try row.text(2)))
+    }
+    for receipt in found where processors.contains(receipt.processor) {
+      try adding.run([
+        .integer(receipt.row), .text(app), .text(receipt.processor.rawValue), .time(due),
+      ])
+    }
     return found.count < Self.slice ? nil : found.last?.id
   }
 
@@ -93,9 +139,13 @@ final class LookUpRows {
 
   func serve(at now: Timestamp) throws(StoreFault) { try serving.run([.time(now)]) }
 
-  /// An app's events since then are to be fetched.
-  func owe(app: String, since: Timestamp) throws(StoreFault) { try owing.run([.text(app), .time(since)]) }
+  /// The events since then are to be fetched.
+  func owe(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
+    try owing.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
+  }
 
   /// They were, from that moment on.
-  func fill(app: String, since: Timestamp) throws(StoreFault) { try filled.run([.text(app), .time(since)]) }
+  func fill(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
+    try filled.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
+  }
 }

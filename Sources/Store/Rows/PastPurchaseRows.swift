@@ -35,13 +35,15 @@ final class PastPurchaseRows {
   /// The transaction was rolled back.
   func distrust() { isInUse = false }
 
-  /// Whether a report is about a purchase whose receipt is gone.
-  func contains(_ report: PurchaseReport, app: String, _ erasures: ErasureRows) throws(StoreFault) -> Bool {
+  /// Whether a purchase is one whose receipt is gone.
+  func contains(
+    _ purchase: PurchaseKey, sessionID: String? = nil, app: String, _ erasures: ErasureRows
+  ) throws(StoreFault) -> Bool {
     guard isInUse else { return false }
-    for id in [report.key.id, report.sessionID].compactMap(\.self) {
+    for id in [purchase.id, sessionID].compactMap(\.self) {
       // A forgotten user's ids were replaced.
       for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
-        let key: [StoreValue] = [.text(name), .text(app), .text(report.key.processor.rawValue)]
+        let key: [StoreValue] = [.text(name), .text(app), .text(purchase.processor.rawValue)]
         if try known.first(key, { _ throws(StoreFault) in true }) != nil { return true }
       }
     }

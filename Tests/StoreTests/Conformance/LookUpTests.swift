@@ -5,6 +5,8 @@ import Domain
 import Store
 import Testing
 
+private let ios = AppProcessor("ios", "stripe")
+
 private let asking: [String: AppRules] = [
   "ios": AppRules(
     join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
@@ -20,7 +22,7 @@ private func answer(_ n: String = "1", user: String? = nil, price: String? = "pr
 @Suite("Look-ups", .everyEngine)
 struct LookUpTests {
   private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookUp] {
-    try store.reader.dueLookUps(app: app, now: store.now, limit: 100)
+    try store.reader.dueLookUps(AppProcessor(app, "stripe"), now: store.now, limit: 100)
   }
 
   @Test("What lacks nothing is never asked about, and nothing is where there is no key")
@@ -42,13 +44,13 @@ struct LookUpTests {
     try store.take(Said.completed())
     #expect(try store.status() == "waiting/price")
     #expect(try due(store).isEmpty, "its sister events may come first")
-    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == store.after(1500))
+    #expect(try store.reader.nextLookUp(ios, after: store.now) == store.after(1500))
     store.advance(1500)
     let question = try #require(try due(store).first)
     #expect(question.key.id == "sub_1" && question.sessionID == "cs_1" && question.reason == .price)
     try store.apply(
       TakeLookUp(
-        app: "ios", row: question.row, asked: question.reason, reports: [answer()],
+        ios, row: question.row, asked: question.reason, reports: [answer()],
         nextAt: store.after(minute)))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_9 blob")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
@@ -64,7 +66,7 @@ struct LookUpTests {
     let question = try #require(try due(store).first)
     try store.apply(
       TakeLookUp(
-        app: "ios", row: question.row, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
+        ios, row: question.row, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
     try store.reopen()
     #expect(try due(store).isEmpty)
     store.advance(10 * second)
@@ -75,7 +77,7 @@ struct LookUpTests {
     other.advance(2000)
     let row = try #require(try due(other).first).row
     let half = answer(user: "u7", price: nil)
-    try other.apply(TakeLookUp(app: "ios", row: row, asked: .user, reports: [half], nextAt: other.after(day)))
+    try other.apply(TakeLookUp(ios, row: row, asked: .user, reports: [half], nextAt: other.after(day)))
     #expect(try other.status() == "waiting/price")
     other.advance(2000)
     #expect(try due(other).map(\.reason) == [.price])
@@ -92,20 +94,20 @@ struct LookUpTests {
     // While it is asked about, an event names the user.
     try store.take(Said.created(user: "u7", price: nil))
     #expect(try store.status() == "waiting/price")
-    let planned = try #require(try store.reader.nextLookUp(app: "ios", after: store.now))
+    let planned = try #require(try store.reader.nextLookUp(ios, after: store.now))
     for reports in [[], [answer(price: nil)]] {
       try store.apply(
         TakeLookUp(
-          app: "ios", row: question.row, asked: question.reason, reports: reports, nextAt: store.after(day)))
+          ios, row: question.row, asked: question.reason, reports: reports, nextAt: store.after(day)))
     }
-    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == planned)
+    #expect(try store.reader.nextLookUp(ios, after: store.now) == planned)
     store.now = planned
     let next = try #require(try due(store).first)
     #expect(next.reason == .price && next.tries == 0)
     // Its own answer does postpone it.
     try store.apply(
-      TakeLookUp(app: "ios", row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
-    #expect(try store.reader.nextLookUp(app: "ios", after: store.now) == store.after(hour))
+      TakeLookUp(ios, row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
+    #expect(try store.reader.nextLookUp(ios, after: store.now) == store.after(hour))
   }
 
   @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
@@ -138,7 +140,7 @@ struct LookUpTests {
           // An answer to a question is one that somebody asked: about a purchase that waited.
           let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
           try store.apply(
-            TakeLookUp(app: "ios", row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
+            TakeLookUp(ios, row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
           )
         } else {
           try store.take(step.report)
@@ -147,7 +149,7 @@ struct LookUpTests {
       let row = try store.only().rowID
       try store.apply(
         TakeLookUp(
-          app: "ios", row: row, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
+          ios, row: row, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
       )
       store.advance(hour)
       try store.endWaits()
@@ -169,7 +171,7 @@ struct LookUpTests {
     said.clientReference = "u1"
     try store.apply(
       TakeLookUp(
-        app: "ios", row: question.row, asked: question.reason, reports: [said], nextAt: store.after(hour)))
+        ios, row: question.row, asked: question.reason, reports: [said], nextAt: store.after(hour)))
     #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
     #expect(try store.status() == "waiting/context")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
@@ -189,7 +191,7 @@ struct LookUpTests {
   func planning() throws {
     let store = try TestStore()
     for n in 0..<700 { try store.take(Said.completed("\(n)", user: "u\(n)")) }
-    var plan: PlanLookUps? = PlanLookUps(app: "ios", reason: .price)
+    var plan: PlanLookUps? = PlanLookUps(app: "ios", ["stripe"], reason: .price)
     var slices = 0
     while let next = plan {
       plan = try store.apply(next)
@@ -203,7 +205,7 @@ struct LookUpTests {
   @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
   func service() throws {
     let store = try TestStore(rules: asking)
-    let start = NoteService(backfillAfterMilliseconds: ["ios": 10 * minute])
+    let start = NoteService(backfillAfterMilliseconds: [ios: 10 * minute])
     #expect(try store.apply(start) == nil)
     #expect(try store.reader.backfills() == [:], "the first start has missed nothing")
     store.advance(9 * minute)
@@ -213,13 +215,13 @@ struct LookUpTests {
     store.advance(10 * minute)
     _ = try store.apply(start)
     let since = last.advanced(byMilliseconds: -5 * minute)
-    #expect(try store.reader.backfills() == ["ios": since])
+    #expect(try store.reader.backfills() == [ios: since])
     // Cut off, and down again for long: it begins where the first one would have.
     store.advance(day)
     try store.reopen()
     _ = try store.apply(start)
-    #expect(try store.reader.backfills() == ["ios": since])
-    try store.apply(NoteBackfilled(app: "ios", since: since))
+    #expect(try store.reader.backfills() == [ios: since])
+    try store.apply(NoteBackfilled(ios, since: since))
     #expect(try store.reader.backfills() == [:])
   }
 }

@@ -136,7 +136,8 @@ struct SettleTests {
     try store.post(price: "price_1")
     try store.take(Said.created(user: "u1"))
     store.advance(2 * second)
-    let due = try #require(try store.reader.dueLookUps(app: "ios", now: store.now, limit: 9).first)
+    let due = try #require(
+      try store.reader.dueLookUps(AppProcessor("ios", "stripe"), now: store.now, limit: 9).first)
     #expect(due.reason == .checkout && due.key.id == "sub_1" && due.sessionID == nil)
     store.advance(27 * second)
     try store.endWaits()

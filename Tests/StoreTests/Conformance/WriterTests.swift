@@ -111,7 +111,9 @@ struct WriterTests {
     let answers = Answers()
     let split = try batch(TestStore(rules: Self.asking), answers.submission("bad", BreakAfterBreaker()))
     #expect(answers.all == ["bad: misuse"])
-    #expect(whole.replaysDueAt["ios"] != nil && whole.dueAt["ios"] != nil && whole.asksAt["ios"] != nil)
+    #expect(
+      whole.replaysDueAt["ios"] != nil && whole.dueAt["ios"] != nil
+        && whole.asksAt[AppProcessor("ios", "stripe")] != nil)
     #expect(
       whole.waitUntil != nil && whole.hasJobs && !whole.contextIDs.isEmpty && !whole.transitions.isEmpty)
     #expect(split.replaysDueAt == whole.replaysDueAt && split.dueAt == whole.dueAt)
