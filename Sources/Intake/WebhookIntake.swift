@@ -2,7 +2,7 @@
 // libmicrohttpd's threads, which it must not block.
 
 public import Apps
-internal import Domain
+public import Domain
 public import HTTPServer
 public import HTTPService
 internal import Platform
