@@ -29,7 +29,7 @@ struct AlertBook {
   }
 
   /// What it keeps on record.
-  var keys: Set<AlertRecord.Key> { Set(told.values.map(\.key)) }
+  var records: [AlertRecord] { Array(told.values) }
 
   /// The next thing to tell; the newest state counts, whatever it was in between.
   /// - Parameter isCertain: whether the absence of a trouble means that it is over.
@@ -64,6 +64,20 @@ struct AlertBook {
       record = AlertRecord(key: self.key(of: key), isFiring: false, since: since, toldAt: toldAt)
       told[key] = record
     }
+    return record
+  }
+
+  /// The notice was sent, and its answer is not known: it may have arrived. It is sent again as soon as
+  /// possible; and if the trouble is over by then, its end is sent, because the address may know of its start.
+  /// - Returns: what to keep of it; nil when the address knows of the trouble already.
+  mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
+    guard case .firing(let trouble, let since) = notice, told[trouble.key]?.isFiring != true else {
+      return nil
+    }
+    let record = AlertRecord(
+      key: key(of: trouble.key), isFiring: true, since: since,
+      toldAt: now.advanced(byMilliseconds: -everyMilliseconds))
+    told[trouble.key] = record
     return record
   }
 

@@ -38,23 +38,36 @@ struct AlertCourier {
     return sending
   }
 
-  /// - Returns: what to keep of it when it arrived; whether it is the first that failed, or the first that
-  ///   arrived after one that failed.
-  mutating func finish(
-    _ result: TransferResult, now: Timestamp, monotonic: MonotonicInstant
-  ) -> (record: AlertRecord?, isNews: Bool) {
-    guard let notice = sending else { return (nil, false) }
+  /// What became of a notice.
+  struct Outcome {
+    /// What to keep of it.
+    var record: AlertRecord?
+    var hasArrived = false
+    /// Whether it is the first that failed, or the first that arrived after one that failed.
+    var isNews = false
+  }
+
+  mutating func finish(_ result: TransferResult, now: Timestamp, monotonic: MonotonicInstant) -> Outcome {
+    guard let notice = sending else { return Outcome() }
     sending = nil
     let schedule = Alerter.retryMilliseconds
     guard let status = result.status, (200...299).contains(status) else {
       defer { failures += 1 }
       restUntil = monotonic.advanced(byMilliseconds: schedule[min(failures, schedule.count - 1)])
-      return (nil, failures == 0)
+      let isDoubtful = result.status == nil && result.requestWasSent
+      return Outcome(record: isDoubtful ? book.noteDoubt(notice, now: now) : nil, isNews: failures == 0)
     }
     let wasFailing = failures > 0
     failures = 0
     restUntil = monotonic.advanced(byMilliseconds: Alerter.paceMilliseconds)
-    return (book.note(notice, now: now), wasFailing)
+    return Outcome(record: book.note(notice, now: now), hasArrived: true, isNews: wasFailing)
+  }
+
+  /// What is under way is given up, and may arrive all the same.
+  /// - Returns: what to keep of it.
+  mutating func abandon(now: Timestamp) -> AlertRecord? {
+    defer { sending = nil }
+    return sending.flatMap { book.noteDoubt($0, now: now) }
   }
 }
 

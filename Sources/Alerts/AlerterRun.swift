@@ -78,6 +78,9 @@ struct AlerterRun {
   }
 
   private mutating func use(_ plan: AlertPlan) {
+    keep(SaveAlerts(told: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
+    // What was told a moment ago may not be on disk yet.
+    let newest = couriers.flatMap(\.book.records)
     _ = transport.cancelAll()
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
@@ -85,15 +88,16 @@ struct AlerterRun {
     lookAt = monotonic
     var records: [AlertRecord] = []
     do throws(StoreFault) {
-      records = try watch.reader.alerts()
+      records = try watch.reader.alerts().filter { record in !newest.contains { $0.key == record.key } }
     } catch {
       // Then what is there is told again.
       log.warning("could not read which alerts were sent", ["error": error.description])
     }
+    records += newest
     couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
     for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
     // Nobody is told any more of what no book has taken over.
-    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.keys) }
+    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.records.map(\.key)) }
     keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
   }
 
@@ -200,11 +204,12 @@ struct AlerterRun {
     }
     let index = Int(completion.tag - firstTag)
     guard let notice = couriers[index].sending else { return }
-    let (record, isNews) = couriers[index].finish(result, now: now, monotonic: monotonic)
+    let outcome = couriers[index].finish(result, now: now, monotonic: monotonic)
     let name = notice.key.condition.name
-    alerter.sources.metrics.alerts.increment(name, record == nil ? "failed" : "told")
-    report(record == nil, isNews, name, status, couriers[index].address.label)
-    guard let record else { return }
+    alerter.sources.metrics.alerts.increment(name, outcome.hasArrived ? "told" : "failed")
+    report(!outcome.hasArrived, outcome.isNews, name, status, couriers[index].address.label)
+    if let record = outcome.record { keep(SaveAlerts(told: [record])) }
+    guard outcome.hasArrived, let record = outcome.record else { return }
     log.info(
       "sent an alert",
       [
@@ -212,7 +217,6 @@ struct AlerterRun {
         "state": record.isFiring ? "firing" : "resolved",
         "to": couriers[index].address.label,
       ])
-    keep(SaveAlerts(told: [record]))
   }
 
   /// Once when it begins to fail, and once when it works again.

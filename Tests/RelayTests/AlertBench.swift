@@ -17,8 +17,9 @@ import Testing
 
 /// A network without sockets: every request is answered at the next run, as the script says.
 final class ScriptedTransport: HTTPTransport {
-  /// A status, or nil where nobody answers.
+  /// A status, or nil where nobody answers, or `lost` where the answer is lost on its way.
   typealias Script = @Sendable (TransferRequest) -> Int?
+  static let lost = 0
 
   private struct State {
     var script: Script = { _ in 200 }
@@ -46,10 +47,11 @@ final class ScriptedTransport: HTTPTransport {
       return (state.started, state.script)
     }
     return started.map { request, tag in
-      let status = script(request)
+      let said = script(request)
+      let status = said == Self.lost ? nil : said
+      let failure: TransferFailure? = said == Self.lost ? .timeout : said == nil ? .connectFailed : nil
       let result = TransferResult(
-        status: status, failure: status == nil ? .connectFailed : nil, requestWasSent: true,
-        durationMilliseconds: 1)
+        status: status, failure: failure, requestWasSent: said != nil, durationMilliseconds: 1)
       return TransferCompletion(tag: tag, result: result)
     }
   }

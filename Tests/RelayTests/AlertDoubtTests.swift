@@ -1,0 +1,58 @@
+// Notices of which nobody knows whether they have arrived: their answer was lost, or a reload gave them up.
+
+import Domain
+import Platform
+import Testing
+
+@testable import Relay
+
+@Suite("Doubtful alerts") struct AlertDoubtTests {
+  private static let minute: Int64 = 60_000
+
+  @Test("A notice whose answer was lost is sent again, and the end of its trouble is told in any case")
+  func lostAnswer() throws {
+    let alerts = [AlertBench.alert([.breakerOpen])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    bench.network.use { _ in ScriptedCarrier.lost }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      let sent = try bench.pass(5000, &run).map(\.notice)
+      #expect(!sent.isEmpty)
+      #expect(sent.allSatisfy { $0 == "breaker_open shop firing" })
+    }
+    // It is over before the address is well again, and across a restart.
+    try bench.setBreaker(.closed)
+    bench.network.use { _ in 200 }
+    try bench.live(alerts) { run throws in
+      #expect(try bench.pass(20 * Self.minute, &run).map(\.notice) == ["breaker_open shop resolved"])
+    }
+  }
+
+  @Test("A doubtful notice is repeated at once while its trouble lasts, and then no more than any other")
+  func repeated() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    bench.network.use { _ in ScriptedCarrier.lost }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      try bench.pass(1000, &run)
+      bench.network.use { _ in 200 }
+      #expect(try bench.pass(9 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
+  @Test("A reload does not repeat what was told a moment before and is not on disk yet")
+  func reloadAtOnce() throws {
+    let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
+    // Nobody writes: what was told stays in the committer's queue.
+    let bench = try AlertBench(alerts, writes: false)
+    defer { bench.stop() }
+    bench.freeBytes.withLock { $0 = 1 }
+    try bench.live(settles: false) { run throws in
+      #expect(try bench.pass(1000, &run).count == 1)
+      bench.use(try AlertBench.plan(alerts, apps: [Bench.app()]))
+      #expect(try bench.pass(Self.minute, &run).isEmpty)
+    }
+  }
+}
