@@ -219,7 +219,8 @@ let package = Package(
         "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "JSON",
         "Processors",
         "Destinations",
-        "Cryptography", "HTTPClient", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl",
+        "Cryptography", "HTTPClient", "HTTPServer", "JSONWebToken", "Sandbox", "SimulatedDisk", "TestSupport",
+        "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests(

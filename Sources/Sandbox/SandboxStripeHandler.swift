@@ -55,7 +55,7 @@ final class SandboxStripeHandler: RequestHandler {
     }
   }
 
-  private static func answer(to head: RequestHead, _ state: inout State) -> Response {
+  static func answer(to head: RequestHead, _ state: inout State) -> Response {
     let behaviour = state.behaviour
     if let status = behaviour.status {
       return limited(fault(status, "api_error", "the sandbox answers \(status)"), behaviour)

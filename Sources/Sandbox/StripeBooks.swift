@@ -63,6 +63,11 @@ public struct StripeBooks: Sendable {
     if let id = object["id"]?.stringValue { objects[id] = object }
   }
 
+  /// The webhook of an event has arrived everywhere.
+  public mutating func deliver(_ id: String) {
+    if let index = entries.firstIndex(where: { $0.id == id }) { entries[index].isDelivered = true }
+  }
+
   /// An object by its id and its kind, such as `subscription`.
   func object(_ id: String, kind: String) -> JSONValue? {
     objects[id].flatMap { $0["object"]?.stringValue == kind ? $0 : nil }

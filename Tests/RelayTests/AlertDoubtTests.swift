@@ -14,7 +14,7 @@ import Testing
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
     defer { bench.stop() }
-    bench.network.use { _ in ScriptedCarrier.lost }
+    bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       let sent = try bench.pass(5000, &run).map(\.notice)
@@ -33,7 +33,7 @@ import Testing
   func repeated() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
-    bench.network.use { _ in ScriptedCarrier.lost }
+    bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
       try bench.pass(1000, &run)

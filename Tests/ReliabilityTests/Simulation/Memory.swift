@@ -22,12 +22,21 @@ struct Memory {
     var state: String
     var body: [UInt8]
     var at: Int64
+    /// The checkout session, where it is known.
+    var session: String?
   }
 
   var contexts: [String: Context] = [:]
   /// Events that were answered 2xx, and when.
   var events: [String: Int64] = [:]
+  /// Events on which Stripe gave up while the relay was down, so that only the relay can fetch them.
+  var missed: Set<String> = []
+  /// In which row an event stands, for it is taken in once, and when that was: before Stripe was answered, if
+  /// the relay has fetched it.
+  var rows: [String: (row: Int64, at: Int64)] = [:]
   var seen: [String: Seen] = [:]
+  /// By app, when a receipt last failed, on the wall clock.
+  var failedAt: [String: Int64] = [:]
   /// What arrived at destinations, by app and object.
   var arrivals: [String: [Arrival]] = [:]
   /// Objects whose receipt an operator has told to go again, or otherwise.
@@ -49,13 +58,25 @@ struct Memory {
   }
 
   /// Looks at everything.
-  mutating func lookAtEverything(_ connection: Connection, now: Int64) throws {
-    try lookAtReceipts(connection, now: now)
+  mutating func lookAtEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
+    try lookAtReceipts(connection, wall: wall, now: now)
+    if try connection.integer(LookUpMemory.unplannedSQL) != 0 {
+      faults.append("a look-up of nothing, or none of what is lacking")
+    }
     for (name, sql) in Promises.faults where try connection.integer(sql) != 0 { faults.append(name) }
-    let events = Set(
-      try connection.prepare("SELECT event_id FROM events").all { row throws(SQLiteError) in
-        try row.text(0)
-      })
+    var events: Set<String> = []
+    try connection.prepare("SELECT event_id, row_id, received_at FROM events").forEach {
+      row throws(SQLiteError) in
+      let (id, number) = (try row.text(0), row.integer(1))
+      events.insert(id)
+      if let known = rows[id]?.row, known != number {
+        faults.append("R2: the event \(id) was taken in again")
+      }
+      let at = now - (wall - row.integer(2))
+      rows[id] = (number, rows[id]?.at ?? at)
+      // Nobody was answered for that one.
+      if missed.contains(id), self.events[id] == nil { self.events[id] = at }
+    }
     for (id, at) in self.events where now - at < Self.keptMilliseconds && !events.contains(id) {
       faults.append("R1: the event \(id) was acknowledged and is gone")
     }
@@ -82,20 +103,24 @@ struct Memory {
   mutating func lookAtChanges(_ question: Statement, wall: Int64, now: Int64) throws {
     for (key, after) in try read(question, [.integer(wall)], now: now) {
       if let before = seen[key] { compare(before, with: after, key, now: now) }
-      take(after, key)
+      take(after, key, wall: wall)
     }
   }
 
-  private mutating func lookAtReceipts(_ connection: Connection, now: Int64) throws {
+  private mutating func lookAtReceipts(_ connection: Connection, wall: Int64, now: Int64) throws {
     let current = try read(connection.prepare(Self.receipts), [], now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
     // What retention deleted has ended; it stays in memory, so that it cannot come back.
-    for (key, receipt) in current { take(receipt, key) }
+    for (key, receipt) in current { take(receipt, key, wall: wall) }
   }
 
-  private mutating func take(_ receipt: Seen, _ key: String) {
+  private mutating func take(_ receipt: Seen, _ key: String, wall: Int64) {
     var receipt = receipt
-    if let before = seen[key], before.state == receipt.state { receipt.at = before.at }
+    if let before = seen[key], before.state == receipt.state {
+      receipt.at = before.at
+    } else if receipt.state == "failed", let app = key.split(separator: " ").first {
+      failedAt[String(app)] = wall
+    }
     seen[key] = receipt
     guard receipt.state == "delivered" else { return }
     let isAccepted = arrivals[key]?.contains { $0.status == 200 && $0.body == receipt.body } ?? false
@@ -108,7 +133,9 @@ struct Memory {
     var current: [String: Seen] = [:]
     try question.forEach(values) { row throws(SQLiteError) in
       let (app, object) = (try row.text(0), try row.text(1))
-      let seen = Seen(id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now)
+      let seen = Seen(
+        id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now,
+        session: try row.optionalText(6))
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")

@@ -1,10 +1,9 @@
 // What happens in the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
-@testable import Apps
 import Cryptography
 import Destinations
 import Domain
-@testable import Persistence
+import JSON
 import Platform
 import Processors
 import Sandbox
@@ -13,51 +12,115 @@ import Store
 @testable import Relay
 
 extension SimulatedWorld {
-  /// - Parameter core: the relay; nil while it is down.
-  func perform(_ act: Act, _ core: RelayCore) throws {
+  /// What needs the relay.
+  func perform(_ act: Act, _ relay: SimulatedRelay) throws {
+    let core = relay.core
     switch act {
-    case .shop: shop()
     case .post(let story, let context, let tries): post(story, context, tries, core)
-    case .send(let story, let event, let tries): send(story, event, tries, core)
-    case .changeWeather(let app):
-      guard !isHealed else { return }
-      let weather = Weather.allCases.randomElement(using: &random) ?? .fine
-      network.change(app) { $0.weather = weather }
-      agenda.add(.changeWeather(app), at: now + between(Self.minute...12 * Self.hour))
-    case .rotateKey(let app):
-      guard !isHealed else { return }
-      keys[app] = "key-\(app)-\(now)"
-      network.change(app) { $0.key = keys[app] ?? "" }
-      agenda.add(.reload, at: now + between(1...8 * Self.hour))
-      agenda.add(.rotateKey(app), at: now + between(Self.hour...3 * Self.day))
+    case .send(let story, let event, let tries) where event >= 0: send(story, event, tries, core)
+    case .knock(let app, let token, let tries): knock(app, token, tries: tries, core)
+    case .visit(let app):
+      if let token = provider.token(of: app, random: &random) { knock(app, token, tries: 0, core) }
+      if isTroubled { agenda.add(.visit(app), at: now + between(Self.second...3 * Self.hour)) }
     case .operate:
-      if !isHealed { try operate(core) }
+      if isTroubled { try oneIn(3) ? operateJobs(core) : operate(core) }
       agenda.add(.operate, at: now + between(Self.minute...6 * Self.hour))
     case .reload:
       rate = [20.0, 50, 1000].randomElement(using: &random) ?? 50
       try core.reload(configuration)
+      relay.alerter.use(try AlertPlan(configuration))
+      lookUps.forget(now: now)
+    default: perform(act)
+    }
+    answerKnocks()
+  }
+
+  /// What goes on without it; whoever wants something of it comes again.
+  func perform(_ act: Act) {
+    switch act {
+    case .buy: buy()
+    case .shop:
+      guard isTroubled else { return }
+      agenda.add(.shop, at: now + between(Self.minute...20 * Self.hour))
+      buy()
+    case .send(let story, let event, _) where event < 0: makeEvents(story)
+    case .send(let story, let event, _):
+      // Stripe gives up on some, and knows that they never arrived.
+      let made = events[story][event]
+      let isMissable = Self.appsThatAsk.contains(stories[story].app) && !hasWildClock
+      if isLongDown, isMissable, made.madeAt >= downs.last?.lowerBound ?? now, oneIn(2) {
+        memory.missed.insert(made.id)
+      } else {
+        fail(act)
+      }
+    case .post: fail(act)
+    case .operate: agenda.add(.operate, at: now + between(Self.minute...6 * Self.hour))
+    case .visit(let app): agenda.add(.visit(app), at: now + between(Self.second...3 * Self.hour))
+    case .knock, .reload: break
     case .jump(let jump): clock.jump(by: jump)
-    case .weather(let app, let weather): network.change(app) { $0.weather = weather }
+    case .weather(let app, let weather): destinations.change(app) { $0.weather = weather }
+    default: if isTroubled { change(act) }
+    }
+  }
+
+  /// Servers and clocks do something else.
+  private func change(_ act: Act) {
+    switch act {
+    case .changeWeather(let app):
+      let weather = Weather.ofDestinations.randomElement(using: &random) ?? .fine
+      destinations.change(app) { $0.weather = weather }
+      agenda.add(act, at: now + between(Self.minute...12 * Self.hour))
+    case .changeWeatherAt(let place):
+      change(place)
+      // Now and then for longer than keys are believed.
+      let isLong = oneIn(40)
+      agenda.add(act, at: now + (isLong ? 8 * Self.day : between(Self.minute...12 * Self.hour)))
+    case .rotateKey(let app):
+      keys[app] = "key-\(app)-\(now)"
+      destinations.change(app) { $0.key = keys[app] ?? "" }
+      agenda.add(.reload, at: now + between(1...8 * Self.hour))
+      agenda.add(act, at: now + between(Self.hour...3 * Self.day))
+    case .rotateStripe(let app):
+      stripeGenerations[app, default: 0] += 1
+      stripe.move(app, to: stripeGenerations[app] ?? 0)
+      agenda.add(.reload, at: now + between(1...8 * Self.hour))
+      agenda.add(act, at: now + between(Self.hour...5 * Self.day))
+    case .rotateTokens(let app):
+      let next = Int(between(0...2))
+      provider.rotate(app, to: oneIn(2) ? [next] : [next, (next + 1) % 3])
+      agenda.add(act, at: now + between(Self.hour...3 * Self.day))
     case .setClock:
-      guard !isHealed else { return }
       let jumps = [Self.hour, 365 * Self.day, Self.second]
       let jump = jumps.randomElement(using: &random) ?? 0
       clock.jump(by: oneIn(2) ? jump : -jump)
+      clockSetAt = now
       agenda.add(.setClock, at: now + between(Self.minute...2 * Self.day))
+    default: break
+    }
+  }
+
+  private func change(_ place: Place) {
+    switch place {
+    case .stripe(let app):
+      stripe.change(app, weather: Weather.allCases.randomElement(using: &random) ?? .fine)
+    case .provider(let app):
+      provider.change(app, weather: Weather.allCases.randomElement(using: &random) ?? .fine, now: now)
+    case .receiver:
+      let weather = SimulatedReceivers.weathers.randomElement(using: &random) ?? .fine
+      receivers.change(weather: weather)
+      receiverFineSince = weather == .fine ? now : nil
     }
   }
 
   // MARK: Shoppers and Stripe
 
-  private func shop() {
-    guard !isHealed else { return }
-    agenda.add(.shop, at: now + between(Self.minute...20 * Self.hour))
+  private func buy() {
     let number = stories.count
     let app = Self.apps.randomElement(using: &random) ?? Self.calmApp
     let story = Story(number: number, app: app, random: &random)
     stories.append(story)
     events.append([])
-    if story.isRefused { network.change(app) { $0.refused.insert(story.objectID) } }
+    if story.isRefused { destinations.change(app) { $0.refused.insert(story.objectID) } }
     for context in story.contexts.indices {
       let moment = oneIn(4) ? between(0...2 * Self.minute) : -1
       agenda.add(.post(story: number, context: context, tries: 0), at: max(now, now + moment))
@@ -68,14 +131,17 @@ extension SimulatedWorld {
 
   /// Stripe makes the events of a story once the app has its context through, or goes without.
   private func makeEvents(_ number: Int) {
-    if stories[number].kind == .contextByID {
+    if [.contextByID, .sessionInAPI].contains(stories[number].kind) {
       stories[number].contextID =
         memory.contexts.first {
           $0.value.blob == stories[number].contexts.first
         }?.key
     }
-    events[number] = stories[number].events(at: wall, random: &random).map {
-      SentEvent(id: $0.id, body: $0.body)
+    let story = stories[number]
+    for object in story.objects(at: wall, random: &random) { stripe.add(story.app, object: object) }
+    events[number] = story.events(at: wall, random: &random).map { event in
+      if let event = try? JSONValue(parsing: event.body) { stripe.add(story.app, event: event) }
+      return SentEvent(id: event.id, body: event.body, madeAt: now)
     }
     for event in events[number].indices {
       let delays = [0...5 * Self.second, 0...5 * Self.second, 0...10 * Self.minute, 0...2 * Self.day]
@@ -107,7 +173,6 @@ extension SimulatedWorld {
   }
 
   private func send(_ number: Int, _ index: Int, _ tries: Int, _ core: RelayCore) {
-    guard index >= 0 else { return makeEvents(number) }
     let story = stories[number]
     guard let processor = core.apps.current[story.app]?.processors["stripe"] else { return }
     let body = events[number][index].body
@@ -150,6 +215,7 @@ extension SimulatedWorld {
         settle { if case .send(story, index, _) = $0 { true } else { false } }
         if isTaken {
           memory.events[events[story][index].id] = now
+          stripe.deliver(stories[story].app, events[story][index].id)
         } else {
           fail(.send(story: story, event: index, tries: tries))
         }

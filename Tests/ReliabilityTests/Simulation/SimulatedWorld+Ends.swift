@@ -1,11 +1,11 @@
 // Operators, and what must have become of everything at the end. One thread.
 
-@testable import Apps
 import Domain
 import JSON
 import Platform
 import SQLite
 import SQLiteStore
+import Sandbox
 import SimulatedDisk
 import Store
 
@@ -15,7 +15,7 @@ extension SimulatedWorld {
   /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever
   /// the wall clock says.
   func lookAtEverything(_ connection: Connection, _ store: StoreReader) throws {
-    try memory.lookAtEverything(connection, now: now)
+    try memory.lookAtEverything(connection, wall: wall, now: now)
     memory.faults += try store.contradictions()
     try lookAtCalmApp(connection)
   }
@@ -47,11 +47,11 @@ extension SimulatedWorld {
     }
   }
 
-  private func reader() throws(SQLiteError) -> Connection {
+  func reader() throws(SQLiteError) -> Connection {
     try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
   }
 
-  private func guest(_ core: RelayCore) throws -> StoreWriter {
+  func guest(_ core: RelayCore) throws -> StoreWriter {
     try StoreWriter(
       path: disk.path(), role: .guest, rules: core.apps.current.rules,
       random: SeededGenerator(seed: random.next()))
@@ -84,7 +84,7 @@ extension SimulatedWorld {
       // A power cut that was ordered met the operator.
       return
     }
-    try memory.lookAtEverything(try reader(), now: now)
+    try memory.lookAtEverything(try reader(), wall: wall, now: now)
     if oneIn(2) { core.lookEverywhere() }
   }
 
@@ -103,19 +103,37 @@ extension SimulatedWorld {
     }
   }
 
+  /// Whether nothing that happened can have made another end of it.
+  private func isSure(_ story: Story, _ taken: [Int64]) -> Bool {
+    if Story.Kind.ofAPI.contains(story.kind), story.kind != .sessionInAPI {
+      // What only Stripe knows is waited for as long as a day.
+      guard story.app == Self.calmApp, let since = taken.min() else { return false }
+      return !downs.contains {
+        $0.overlaps(since...since + Self.day) && $0.upperBound - $0.lowerBound > Self.hour
+      }
+    }
+    if story.kind == .noPrice, let taken = taken.min(), let madeAt = events[story.number].first?.madeAt {
+      // A context that came after the purchase belongs to it only if that is heard of within a day.
+      let posted = story.contexts.compactMap { blob in memory.contexts.values.first { $0.blob == blob }?.at }
+      if posted.contains(where: { $0 > madeAt && taken - $0 > 20 * Self.hour }) { return false }
+    }
+    return !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
+  }
+
   /// What must have become of every story.
   func compareEnds() {
     for story in stories where !events[story.number].isEmpty {
       let key = Memory.key(story.app, story.objectID)
-      let taken = events[story.number].map { memory.events[$0.id] }
+      let taken = events[story.number].map { event in
+        memory.events[event.id].map { min($0, memory.rows[event.id]?.at ?? $0) }
+      }
       guard taken.allSatisfy({ $0 != nil }) else {
         memory.faults.append("\(key): an event was never taken")
         continue
       }
       let found = memory.seen[key]
       guard !memory.touched.contains(key) else { continue }
-      let isSure = !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
-      if isSure, found?.state != story.end?.rawValue {
+      if isSure(story, taken.compactMap(\.self)), found?.state != story.end?.rawValue {
         let (state, due) = (found?.state ?? "none", story.end?.rawValue ?? "none")
         memory.faults.append("\(key), \(story.kind): \(state) at the end, not \(due)")
       }
@@ -134,6 +152,14 @@ extension SimulatedWorld {
     let owner = memory.contexts.values.first { $0.blob == context }
     if let owner, owner.user != story.user || owner.app != story.app {
       memory.faults.append("R5: \(key) was told with a context of \(owner.app) \(owner.user)")
+    }
+    // A session that only Stripe's API knows is found, if the relay was there to ask for it.
+    let asked = firstTakenAt - Self.minute...firstTakenAt + 2 * Self.minute
+    if story.kind == .sessionInAPI, story.app == Self.calmApp, !hasWildClock,
+      !downs.contains(where: { $0.overlaps(asked) }),
+      memory.seen[key]?.session != story.purchase.sessionID
+    {
+      memory.faults.append("\(key): its session, which Stripe knows, was not found")
     }
     guard story.contexts.count == 1, !story.isRegular else { return }
     let posted = memory.contexts.values.first { $0.blob == story.contexts[0] }

@@ -13,7 +13,7 @@ import Testing
   func simulate() throws {
     try live(
       "simulation", worlds: Torture.size(short: 2, long: 90), seed: Torture.seed(20_261_121)
-    ) { SimulatedWorld(seed: $0) }
+    ) { try SimulatedWorld(seed: $0) }
   }
 
   @Test(
@@ -22,7 +22,7 @@ import Testing
     try live(
       "simulation, clock set at random", worlds: Torture.size(short: 1, long: 30),
       seed: Torture.seed(20_261_122)
-    ) { SimulatedWorld(seed: $0, hasWildClock: true) }
+    ) { try SimulatedWorld(seed: $0, hasWildClock: true) }
   }
 
   /// What the threads that live through worlds have come to.
@@ -31,19 +31,39 @@ import Testing
     var steps = 0
     var crashes = 0
     var stories = 0
+    var jobs = 0
+    var jobReceipts = 0
+    var missed = 0
+    var questions = 0
+    var keyFetches = 0
+    var notices = 0
     var failures: [String] = []
+
+    mutating func add(_ world: SimulatedWorld, _ faults: [String]) {
+      steps += world.steps
+      crashes += world.crashes
+      stories += world.stories.count
+      jobs += world.jobs.count
+      jobReceipts += world.jobs.released
+      missed += world.memory.missed.count
+      questions += world.lookUps.count
+      keyFetches += world.provider.count
+      notices += world.receivers.count
+      guard !faults.isEmpty else { return }
+      failures.append("TORTURE_SEED=\(world.seed): \(faults.prefix(5).joined(separator: "; "))")
+    }
   }
 
   /// Lives through so many worlds, two at a time; a world is one thread's own.
   private func live(
-    _ name: String, worlds: Int, seed: UInt64, _ make: @escaping @Sendable (UInt64) -> SimulatedWorld
+    _ name: String, worlds: Int, seed: UInt64, _ make: @escaping @Sendable (UInt64) throws -> SimulatedWorld
   ) throws {
     let tally = Monitor(Tally())
     let began = MonotonicInstant.now()
     let threads = try (0..<2).map { number in
       try WorkerThread(name: "worlds-\(number)") {
         while let world = tally.withLock({ Self.take(&$0, worlds) }) {
-          Self.live(make(seed &+ UInt64(world)), tally)
+          Self.live(seed &+ UInt64(world), make, tally)
         }
       }
     }
@@ -56,6 +76,12 @@ import Testing
     Torture.report(name, "seeds", "\(seed)…\(seed &+ UInt64(worlds) &- 1)")
     Torture.report(name, "steps of the relay's parts", end.steps)
     Torture.report(name, "checkouts", end.stories)
+    Torture.report(name, "jobs", end.jobs)
+    Torture.report(name, "receipts changed by jobs", end.jobReceipts)
+    Torture.report(name, "events given up by Stripe, and fetched", end.missed)
+    Torture.report(name, "questions to Stripe", end.questions)
+    Torture.report(name, "fetches of keys", end.keyFetches)
+    Torture.report(name, "notices", end.notices)
     Torture.report(name, "crashes survived", end.crashes)
   }
 
@@ -66,20 +92,21 @@ import Testing
     return tally.next
   }
 
-  private static func live(_ world: SimulatedWorld, _ tally: Monitor<Tally>) {
-    var faults: [String] = []
+  private static func live(
+    _ seed: UInt64, _ make: (UInt64) throws -> SimulatedWorld, _ tally: Monitor<Tally>
+  ) {
     do {
-      try world.live(days: days)
+      let world = try make(seed)
+      var faults: [String] = []
+      do {
+        try world.live(days: days)
+      } catch {
+        faults.append("\(error)")
+      }
+      faults += world.memory.faults
+      tally.withLock { $0.add(world, faults) }
     } catch {
-      faults.append("\(error)")
-    }
-    faults += world.memory.faults
-    let failure = "TORTURE_SEED=\(world.seed): \(faults.prefix(5).joined(separator: "; "))"
-    tally.withLock { tally in
-      tally.steps += world.steps
-      tally.crashes += world.crashes
-      tally.stories += world.stories.count
-      if !faults.isEmpty { tally.failures.append(failure) }
+      tally.withLock { $0.failures.append("\(error)") }
     }
   }
 }

@@ -19,6 +19,10 @@ struct Story {
     case noUser
     /// No event ever names a price.
     case noPrice
+    /// Only Stripe's API knows the user, or the price, or the checkout session.
+    case userInAPI, priceInAPI, sessionInAPI
+
+    static let ofAPI: [Kind] = [.userInAPI, .priceInAPI, .sessionInAPI]
   }
 
   let number: Int
@@ -39,14 +43,18 @@ struct Story {
   init(number: Int, app: String, kind: Kind? = nil, random: inout SeededGenerator) {
     self.number = number
     self.app = app
-    self.kind = kind ?? Kind.allCases.randomElement(using: &random) ?? .subscription
+    let asks = SimulatedWorld.appsThatAsk.contains(app)
+    let kinds = Kind.allCases.filter { asks || !Kind.ofAPI.contains($0) }
+    self.kind = kind ?? kinds.randomElement(using: &random) ?? .subscription
     // Some users come again, so that contexts and purchases of one user meet.
     isRegular = Int.random(in: 0..<4, using: &random) == 0
     user = isRegular ? "regular-\(Int.random(in: 0..<3, using: &random))" : "user-\(number)"
     let price = "price_\(number % 5)"
-    let count = self.kind == .contextByID ? 1 : [0, 1, 1, 1, 2].randomElement(using: &random) ?? 1
+    let isNamed = self.kind == .contextByID || self.kind == .sessionInAPI
+    let count = isNamed ? 1 : [0, 1, 1, 1, 2].randomElement(using: &random) ?? 1
     contexts = (0..<count).map { Self.blob(price: price, name: "\(app)-\(number)-\($0)") }
-    let isSubscription = ![.payment, .delayedPayment, .failedPayment, .expired].contains(self.kind)
+    let isSubscription = ![.payment, .delayedPayment, .failedPayment, .expired, .priceInAPI].contains(
+      self.kind)
     let isAnonymous = [.noUser, .userInMetadata, .contextByID].contains(self.kind)
     purchase = SandboxPurchase(
       userID: isAnonymous ? nil : user, priceID: self.kind == .noPrice ? nil : price,
@@ -64,10 +72,34 @@ struct Story {
 
   var objectID: String { purchase.objectID }
 
+  /// The checkout session and the subscription as Stripe's API shows them.
+  func objects(at wall: Int64, random: inout SeededGenerator) -> [JSONValue] {
+    var session = purchase
+    if kind == .sessionInAPI {
+      session.contextID = contextID
+    } else {
+      session.userID = contextID ?? purchase.userID
+    }
+    if kind == .userInAPI { session.userID = nil }
+    var sister = purchase
+    sister.userID = kind == .userInMetadata ? user : purchase.userID
+    let isUnpaid = kind == .delayedPayment || kind == .failedPayment
+    let ending: SandboxEventKind =
+      kind == .expired
+      ? .expired : isUnpaid ? .unpaid : objectID == purchase.sessionID ? .payment : .subscription
+    var made = [StripeSandbox.event(ending, session, now: wall, random: &random)]
+    if purchase.subscriptionID != nil {
+      made.append(StripeSandbox.event(.subscriptionCreated, sister, now: wall, random: &random))
+    }
+    return made.compactMap { (try? JSONValue(parsing: $0.body))?["data"]?["object"] }
+  }
+
   /// Everything that Stripe sends about it.
   func events(at wall: Int64, random: inout SeededGenerator) -> [SandboxEvent] {
     var session = purchase
-    session.userID = contextID ?? purchase.userID
+    session.userID = kind == .userInAPI ? nil : contextID ?? purchase.userID
+    // A price that an event does not name can stand in its object all the same.
+    if kind == .userInAPI || kind == .priceInAPI { session.priceID = nil }
     var sister = purchase
     sister.userID = kind == .userInMetadata ? user : purchase.userID
     func made(_ kinds: [SandboxEventKind]) -> [SandboxEvent] {
@@ -79,7 +111,9 @@ struct Story {
     switch kind {
     case .subscription, .userInMetadata, .contextByID, .noUser, .noPrice:
       return made([.subscription, .subscriptionCreated, .invoicePaid])
-    case .payment: return made([.payment])
+    case .userInAPI: return made([.subscription])
+    case .sessionInAPI: return made([.subscriptionCreated, .invoicePaid])
+    case .payment, .priceInAPI: return made([.payment])
     case .delayedPayment: return made([.unpaid, .asyncSucceeded])
     case .failedPayment: return made([.unpaid, .asyncFailed])
     case .expired: return made([.expired])
@@ -97,6 +131,8 @@ struct Story {
     case .noUser: .failed
     // It was paid before the app had its context through.
     case .contextByID where contextID == nil: .failed
+    // It was asked for in time only if nothing stood in the way.
+    case .userInAPI, .priceInAPI: app != SimulatedWorld.calmApp ? nil : isRefused ? .failed : .delivered
     default: isRefused ? .failed : .delivered
     }
   }

@@ -26,7 +26,7 @@ import Testing
       reserve = PartOfDisk(disk: disk, bytes: reserveBytes)
       let dependencies = RelayDependencies(
         shared: Dependencies(log: Log(level: .error, clock: clock) { _ in }, clock: clock),
-        transport: SimulatedNetwork(clock: clock, seed: 1),
+        transport: SimulatedTransport(clock, to: SimulatedDestinations(seed: 1)),
         onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
       let app = AppConfiguration(
         slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),

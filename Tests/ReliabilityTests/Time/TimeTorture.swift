@@ -20,8 +20,8 @@ import Testing
   private static let app = "other"
 
   /// A quiet world that looks around as often as a real one.
-  private static func world() -> SimulatedWorld {
-    let world = SimulatedWorld(seed: 1)
+  private static func world() throws -> SimulatedWorld {
+    let world = try SimulatedWorld(seed: 1)
     world.isHealed = true
     world.lookInterval = 5 * second
     return world
@@ -55,9 +55,9 @@ import Testing
   @Test(
     "A receipt that waits for its next try is tried as soon as if nobody had set the clock", arguments: jumps)
   func notFrozen(jump: Int64) throws {
-    let world = Self.world()
+    let world = try Self.world()
     let start = world.now
-    world.network.change(Self.app) { $0.weather = .down }
+    world.destinations.change(Self.app) { $0.weather = .down }
     Self.buy(world)
     world.agenda.add(.jump(jump), at: start + 10 * Self.minute)
     world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
@@ -69,10 +69,10 @@ import Testing
 
   @Test("All that comes due at once when the clock jumps keeps to the rate", arguments: [hour, 365 * day])
   func noStorm(jump: Int64) throws {
-    let world = Self.world()
+    let world = try Self.world()
     world.rate = 20
     let start = world.now
-    world.network.change(Self.app) { $0.weather = .down }
+    world.destinations.change(Self.app) { $0.weather = .down }
     Self.buy(world, count: 300)
     world.agenda.add(.jump(jump), at: start + 20 * Self.minute)
     world.agenda.add(.weather(Self.app, .fine), at: start + 20 * Self.minute)
@@ -88,9 +88,9 @@ import Testing
 
   @Test("A rest that a 429 asked for lasts as long as it was asked for", arguments: jumps)
   func restKept(jump: Int64) throws {
-    let world = Self.world()
+    let world = try Self.world()
     let start = world.now
-    world.network.change(Self.app) { $0.weather = .resting }
+    world.destinations.change(Self.app) { $0.weather = .resting }
     Self.buy(world)
     world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
     world.agenda.add(.jump(jump), at: start + 5 * Self.minute)
@@ -110,10 +110,10 @@ import Testing
   @Test(
     "A try that fails while the clock jumps stops its app for no longer than another one", arguments: jumps)
   func failureAtTheJump(jump: Int64) throws {
-    let world = Self.world()
+    let world = try Self.world()
     let start = world.now
     // Ten tries, each of which takes ten seconds to fail, open the breaker; the last ones end after the jump.
-    world.network.change(Self.app) { $0.weather = .late }
+    world.destinations.change(Self.app) { $0.weather = .late }
     Self.buy(world, count: 12)
     world.agenda.add(.jump(jump), at: start + 2 * Self.minute + 5 * Self.second)
     world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
@@ -123,10 +123,10 @@ import Testing
 
   @Test("Time that the machine slept counts against no receipt")
   func suspend() throws {
-    let world = Self.world()
+    let world = try Self.world()
     world.lookInterval = Self.minute
     let start = world.now
-    world.network.change(Self.app) { $0.weather = .refusing }
+    world.destinations.change(Self.app) { $0.weather = .refusing }
     Self.buy(world)
     world.agenda.add(.jump(8 * Self.day), at: start + Self.hour)
     world.agenda.add(.weather(Self.app, .fine), at: start + 3 * Self.hour)
@@ -136,7 +136,7 @@ import Testing
 
   @Test("A wait for a context ends once, and soon, whatever the clock does", arguments: jumps)
   func waitsEnd(jump: Int64) throws {
-    let world = Self.world()
+    let world = try Self.world()
     let start = world.now
     Self.buy(world)
     world.agenda.add(.jump(jump), at: start + Self.minute)
@@ -148,7 +148,7 @@ import Testing
 
   @Test("After the clock was set far forward nothing is deleted for a day")
   func retentionRests() throws {
-    let world = Self.world()
+    let world = try Self.world()
     world.lookInterval = 5 * Self.minute
     let start = world.now
     Self.buy(world)

@@ -1,0 +1,126 @@
+// What the addresses of alerts were told, held against what was so: each trouble is told once when it begins
+// and once when it is over, again only at intervals, and late only while its address is in trouble itself.
+
+/// The notices to all addresses, whatever became of the relays that sent them.
+struct AlertMemory {
+  /// What an address accepted last.
+  private struct Told {
+    var number: Int
+    var isFiring: Bool
+    /// When it was last told that the trouble is there.
+    var firingAt: Int64
+    /// Whether the relay knows; otherwise it has to tell again.
+    var isKnown: Bool
+    /// Whether the relay knows that it may have been accepted: then it has to tell the end, too.
+    var isOwed = false
+  }
+
+  /// Whether a trouble was there when it was last looked at.
+  private struct Truth {
+    var isThere: Bool
+    var since: Int64
+    /// When it was last otherwise.
+    var otherwiseAt: Int64
+  }
+
+  /// What a trouble is about.
+  struct Trouble: Hashable {
+    var condition: String
+    var app: String
+  }
+
+  static let everyMilliseconds = 4 * SimulatedWorld.hour
+  /// The longest time from one look of the alerter to the next: a quarter of that.
+  private static let lookMilliseconds = SimulatedWorld.hour + 10 * SimulatedWorld.second
+  /// The longest pause after failures, time-outs, the pauses between notices, and a look too late.
+  private static let slackMilliseconds = 2 * lookMilliseconds + 20 * SimulatedWorld.minute
+
+  private var told: [Notice.Key: Told] = [:]
+  private var truths: [Trouble: Truth] = [:]
+  /// Known in memory, not yet by the database.
+  private var unsaved: Set<Int> = []
+
+  /// The relay has died: it may not know what it has not stored.
+  mutating func forget() {
+    for (key, last) in told where unsaved.contains(last.number) {
+      told[key]?.isKnown = false
+      told[key]?.isOwed = false
+    }
+    unsaved = []
+  }
+
+  mutating func noteCommit() { unsaved = [] }
+
+  /// Takes down what is so now.
+  mutating func look(_ trouble: Trouble, isThere: Bool, now: Int64) {
+    guard var truth = truths[trouble] else {
+      truths[trouble] = Truth(isThere: isThere, since: now, otherwiseAt: Int64.min / 2)
+      return
+    }
+    if truth.isThere == isThere {
+      truths[trouble] = truth
+    } else {
+      truth.isThere = isThere
+      (truth.since, truth.otherwiseAt) = (now, now)
+      truths[trouble] = truth
+    }
+  }
+
+  /// Judges the notices of one step, after a look.
+  mutating func judge(
+    _ notices: [Notice], _ heard: [(number: Int, isAccepted: Bool)], isStrict: Bool, now: Int64,
+    _ faults: inout [String]
+  ) {
+    for (number, isAccepted) in heard {
+      guard let key = told.first(where: { $0.value.number == number })?.key else { continue }
+      if isAccepted { told[key]?.isKnown = true }
+      told[key]?.isOwed = true
+      unsaved.insert(number)
+    }
+    for notice in notices {
+      let last = told[notice.key]
+      let name = "\(notice.key.receiver): \(notice.key.condition) of \(notice.key.app)"
+      if let fault = fault(notice, last, now: now), isStrict { faults.append("\(name) \(fault)") }
+      guard notice.isAccepted else { continue }
+      told[notice.key] = Told(
+        number: notice.number, isFiring: notice.isFiring,
+        firingAt: notice.isFiring ? notice.at : last?.firingAt ?? notice.at, isKnown: false)
+    }
+  }
+
+  private func fault(_ notice: Notice, _ last: Told?, now: Int64) -> String? {
+    guard let truth = truths[Trouble(condition: notice.key.condition, app: notice.key.app)] else {
+      return "is no trouble that anybody asked for"
+    }
+    // What was found at the last look may be over.
+    let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookMilliseconds
+    if !isTrue { return notice.isFiring ? "was told and is not there" : "was said to be over and is there" }
+    if notice.isFiring {
+      if let last, last.isKnown, notice.at - last.firingAt < Self.everyMilliseconds {
+        return "was told again after \(notice.at - last.firingAt) ms"
+      }
+      return nil
+    }
+    guard let last else { return "was said to be over and was never told" }
+    return !last.isFiring && last.isKnown ? "was said to be over twice" : nil
+  }
+
+  /// What should have been told by now and was not.
+  /// - Parameter since: from when on the relay and this address have been well.
+  func faults(_ receiver: String, since: Int64, now: Int64) -> [String] {
+    truths.compactMap { trouble, truth in
+      let key = Notice.Key(receiver: receiver, condition: trouble.condition, app: trouble.app)
+      let last = told[key]
+      let name = "\(receiver): \(trouble.condition) of \(trouble.app)"
+      let lasts = now - max(truth.since, since)
+      if truth.isThere {
+        guard lasts > Self.everyMilliseconds + Self.slackMilliseconds else { return nil }
+        guard let last, last.isFiring else { return "\(name) is there for \(lasts) ms, and not told" }
+        let age = now - last.firingAt
+        return age > Self.everyMilliseconds + Self.slackMilliseconds ? "\(name) is not told again" : nil
+      }
+      guard lasts > Self.slackMilliseconds, let last, last.isFiring, last.isOwed else { return nil }
+      return "\(name) is over for \(lasts) ms, and not told"
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// The relay's threads as the simulation runs them, without threads: each is a step, and the moment at which
+// the next one is due. A new worker of the relay is one more class here and one line in
+// `RelayLife.makeWorkers`; what is at the other end of its network is a `SimulatedServer`.
+
+import Platform
+import SimulatedDisk
+import Store
+
+@testable import Relay
+
+/// One thread of the relay.
+protocol SimulatedWorker: AnyObject {
+  /// When there is something to do, on the monotonic clock; one that is over means now.
+  var dueAt: Int64 { get }
+  /// Does what is due, without waiting.
+  func step() throws
+  /// Something was committed, which may be news for this worker.
+  func noteCommit()
+}
+
+extension SimulatedWorker {
+  func noteCommit() {}
+}
+
+/// The committer; after each commit the world looks at what it did.
+final class CommitterWorker: SimulatedWorker {
+  private let committer: Committer
+  private let onCommit: () throws -> Void
+
+  init(_ committer: Committer, onCommit: @escaping () throws -> Void) {
+    self.committer = committer
+    self.onCommit = onCommit
+  }
+
+  var dueAt: Int64 { committer.depth > 0 ? Int64.min : Int64.max }
+
+  func step() throws { if committer.commitWaiting() { try onCommit() } }
+}
+
+/// Deliveries.
+final class DispatcherWorker: SimulatedWorker {
+  private let world: SimulatedWorld
+  private var run: DispatcherRun
+  private var wakesAt: Int64
+
+  init(_ world: SimulatedWorld, _ core: RelayCore) throws {
+    self.world = world
+    let reader = try RelayCore.reader(world.disk.path(), core.health)
+    run = DispatcherRun(core.dispatcher, reader: reader, directory: core.apps.current)
+    wakesAt = world.now
+  }
+
+  var dueAt: Int64 { min(wakesAt, world.network.newsAt ?? Int64.max) }
+
+  func step() {
+    guard let sleep = run.turn() else { return }
+    run.takeAnswers(within: 0)
+    wakesAt = world.now + max(1, sleep)
+    for arrival in world.destinations.takeArrivals() { world.memory.arrived(arrival) }
+  }
+}
+
+/// What happens because time passes.
+final class HousekeeperWorker: SimulatedWorker {
+  private let world: SimulatedWorld
+  private let housekeeper: Housekeeper
+  private var rounds: Housekeeper.Rounds
+  private var wakesAt: Int64
+  private var lookedAt: Int64
+
+  init(_ world: SimulatedWorld, _ core: RelayCore) {
+    self.world = world
+    housekeeper = core.housekeeper
+    rounds = Housekeeper.Rounds(world.clock)
+    (wakesAt, lookedAt) = (world.now, world.now)
+    housekeeper.followClock(FollowClock(jump: nil))
+  }
+
+  /// However seldom it looks around in a simulation, it finds within seconds that somebody has set the clock.
+  var dueAt: Int64 {
+    world.clockSetAt > lookedAt
+      ? min(wakesAt, world.clockSetAt + Dependencies.lookIntervalMilliseconds) : wakesAt
+  }
+
+  func step() {
+    lookedAt = world.now
+    let until = housekeeper.goRound(&rounds)
+    wakesAt = max(world.now + 1, until.nanoseconds / 1_000_000)
+  }
+
+  func noteCommit() { wakesAt = world.now }
+}
+
+/// Jobs.
+final class JobWorker: SimulatedWorker {
+  /// A thread may be late. This one looks several times a second at receipts that are under way for days,
+  /// while what it waits for comes with a commit.
+  private static let pauseMilliseconds: Int64 = 600_000
+
+  private let world: SimulatedWorld
+  private let jobs: JobRunner
+  private var rounds: JobRunner.Rounds
+  private var wakesAt: Int64
+  private var hasNews = true
+
+  init(_ world: SimulatedWorld, _ core: RelayCore) {
+    self.world = world
+    jobs = core.jobs
+    rounds = JobRunner.Rounds(world.clock)
+    wakesAt = world.now
+  }
+
+  var dueAt: Int64 { hasNews ? Int64.min : wakesAt }
+
+  func step() {
+    hasNews = false
+    let until = jobs.goRound(&rounds).nanoseconds / 1_000_000
+    // A short wait is the pause between two steps of a job that has much to do.
+    wakesAt =
+      until - world.now <= 50 ? max(world.now + 1, until) : max(world.now + Self.pauseMilliseconds, until)
+  }
+
+  func noteCommit() { hasNews = true }
+}
+
+/// Look-ups and backfills.
+final class EnquirerWorker: SimulatedWorker {
+  private let world: SimulatedWorld
+  private let reader: StoreReader
+  private var run: EnquirerRun
+  private var wakesAt: Int64
+
+  init(_ world: SimulatedWorld, _ core: RelayCore, _ enquirer: Enquirer) throws {
+    self.world = world
+    reader = try RelayCore.reader(world.disk.path(), core.health)
+    run = EnquirerRun(enquirer, reader: reader, directory: core.apps.current)
+    wakesAt = world.now
+  }
+
+  var dueAt: Int64 { min(wakesAt, world.stripeNetwork.newsAt ?? Int64.max) }
+
+  func step() throws {
+    guard let sleep = run.turn() else { return }
+    run.takeAnswers(within: 0)
+    wakesAt = world.now + max(1, sleep)
+    try world.judgeQuestions()
+  }
+
+  func noteCommit() { world.lookUps.noteCommit() }
+}
+
+/// The keys of those who give out tokens.
+final class KeyFetcherWorker: SimulatedWorker {
+  private let world: SimulatedWorld
+  private var run: KeyFetcherRun
+  private var wakesAt: Int64
+
+  init(_ world: SimulatedWorld, _ fetcher: KeyFetcher) {
+    self.world = world
+    run = KeyFetcherRun(fetcher)
+    wakesAt = world.now
+  }
+
+  var dueAt: Int64 { min(wakesAt, world.keyNetwork.newsAt ?? Int64.max) }
+
+  func step() {
+    guard let sleep = run.turn() else { return }
+    run.takeAnswers(within: 0)
+    wakesAt = world.now + max(1, sleep)
+  }
+}
+
+/// Alerts.
+final class AlerterWorker: SimulatedWorker {
+  private let world: SimulatedWorld
+  private var run: AlerterRun
+  private var wakesAt: Int64
+
+  init(_ world: SimulatedWorld, _ core: RelayCore, _ alerter: Alerter, _ plan: AlertPlan) throws {
+    self.world = world
+    run = AlerterRun(alerter, reader: try RelayCore.reader(world.disk.path(), core.health), plan: plan)
+    wakesAt = world.now
+  }
+
+  var dueAt: Int64 { min(wakesAt, world.alertNetwork.newsAt ?? Int64.max) }
+
+  func step() throws {
+    guard let sleep = run.turn() else { return }
+    run.takeAnswers(within: 0)
+    wakesAt = world.now + max(1, sleep)
+    try world.judgeNotices()
+  }
+
+  func noteCommit() { world.alerts.noteCommit() }
+}

@@ -1,0 +1,104 @@
+// What the world looks at while the relay lives: what it asks Stripe, whom it tells of what, and whose tokens
+// it takes. One thread.
+
+import Domain
+import Platform
+import SQLite
+import SimulatedDisk
+
+@testable import HTTPServer
+@testable import Relay
+
+extension SimulatedWorld {
+  // MARK: Look-ups
+
+  /// What the relay asked Stripe in the step that was just taken.
+  func judgeQuestions() throws {
+    let (questions, answers) = stripe.takeLog()
+    guard !disk.isPowerCut, !questions.isEmpty || !answers.isEmpty else { return }
+    try lookUps.judge(questions, answers, eye ?? reader(), isStrict: !hasWildClock, &memory.faults)
+  }
+
+  // MARK: Alerts
+
+  static let conditions: [AlertCondition] = [
+    .breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: hour),
+  ]
+
+  /// What the alerter told in the step that was just taken.
+  func judgeNotices() throws {
+    guard !disk.isPowerCut else { return }
+    try lookForTroubles(eye ?? reader())
+    let (notices, heard) = receivers.takeLog()
+    alerts.judge(notices, heard, isStrict: !hasWildClock, now: now, &memory.faults)
+    guard !hasWildClock else { return }
+    memory.faults += alerts.faults(SimulatedReceivers.calm, since: upSince, now: now)
+    if let fineSince = receiverFineSince {
+      memory.faults += alerts.faults(SimulatedReceivers.stormy, since: max(upSince, fineSince), now: now)
+    }
+    if now - max(upSince, receivers.beatAt ?? upSince) > Self.hour + Self.minute * 10 {
+      memory.faults.append("no sign of life for \(now - max(upSince, receivers.beatAt ?? upSince)) ms")
+    }
+  }
+
+  /// What alerts are about, found without the relay's own questions.
+  private func lookForTroubles(_ reader: SQLite.Connection) throws {
+    for app in Self.apps {
+      func look(_ condition: AlertCondition, _ isThere: Bool) {
+        alerts.look(.init(condition: condition.text, app: app), isThere: isThere, now: now)
+      }
+      let breaker = try reader.prepare("SELECT state FROM breakers WHERE app = ?1").first([.text(app)]) {
+        row throws(SQLiteError) in try row.text(0)
+      }
+      look(.breakerOpen, breaker.map { $0 != "closed" } ?? false)
+      let oldest =
+        try reader.prepare(
+          "SELECT min(retry_since) FROM purchases WHERE app = ?1 AND state = 'pending'"
+        ).first([.text(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
+      look(.oldestPending(overMilliseconds: Self.hour), oldest.map { wall - $0 > Self.hour } ?? false)
+      // Counted by the minute, within the last hour.
+      let failedAt = memory.failedAt[app].map { $0 / Self.minute } ?? Int64.min / 2
+      look(.receiptFailed, failedAt >= (wall - Self.hour) / Self.minute)
+    }
+  }
+
+  // MARK: Tokens
+
+  /// Somebody shows the relay a token.
+  /// - Parameter tries: how often it was shown before and not accepted, although it should have been.
+  func knock(_ app: String, _ token: KnockingToken, tries: Int, _ core: RelayCore) {
+    guard let configured = core.apps.current[app] else { return }
+    let gate = ClientGate(
+      services: ListenerServices(
+        metrics: core.metrics, log: Log(level: .error, clock: clock) { _ in }, clock: clock),
+      apps: core.apps, fetcher: core.keyFetcher)
+    let head = RequestHead.simulated(
+      "POST", "/v1/\(app)/contexts", [("Authorization", "Bearer \(token.text)")])
+    let (provider, knocks, clock) = (provider, knocks, clock)
+    let decide: @Sendable (Result<String?, Problem>) -> Void = { result in
+      provider.judge(token, app: app, result, now: clock.monotonicMilliseconds)
+      knocks.withLock { $0.append((app, token, tries, (try? result.get()) != nil)) }
+    }
+    switch gate.poster(head, configured) {
+    case .failure(let problem): decide(.failure(problem))
+    case .success(let caller): _ = gate.settle(caller, configured, decided: decide)
+    }
+  }
+
+  /// Whoever was sent away with a good token comes again.
+  func answerKnocks() {
+    let answers = knocks.withLock { knocks in
+      defer { knocks = [] }
+      return knocks
+    }
+    memory.faults += provider.takeFaults()
+    for (app, token, tries, isAccepted) in answers where !isAccepted {
+      let lasts = min(now - upSince, 15 * Self.minute)
+      guard lasts == 15 * Self.minute, provider.isCurrent(token, app: app, for: lasts, now: now) else {
+        continue
+      }
+      if tries >= 3 { memory.faults.append("\(app): a good token was refused for minutes") }
+      agenda.add(.knock(app, token, tries: tries + 1), at: now + 61 * Self.second)
+    }
+  }
+}
