@@ -68,7 +68,7 @@ struct AlertBook {
   }
 
   /// The notice was sent, and its answer is not known: it may have arrived. It is sent again as soon as
-  /// possible; and if the trouble is over by then, its end is sent, because the address may know of its start.
+  /// possible; if the trouble is over by then, its end is sent, because the address may know of its start.
   /// - Returns: what to keep of it; nil when the address knows of the trouble already.
   mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
     guard case .firing(let trouble, let since) = notice, told[trouble.key]?.isFiring != true else {

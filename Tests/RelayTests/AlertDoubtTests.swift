@@ -1,5 +1,6 @@
 // Notices of which nobody knows whether they have arrived: their answer was lost, or a reload gave them up.
 
+@testable import Configuration
 import Domain
 import Platform
 import Testing

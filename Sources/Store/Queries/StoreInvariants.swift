@@ -66,10 +66,11 @@ extension StoreReader {
       """
     ),
     (
-      "a look-up is pending without a purchase that waits for its answer",
+      "a look-up is pending without a purchase that waits for its answer, or an event that asks for it",
       """
       SELECT count(*) FROM look_ups l LEFT JOIN purchases p ON p.row_id = l.purchase_row
-      WHERE p.state IS NOT 'waiting' OR p.app <> l.app OR p.reason NOT IN (\(lookedUp))
+      WHERE p.row_id IS NULL OR p.app <> l.app OR p.processor <> l.processor
+        OR (l.fetches = 0 AND (p.state IS NOT 'waiting' OR p.reason NOT IN (\(lookedUp))))
       """
     ),
     (

@@ -1,9 +1,11 @@
 // One life of the relay in its world: its workers take their steps in an order drawn by lot, each may be held
 // up for a while, and the relay may die between any two steps or in the middle of a write. One thread.
 
+@testable import Alerts
 import Domain
 import Platform
 import SQLite
+@testable import SQLiteStore
 import SimulatedDisk
 import Store
 

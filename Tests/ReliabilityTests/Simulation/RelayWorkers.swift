@@ -2,6 +2,13 @@
 // the next one is due. A new worker of the relay is one more class here and one line in
 // `RelayLife.makeWorkers`; what is at the other end of its network is a `SimulatedServer`.
 
+@testable import Alerts
+@testable import Apps
+@testable import Delivery
+@testable import Housekeeping
+@testable import Intake
+@testable import Lookups
+@testable import Persistence
 import Platform
 import SimulatedDisk
 import Store
@@ -45,7 +52,7 @@ final class DispatcherWorker: SimulatedWorker {
 
   init(_ world: SimulatedWorld, _ core: RelayCore) throws {
     self.world = world
-    let reader = try RelayCore.reader(world.disk.path(), core.health)
+    let reader = try RelayCore.reader(core.engine)
     run = DispatcherRun(core.dispatcher, reader: reader, directory: core.apps.current)
     wakesAt = world.now
   }
@@ -132,7 +139,7 @@ final class EnquirerWorker: SimulatedWorker {
 
   init(_ world: SimulatedWorld, _ core: RelayCore, _ enquirer: Enquirer) throws {
     self.world = world
-    reader = try RelayCore.reader(world.disk.path(), core.health)
+    reader = try RelayCore.reader(core.engine)
     run = EnquirerRun(enquirer, reader: reader, directory: core.apps.current)
     wakesAt = world.now
   }
@@ -178,7 +185,7 @@ final class AlerterWorker: SimulatedWorker {
 
   init(_ world: SimulatedWorld, _ core: RelayCore, _ alerter: Alerter, _ plan: AlertPlan) throws {
     self.world = world
-    run = AlerterRun(alerter, reader: try RelayCore.reader(world.disk.path(), core.health), plan: plan)
+    run = AlerterRun(alerter, reader: try RelayCore.reader(core.engine), plan: plan)
     wakesAt = world.now
   }
 

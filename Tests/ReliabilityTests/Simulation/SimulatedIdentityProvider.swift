@@ -3,6 +3,7 @@
 // when the last usable answer has the key that signed it, and is not older than seven days.
 
 import HTTPClient
+@testable import HTTPService
 import JSON
 import JSONWebToken
 import Platform

@@ -1,9 +1,12 @@
 // What happens in the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
+@testable import Alerts
+@testable import Apps
 import Cryptography
 import Destinations
 import Domain
 import JSON
+@testable import Persistence
 import Platform
 import Processors
 import Sandbox

@@ -1,7 +1,11 @@
 // The course of things: lives of the relay, one after the other, and the times between them. One thread.
 
+@testable import Alerts
 import Domain
+@testable import Health
 import Platform
+@testable import Presentation
+@testable import SQLiteStore
 import SimulatedDisk
 import Store
 

@@ -1,5 +1,6 @@
 // Operators, and what must have become of everything at the end. One thread.
 
+@testable import Apps
 import Domain
 import JSON
 import Platform

@@ -1,7 +1,9 @@
 // Jobs as operators ask for them: from the dashboard, through the committer, or with receiptctl behind the
 // daemon's back, which may die between two steps. One thread.
 
+@testable import Apps
 import Domain
+@testable import Persistence
 import Platform
 import SQLite
 import SQLiteStore

@@ -1,7 +1,11 @@
 // What the world looks at while the relay lives: what it asks Stripe, whom it tells of what, and whose tokens
 // it takes. One thread.
 
+@testable import Apps
+@testable import Configuration
 import Domain
+@testable import HTTPService
+@testable import Intake
 import Platform
 import SQLite
 import SimulatedDisk

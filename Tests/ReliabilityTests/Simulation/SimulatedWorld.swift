@@ -1,6 +1,7 @@
 // A world with one relay in it, made of the real rules and the real store on a simulated disk, network and
 // clock. Everything that happens is drawn from one seed. One thread.
 
+@testable import Configuration
 import Domain
 import Platform
 import SQLite

@@ -128,10 +128,7 @@ struct SettleTests {
 
   @Test("With a key the checkout is looked up, and an answer that never comes holds nothing for ever")
   func lookUp() throws {
-    let asking = [
-      "ios": AppRules(
-        join: JoinPolicy(), processors: .stripe, compose: TestStore.compose)
-    ]
+    let asking = ["ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)]
     let store = try TestStore(rules: asking)
     try store.post(price: "price_1")
     try store.take(Said.created(user: "u1"))
