@@ -16,11 +16,13 @@ public final class App: Sendable {
   let clientKeys: [[UInt8]]?
   /// Nil where no token lets anybody in.
   public let tokens: TokenGate?
-  /// The processors that may report to it, by name. A new processor is one line here.
+  /// The processors that may report to it, by name.
   public let processors: [ProcessorName: any PaymentProcessor]
   public let destination: any ReceiptDestination
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
+  /// What the rules of the join must know of them.
+  private let processorRules: [ProcessorName: ProcessorRules]
   /// For asking the processors; none without a key for it.
   public let enquiries: [ProcessorName: Enquiry]
   /// After how long a time in which receiptd was down a processor's events are fetched; none for never.
@@ -41,43 +43,26 @@ public final class App: Sendable {
       clientKeys = try keys.map { Array(try $0.reveal().utf8) }
       self.tokens = try tokens.map { try TokenGate($0, app: configuration.slug) }
     }
-    let stripe = configuration.stripe
-    let processor = try StripeProcessor(
-      Self.stripeSettings(
-        of: configuration, webhookSecrets: try stripe.webhookSecrets.map { try $0.reveal() }))
-    processors = [StripeProcessor.name: processor]
+    let sections = configuration.processors.map(\.section)
+    processors = try Dictionary(
+      uniqueKeysWithValues: sections.map { ($0.kind.name, try $0.makeProcessor(for: .serving)) })
     var enquiries: [ProcessorName: Enquiry] = [:]
     for (name, processor) in processors {
       enquiries[name] = Enquiry(app: configuration.slug, processorName: name, processor)
     }
     self.enquiries = enquiries
-    backfillAfterMilliseconds =
-      stripe.backfill == .auto ? [StripeProcessor.name: stripe.backfillAfterMilliseconds] : [:]
-    destination = try Self.destination(of: configuration)
+    backfillAfterMilliseconds = Dictionary(
+      uniqueKeysWithValues: sections.compactMap { section in
+        section.backfillAfterMilliseconds.map { (section.kind.name, $0) }
+      })
+    destination = try DestinationKind.of(configuration).make(
+      configuration, revealsSecrets: true, userAgent: Version.userAgent)
     links = configuration.links
     apiKeyRefresh = configuration.purchasely.apiKey.refresh
     webhookRefresh = configuration.webhookSecretRefresh
+    processorRules = configuration.processorRules
     join = configuration.join
     delivery = configuration.delivery
-  }
-
-  /// - Throws: `Fault` when the key cannot be read.
-  static func stripeSettings(
-    of configuration: AppConfiguration, webhookSecrets: [String]
-  ) throws -> StripeSettings {
-    let stripe = configuration.stripe
-    return StripeSettings(
-      webhookSecrets: webhookSecrets, toleranceMilliseconds: stripe.toleranceMilliseconds,
-      livemode: .init(stripe.livemode), userKeys: stripe.userKeys, accounts: .init(stripe.connect),
-      apiKey: try stripe.apiKey?.reveal(), apiBase: stripe.apiBase)
-  }
-
-  /// The app's destination. A new kind of destination is chosen here.
-  private static func destination(of configuration: AppConfiguration) throws -> any ReceiptDestination {
-    PurchaselyDestination(
-      PurchaselySettings(
-        url: configuration.purchasely.url, apiKey: try configuration.purchasely.apiKey.reveal(),
-        forwardsContext: configuration.delivery.forwardContext, userAgent: Version.userAgent))
   }
 
   /// Whether its deliveries go elsewhere, or in another name, than another configuration's.
@@ -89,23 +74,18 @@ public final class App: Sendable {
   /// What the store needs to know of the app.
   public var rules: AppRules {
     let destination = destination
-    let processors = processors.mapValues { processor in
-      type(of: processor).rules(isAsked: processor.queries != nil)
-    }
-    return AppRules(join: join, processors: processors, replayWindow: delivery.replayWindow) {
+    return AppRules(join: join, processors: processorRules, replayWindow: delivery.replayWindow) {
       destination.body(for: $0)
     }
   }
 
   /// What the store needs to know of an app whose secrets need not be known: receiptctl's view of it.
-  public static func rules(of configuration: AppConfiguration) -> AppRules {
-    let destination = PurchaselyDestination(
-      PurchaselySettings(
-        url: configuration.purchasely.url, apiKey: "", forwardsContext: configuration.delivery.forwardContext,
-        userAgent: Version.userAgent))
+  /// - Throws: when the destination cannot be made without its secrets.
+  public static func rules(of configuration: AppConfiguration) throws -> AppRules {
+    let destination = try DestinationKind.of(configuration).make(
+      configuration, revealsSecrets: false, userAgent: Version.userAgent)
     return AppRules(
-      join: configuration.join,
-      processors: [StripeProcessor.name: StripeProcessor.rules(isAsked: configuration.stripe.apiKey != nil)],
+      join: configuration.join, processors: configuration.processorRules,
       replayWindow: configuration.delivery.replayWindow
     ) {
       destination.body(for: $0)
@@ -142,26 +122,4 @@ public struct AppDirectory: Sendable {
 
   /// How many replays of each app may be due at once.
   public var replayWindows: [String: Int] { apps.mapValues(\.delivery.replayWindow) }
-}
-
-extension StripeSettings.Livemode {
-  init(_ livemode: AppConfiguration.Stripe.Livemode) {
-    self =
-      switch livemode {
-      case .any: .any
-      case .live: .live
-      case .test: .test
-      }
-  }
-}
-
-extension StripeSettings.Accounts {
-  init(_ connect: AppConfiguration.Stripe.Connect) {
-    self =
-      switch connect {
-      case .none: .own
-      case .any: .any
-      case .accounts(let accounts): .ownAnd(accounts)
-      }
-  }
 }

@@ -46,13 +46,15 @@ public struct Enquiry: Sendable {
       + [TransferHeader("User-Agent", Version.userAgent)]
   }
 
-  /// An app's own, from its configuration alone. The secrets of its webhooks need not be known.
-  /// - Throws: `Fault` when the key cannot be read.
-  /// - Returns: nil when the app has no key.
-  public static func of(_ configuration: AppConfiguration) throws -> Enquiry? {
-    try Self(
-      app: configuration.slug, processorName: StripeProcessor.name,
-      StripeProcessor(App.stripeSettings(of: configuration, webhookSecrets: [])))
+  /// An app's own, one for each processor that it has a key for, from its configuration alone. The secrets of
+  /// its webhooks need not be known.
+  /// - Throws: `Fault` when a key cannot be read.
+  public static func of(_ configuration: AppConfiguration) throws -> [Enquiry] {
+    try configuration.processors.compactMap { processor in
+      try Self(
+        app: configuration.slug, processorName: processor.name,
+        processor.section.makeProcessor(for: .asking))
+    }
   }
 
   /// The lists of events since a moment.

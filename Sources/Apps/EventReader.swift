@@ -9,18 +9,21 @@ public import Store
 /// An app's way to read events.
 public struct EventReader: Sendable {
   private let app: String
-  private let processor: StripeProcessor
+  private let processors: [ProcessorName: any PaymentProcessor]
 
   /// - Throws: when the cryptographic library cannot be used.
   public init(_ configuration: AppConfiguration) throws {
     app = configuration.slug
-    var configuration = configuration
-    configuration.stripe.apiKey = nil
-    processor = try StripeProcessor(App.stripeSettings(of: configuration, webhookSecrets: []))
+    processors = try Dictionary(
+      uniqueKeysWithValues: configuration.processors.map {
+        ($0.name, try $0.section.makeProcessor(for: .reading))
+      })
   }
 
-  /// An event's bytes, read as if they had just come.
-  public func event(_ body: [UInt8], now: Timestamp) -> TakeEvent {
-    TakeEvent(processor.read(body, now: now), app: app, processor: StripeProcessor.name, body: body)
+  /// An event's bytes, read as if they had just come; nil when the app does not have the processor any more.
+  public func event(_ body: [UInt8], of processor: ProcessorName, now: Timestamp) -> TakeEvent? {
+    processors[processor].map { reader in
+      TakeEvent(reader.read(body, now: now), app: app, processor: processor, body: body)
+    }
   }
 }

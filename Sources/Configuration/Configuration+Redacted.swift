@@ -86,8 +86,11 @@ extension Configuration.Admin {
 
 extension AppConfiguration {
   fileprivate var redacted: JSONValue {
-    let value: JSONValue = [
-      "client": client.redacted, "stripe": stripe.redacted,
+    let sections = processors.map { processor in
+      JSONValue.Member(name: processor.name.rawValue, value: processor.section.redacted)
+    }
+    let first = [JSONValue.Member(name: "client", value: client.redacted)] + sections
+    let rest: JSONValue = [
       "purchasely": purchasely.redacted,
       "join": [
         "window": .duration(join.windowMilliseconds), "settle": .duration(join.settleMilliseconds),
@@ -115,6 +118,8 @@ extension AppConfiguration {
         "forward_context": .bool(delivery.forwardContext),
       ],
     ]
+    guard case .object(let members) = rest else { return rest }
+    let value = JSONValue.object(first + members)
     return links.map { value.adding("links", $0.redacted) } ?? value
   }
 }
@@ -146,21 +151,6 @@ extension AppConfiguration.Tokens {
   }
 }
 
-extension AppConfiguration.Stripe {
-  fileprivate var redacted: JSONValue {
-    var value: JSONValue = [
-      "webhook_secrets": .sources(webhookSecrets), "tolerance": .duration(toleranceMilliseconds),
-      "livemode": .string(livemode.rawValue),
-    ]
-    if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }
-    return value.adding("api_base", .string(RedactedURL.text(apiBase)))
-      .adding("backfill", .string(backfill.rawValue))
-      .adding("backfill_after", .duration(backfillAfterMilliseconds))
-      .adding("user_keys", .array(userKeys.map(JSONValue.string)))
-      .adding("connect", connect.redacted)
-  }
-}
-
 extension AppConfiguration.Purchasely {
   fileprivate var redacted: JSONValue {
     let value: JSONValue = ["url": .string(RedactedURL.text(url)), "api_key": .string(apiKey.description)]
@@ -168,18 +158,8 @@ extension AppConfiguration.Purchasely {
   }
 }
 
-extension AppConfiguration.Stripe.Connect {
-  fileprivate var redacted: JSONValue {
-    switch self {
-    case .none: "none"
-    case .any: "any"
-    case .accounts(let accounts): .array(accounts.map(JSONValue.string))
-    }
-  }
-}
-
 extension JSONValue {
-  fileprivate static func duration(_ milliseconds: Int64) -> JSONValue {
+  static func duration(_ milliseconds: Int64) -> JSONValue {
     .string(DurationText.text(milliseconds: milliseconds))
   }
 

@@ -1,6 +1,7 @@
 // Every secret of a configuration with its key: what a reload compares, and what it cannot read again. Pure;
 // any thread.
 
+internal import Domain
 internal import JSON
 public import Presentation
 
@@ -24,7 +25,7 @@ extension Secret {
 extension AppConfiguration {
   /// How a corrected webhook secret takes effect: with a restart as soon as one of them needs it.
   public var webhookSecretRefresh: SecretRefresh {
-    stripe.webhookSecrets.map(\.refresh).first { $0 != .reload } ?? .reload
+    processors.flatMap(\.section.webhookSecrets).map(\.refresh).first { $0 != .reload } ?? .reload
   }
 }
 
@@ -56,10 +57,10 @@ extension Configuration {
         for (index, key) in keys.enumerated() { add("\(path).client.keys[\(index)]", key) }
         if case .given(let keys) = tokens?.keys { add("\(path).client.jwt.keys", keys) }
       }
-      for (index, secret) in app.stripe.webhookSecrets.enumerated() {
-        add("\(path).stripe.webhook_secrets[\(index)]", secret)
+      for processor in app.processors {
+        let path = "\(path).\(processor.name.rawValue)"
+        for (key, secret) in processor.section.secrets { add("\(path).\(key)", secret) }
       }
-      add("\(path).stripe.api_key", app.stripe.apiKey)
       add("\(path).purchasely.api_key", app.purchasely.apiKey)
       add("\(path).purchasely.client_secret", app.purchasely.clientSecret)
     }

@@ -15,6 +15,8 @@ public struct Configuration: Sendable, Equatable {
   public var retention: Retention
   /// Sorted by slug; at least one, no two with the same slug.
   public var apps: [AppConfiguration]
+  /// The payment processors that apps may have.
+  package var registry = ProcessorRegistry.standard
   /// Who is told of troubles.
   public var alerts: [Alert]
   /// Who is told that all is well.

@@ -1,5 +1,6 @@
 // What differs between two configurations, by key and without any value. Pure; any thread.
 
+internal import Domain
 internal import Cryptography
 internal import JSON
 internal import Platform
@@ -54,10 +55,13 @@ public struct ConfigurationSnapshot: Sendable {
       guard let old = configuration.app(app.slug), old != app else { return [] }
       let path = JSON5Scanner.path("apps", app.slug)
       let parts: [(name: String, isChanged: Bool)] = [
-        ("client", old.client != app.client), ("stripe", old.stripe != app.stripe),
-        ("purchasely", old.purchasely != app.purchasely), ("links", old.links != app.links),
+        ("client", old.client != app.client), ("purchasely", old.purchasely != app.purchasely),
+        ("links", old.links != app.links),
       ]
-      return parts.filter { part in
+      let processors = app.processors.map { processor in
+        (name: processor.name.rawValue, isChanged: !old.processors.contains(processor))
+      }
+      return (parts + processors).filter { part in
         part.isChanged && !known.contains { $0.hasPrefix("\(path).\(part.name)") }
       }.map { "\(path).\($0.name)" }
     }

@@ -59,7 +59,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: Environment([:]), policy: .whereAvailable, isFileOpenToOthers: false,
         collector: collector),
-      directory: directory(of: path))
+      directory: directory(of: path), processors: .standard)
     let root = ObjectReader(value, path: "", collector: collector)
     guard let database = reader.databasePath(root) else {
       throw ConfigurationFaults(faults: collector.faults)
@@ -70,7 +70,8 @@ public enum ConfigurationLoader {
   /// Checks the content of a configuration file.
   /// - Parameter path: of the file, for messages and for the folder that relative paths are taken from.
   static func read(
-    _ content: FileContent, path: String, environment: Environment, secrets: SecretPolicy
+    _ content: FileContent, path: String, environment: Environment, secrets: SecretPolicy,
+    processors: ProcessorRegistry = .standard
   ) throws(ConfigurationFaults) -> LoadedConfiguration {
     let collector = FaultCollector()
     let value = try value(of: content.bytes, path: path, collector: collector)
@@ -79,7 +80,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
         collector: collector),
-      directory: directory(of: path))
+      directory: directory(of: path), processors: processors)
     let configuration = reader.configuration(from: value)
     guard collector.faults.isEmpty else {
       throw ConfigurationFaults(faults: collector.faults, warnings: collector.warnings)

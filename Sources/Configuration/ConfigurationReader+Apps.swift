@@ -29,85 +29,17 @@ extension ConfigurationReader {
   /// Nil after a fault that leaves a part of it without a value.
   private func app(_ slug: String, _ reader: ObjectReader) -> AppConfiguration? {
     let client = client(reader)
-    let stripe = stripe(reader.object("stripe"))
+    let processors = processors(in: reader)
     let purchasely = purchasely(reader.object("purchasely"))
     let join = join(reader.object("join"))
     let delivery = delivery(reader.object("delivery"))
     let links = links(reader, slug: slug)
     reader.reportUnknownKeys()
-    guard let client, let stripe, let purchasely else { return nil }
+    guard let client, let processors, let purchasely else { return nil }
     return AppConfiguration(
-      slug: slug, client: client, stripe: stripe, purchasely: purchasely, join: join, delivery: delivery,
+      slug: slug, client: client, processors: processors, purchasely: purchasely, join: join,
+      delivery: delivery,
       links: links)
-  }
-
-  private func stripe(_ reader: ObjectReader) -> AppConfiguration.Stripe? {
-    defer { reader.reportUnknownKeys() }
-    let webhookSecrets = secretList(
-      reader, "webhook_secrets", count: ConfigurationLimits.webhookSecrets,
-      advice: "write the signing secret of the endpoint in Stripe's dashboard: [\"env:NAME\"]")
-    var stripe = AppConfiguration.Stripe(webhookSecrets: webhookSecrets ?? [])
-    stripe.toleranceMilliseconds = reader.duration(
-      "tolerance", default: stripe.toleranceMilliseconds, in: ConfigurationLimits.tolerance)
-    stripe.livemode = reader.choice("livemode", default: stripe.livemode)
-    stripe.apiKey = secrets.secret(reader.value("api_key"), path: reader.path(of: "api_key"))
-    stripe.apiBase = endpoint(reader, "api_base", default: stripe.apiBase)
-    while stripe.apiBase.hasSuffix("/") { stripe.apiBase.removeLast() }
-    stripe.backfill = reader.choice("backfill", default: stripe.backfill)
-    stripe.backfillAfterMilliseconds = reader.duration(
-      "backfill_after", default: stripe.backfillAfterMilliseconds, in: ConfigurationLimits.backfillAfter)
-    if stripe.backfill == .auto, reader.value("api_key") == nil {
-      collector.fault(
-        reader.path(of: "backfill"), "needs stripe.api_key, a restricted key that may read: \"env:NAME\"")
-    }
-    stripe.userKeys = userKeys(reader, default: stripe.userKeys)
-    stripe.connect = connect(reader)
-    return webhookSecrets == nil ? nil : stripe
-  }
-
-  private func userKeys(_ reader: ObjectReader, default fallback: [String]) -> [String] {
-    let path = reader.path(of: "user_keys")
-    let range = ConfigurationLimits.userKeys
-    guard let entries = reader.list(reader.value("user_keys"), path: path, count: range, of: "metadata keys")
-    else {
-      return fallback
-    }
-    var keys: [String] = []
-    for (value, path) in entries {
-      let expected = "the name of a metadata key"
-      guard let key = reader.text(value, path: path, mustBe: expected) else { continue }
-      if key.utf8.count > ConfigurationLimits.userKeyBytesMax {
-        collector.fault(path, "is longer than a metadata key can be (\(ConfigurationLimits.userKeyBytesMax))")
-      } else if keys.contains(key) {
-        collector.fault(path, "is in the list already; take it out")
-      }
-      keys.append(key)
-    }
-    return keys
-  }
-
-  private func connect(_ reader: ObjectReader) -> AppConfiguration.Stripe.Connect {
-    let path = reader.path(of: "connect")
-    switch reader.value("connect") {
-    case nil, .string("none"): return .none
-    case .string("any"): return .any
-    case .array(let elements):
-      let range = ConfigurationLimits.connectedAccounts
-      let entries = reader.list(.array(elements), path: path, count: range, of: "accounts")
-      return .accounts(
-        (entries ?? []).compactMap { value, path in
-          guard case .string(let account) = value, account.hasPrefix("acct_"), account.utf8.count > 5,
-            account.utf8.count <= 255, account.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-          else {
-            collector.fault(path, "must be the id of a Stripe account, acct_…")
-            return nil
-          }
-          return account
-        })
-    default:
-      collector.fault(path, "must be \"none\", \"any\" or a list of accounts, [\"acct_…\"]")
-      return .none
-    }
   }
 
   private func purchasely(_ reader: ObjectReader) -> AppConfiguration.Purchasely? {
@@ -119,7 +51,7 @@ extension ConfigurationReader {
     return apiKey.map { AppConfiguration.Purchasely(url: url, apiKey: $0, clientSecret: clientSecret) }
   }
 
-  private func endpoint(_ reader: ObjectReader, _ key: String, default fallback: String) -> String {
+  func endpoint(_ reader: ObjectReader, _ key: String, default fallback: String) -> String {
     let path = reader.path(of: key)
     guard let url = reader.text(reader.value(key), path: path, mustBe: "an address, https://…") else {
       return fallback

@@ -4,7 +4,6 @@
 internal import Domain
 internal import JSON
 internal import Platform
-internal import Processors
 
 extension ConfigurationReader {
   /// A shorter key can be guessed by whoever reaches the public listener.
@@ -27,19 +26,6 @@ extension ConfigurationReader {
           "has \(value.utf8.count) \(value.utf8.count == 1 ? "byte" : "bytes") and can be guessed; use "
             + "\(Self.clientKeyBytesMin) or more, such as from: openssl rand -hex 24")
       }
-      if entry.path.contains(".stripe.webhook_secrets[") { judgeWebhookSecret(value, path: entry.path) }
-    }
-  }
-
-  /// Stripe's signing secrets begin with `whsec_`, its API keys with `sk_`, `rk_` and `pk_`
-  /// (docs.stripe.com/keys, docs.stripe.com/webhooks).
-  private func judgeWebhookSecret(_ value: String, path: String) {
-    if value.hasPrefix("whsec_") { return }
-    let advice = "write the signing secret (whsec_…) of the endpoint in Stripe's dashboard"
-    if ["sk_", "rk_", "pk_"].contains(where: value.hasPrefix) {
-      collector.fault(path, "is an API key, with which no webhook is signed; \(advice)")
-    } else {
-      collector.warning(path, "does not begin with whsec_, so no webhook of Stripe will match it; \(advice)")
     }
   }
 
@@ -60,11 +46,14 @@ extension ConfigurationReader {
         "retention.contexts",
         "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
     }
-    if configuration.retention.receiptsMilliseconds < StripeProcessor.repeatMilliseconds {
+    guard let processor = processors.longestRepeating else { return }
+    let repeats = processor.rules(false).repeatMilliseconds
+    if configuration.retention.receiptsMilliseconds < repeats {
       collector.warning(
         "retention.receipts",
-        "is shorter than 30d, for which Stripe can send an event again; the ids of deleted purchases are "
-          + "kept until then, so that none makes a second receipt")
+        "is shorter than \(DurationText.text(milliseconds: repeats)), for which \(processor.label) can send "
+          + "an event again; the ids of deleted purchases are kept until then, so that none makes a second "
+          + "receipt")
     }
   }
 }

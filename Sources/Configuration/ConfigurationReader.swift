@@ -12,6 +12,8 @@ struct ConfigurationReader {
   let secrets: SecretReader
   /// The folder of the configuration file, which relative paths are taken from.
   let directory: String
+  /// The payment processors that it may name.
+  let processors: ProcessorRegistry
 
   /// A stand-in where something was faulty: it is worth something only if the collector has no fault.
   func configuration(from value: JSONValue) -> Configuration {
@@ -32,6 +34,7 @@ struct ConfigurationReader {
     let names = ObjectReader(root.value("apps"), path: "apps", collector: FaultCollector()).names
     configuration.alerts = alerts(in: root, apps: names)
     configuration.heartbeat = heartbeat(in: root)
+    configuration.registry = processors
     configuration.apps = apps(in: root).sorted { $0.slug < $1.slug }
     for fault in AssociationFiles.faults(of: configuration.apps) {
       collector.fault(fault.path, fault.message)

@@ -5,7 +5,17 @@
 public enum ConfigurationTemplate {
   /// JSON5 that loads once the files of secrets that it names are there. A line that begins with `//` and no
   /// space behind it states a default; every other comment explains.
-  public static let text = #"""
+  public static let text = text(ProcessorRegistry.standard)
+
+  /// With the sections of these processors.
+  static func text(_ registry: ProcessorRegistry) -> String {
+    let processors = registry.kinds.map(\.template).joined(separator: "\n\n")
+      .split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? "" : "      \($0)" }.joined(separator: "\n")
+    return frame.replacing("      // (the payment processors)", with: processors)
+  }
+
+  private static let frame = #"""
     // Configuration of receiptd (JSON5: comments and trailing commas are fine).
     //
     // A line that begins with two slashes and no space states a default; take the slashes away to change it.
@@ -116,25 +126,7 @@ public enum ConfigurationTemplate {
             // },
           },
 
-          stripe: {
-            // The signing secret of the webhook endpoint (whsec_…); several while one is being rotated.
-            webhook_secrets: ["file:/etc/receiptd/secrets/stripe_webhook_secret"],
-            // How old a webhook's signature may be.
-            //tolerance: "5m",
-            // any, live or test: events of the other kind are kept but make no receipt.
-            //livemode: "any",
-            // A restricted key that may read events, checkout sessions and subscriptions, to look up what an
-            // event leaves out. Without it nothing is looked up.
-            // api_key: "file:/etc/receiptd/secrets/stripe_api_key",
-            //api_base: "https://api.stripe.com",
-            // auto: after receiptd was down for longer than this, what Stripe could not deliver is fetched.
-            //backfill: "off",
-            //backfill_after: "10m",
-            // Metadata keys that may carry your user id, in order.
-            //user_keys: ["ply_user_id", "user_id"],
-            // Whether events of connected accounts count: "none", "any" or a list, ["acct_…"].
-            //connect: "none",
-          },
+          // (the payment processors)
 
           purchasely: {
             // The application's API key, from Purchasely's console.

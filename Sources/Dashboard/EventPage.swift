@@ -24,7 +24,7 @@ struct EventPage {
       Tag.h2(.id(id)) { PageParts.outside(event.type) }
       Tag.dl {
         row("app", PageParts.outside(event.app))
-        row("processor", PageParts.outside(event.processor))
+        row("processor", PageParts.outside(event.processor.rawValue))
         row("outcome", PageParts.outside(event.outcome))
         row("received", PageParts.time(event.receivedAt, now: now))
         if let receipt = event.receiptID {

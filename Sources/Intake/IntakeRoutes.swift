@@ -1,11 +1,11 @@
 // The paths that apps and payment processors use. Runs on libmicrohttpd's threads and must not block them:
 // what has to reach the disk goes to the committer with the responder.
 
-public import Apps
-public import Configuration
+package import Apps
+package import Configuration
 internal import HTTPServer
 public import HTTPService
-public import Persistence
+package import Persistence
 internal import Processors
 internal import Domain
 
@@ -16,16 +16,20 @@ public struct IntakeRoutes: Sendable {
   private let apps: AppRegistry
   private let committer: Committer
   private let checkouts: CheckoutBoard
+  private let processors: ProcessorRegistry
   private let gate: ClientGate
   private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
 
-  /// - Parameter keyFetcher: nil where no keys can be fetched.
-  public init(
+  /// - Parameters:
+  ///   - keyFetcher: nil where no keys can be fetched.
+  ///   - processors: those that apps may have.
+  package init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
-    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil
+    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil, processors: ProcessorRegistry
   ) {
+    self.processors = processors
     self.services = services
     self.limits = limits
     self.apps = apps
@@ -42,8 +46,8 @@ public struct IntakeRoutes: Sendable {
     [
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
-      status, webhook(StripeProcessor.name),
-    ]
+      status,
+    ] + processors.kinds.map(webhook)
   }
 
   private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {
@@ -79,17 +83,18 @@ public struct IntakeRoutes: Sendable {
     }
   }
 
-  private func webhook(_ processor: ProcessorName) -> Route {
-    Route(
-      ["POST"], "/v1/{app}/webhooks/\(processor.rawValue)",
-      label: "webhooks_\(processor.rawValue)",
-      bodyBytesMax: limits.webhookBodyBytes, usesReserve: true
+  private func webhook(_ kind: ProcessorKind) -> Route {
+    let processor = kind.name
+    let path = "/v1/{app}/webhooks/\(processor.rawValue)" + (kind.hasPathToken ? "/{token}" : "")
+    return Route(
+      ["POST"], path, label: "webhooks_\(processor.rawValue)", bodyBytesMax: limits.webhookBodyBytes,
+      usesReserve: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
       if app.processors[processor] == nil { throw .notFound }
       try checkRoom(app)
       return apps.handler(of: app.slug) { request, app, exchange in
-        webhooks.take(request, processor: processor, app, exchange)
+        webhooks.take(request, processor: processor, token: visit["token"], app, exchange)
       }
     }
   }

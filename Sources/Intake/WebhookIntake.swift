@@ -18,14 +18,18 @@ public struct WebhookIntake: Sendable {
     self.intake = intake
   }
 
-  /// - Parameter name: of the processor.
-  public func take(_ request: Request, processor name: ProcessorName, _ app: App, _ exchange: Exchange) {
+  /// - Parameters:
+  ///   - name: of the processor.
+  ///   - token: what ends the path.
+  public func take(
+    _ request: Request, processor name: ProcessorName, token: String?, _ app: App, _ exchange: Exchange
+  ) {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let head = request.head
     let webhook = WebhookRequest(
-      body: request.body, address: services.proxies.client(head).text,
+      body: request.body, address: services.proxies.client(head).text, pathToken: token,
       headers: { head.headers($0) })
     let authenticity = processor.authenticate(webhook, now: now)
     if case .refused(let fault) = authenticity {

@@ -184,7 +184,7 @@ enum EventJSON {
 
   private static func members(of event: EventSummary) -> [JSONValue.Member] {
     let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor),
+      "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor.rawValue),
       "type": .string(event.type), "outcome": .string(event.outcome),
       "receipt_id": .optional(event.receiptID),
       "received_at": .time(event.receivedAt),

@@ -23,7 +23,7 @@ enum SandboxEventCommand {
       userID: options["user"], priceID: options["price"], isSubscription: sellsSubscription,
       customerID: options["customer"], sessionID: options["session"], subscriptionID: options["subscription"],
       random: &random)
-    purchase.userKey = app.stripe.userKeys.first ?? purchase.userKey
+    purchase.userKey = app.stripeUserKeys?.first ?? purchase.userKey
     if let context = options["context"] {
       if context.hasPrefix(Identifier.contextPrefix) {
         purchase.contextID = context
@@ -34,7 +34,7 @@ enum SandboxEventCommand {
     let now = session.surroundings.clock.wallMilliseconds
     let event = StripeSandbox.event(kind, purchase, now: now, random: &random)
     // Where it cannot be read, the fault says which one and why.
-    let secret = try app.stripe.webhookSecrets[0].reveal()
+    guard let secret = try app.stripeWebhookSecret?.reveal() else { throw noStripe(app) }
     let answer = try send(
       event, app.slug, signature: event.signature(secret: secret, now: now), to: base(configuration, session))
     return report(answer, event, purchase, session)
@@ -48,6 +48,12 @@ enum SandboxEventCommand {
       throw session.usage("--type: there is no '\(DisplayText.clean(name))' here\(near)")
     }
     return kind
+  }
+
+  static func noStripe(_ app: AppConfiguration) -> OperatorFault {
+    OperatorFault(
+      .configuration,
+      "the app '\(DisplayText.clean(app.slug))' has no section stripe; name another app with --app")
   }
 
   /// The app that was named, or the only one.

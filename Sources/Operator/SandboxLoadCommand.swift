@@ -71,7 +71,10 @@ enum SandboxLoadCommand {
     init(_ app: AppConfiguration, base: String) throws {
       self.app = app
       client = try SandboxClient(base: base)
-      secret = try app.stripe.webhookSecrets[0].reveal()
+      guard let secret = try app.stripeWebhookSecret?.reveal() else {
+        throw SandboxEventCommand.noStripe(app)
+      }
+      self.secret = secret
       if case .restricted(let keys, _) = app.client { key = try keys.first?.reveal() } else { key = nil }
       run = String(UInt32.random(in: 0 ... .max), radix: 36)
     }
@@ -88,7 +91,7 @@ enum SandboxLoadCommand {
       guard tally.count(posted, wanted: 200...201) else { return }
       var random = SystemRandomNumberGenerator()
       var purchase = SandboxPurchase(userID: user, priceID: price, isSubscription: true, random: &random)
-      purchase.userKey = app.stripe.userKeys.first ?? purchase.userKey
+      purchase.userKey = app.stripeUserKeys?.first ?? purchase.userKey
       let event = StripeSandbox.event(.subscription, purchase, now: now, random: &random)
       let signature = try event.signature(secret: secret, now: now)
       let sent = answer { () throws(TransferFailure) in

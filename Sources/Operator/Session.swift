@@ -87,7 +87,8 @@ struct Session {
 
   /// The database, for changes.
   func writer(_ configuration: Configuration) throws -> StoreWriter {
-    let rules = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, App.rules(of: $0)) })
+    let rules = try Dictionary(
+      uniqueKeysWithValues: configuration.apps.map { ($0.slug, try App.rules(of: $0)) })
     do {
       return try access.engine(configuration.databasePath, writes: true)
         .openWriter(rules: rules, random: SystemRandomNumberGenerator())

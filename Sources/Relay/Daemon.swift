@@ -93,7 +93,8 @@ public final class Daemon: Sendable {
       )
       var publicServices = services
       publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
-      let listener = core.publicListener(publicServices, configuration.limits)
+      let listener = core.publicListener(
+        publicServices, configuration.limits, configuration.registry)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, log, clock)
         publicServer = try Self.server(try Self.settings(configuration), listener, log)

@@ -118,10 +118,12 @@ final class RelayCore: Sendable {
   }
 
   /// What the public listener answers with.
-  func publicListener(_ services: ListenerServices, _ limits: Configuration.Limits) -> Router {
+  func publicListener(
+    _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
+  ) -> Router {
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps, committer: committer, checkouts: board,
-      keyFetcher: keyFetcher)
+      keyFetcher: keyFetcher, processors: processors)
     return .public(services: services, intake: intake, pages: pages(services))
   }
 

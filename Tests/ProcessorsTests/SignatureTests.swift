@@ -20,8 +20,8 @@ private func verify(
   _ headers: [String], body: [UInt8] = body, secrets: [String] = [secret], tolerance: Int64 = 300_000,
   now: Timestamp = now
 ) throws -> Authenticity {
-  let settings = StripeSettings(webhookSecrets: secrets, toleranceMilliseconds: tolerance)
-  return try StripeProcessor(settings).authenticate(
+  let settings = StripeSettings(toleranceMilliseconds: tolerance)
+  return try StripeProcessor(settings, webhookSecrets: secrets).authenticate(
     WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? headers : [] }, now: now)
 }
 

@@ -84,7 +84,7 @@ struct StripeEnvelopeTests {
       (.live, .null, true), (.test, true, false), (.test, false, true), (.test, "true", true),
     ]
     for (mode, said, counts) in rows {
-      let settings = StripeSettings(webhookSecrets: ["s"], livemode: mode)
+      let settings = StripeSettings(livemode: mode)
       let body = event(completed, object(paidSession, ("livemode", true)), [("livemode", said)])
       #expect(try outcome(body, settings) == (counts ? nil : .otherMode), "\(mode) \(said.text)")
     }
@@ -98,7 +98,7 @@ struct StripeEnvelopeTests {
       (.ownAnd(["acct_1"]), "acct_1", true), (.ownAnd(["acct_1"]), "acct_2", false), (.ownAnd([]), nil, true),
     ]
     for (accounts, said, counts) in rows {
-      let settings = StripeSettings(webhookSecrets: ["s"], accounts: accounts)
+      let settings = StripeSettings(accounts: accounts)
       let body = event(completed, paidSession, said.map { [("account", $0)] } ?? [])
       #expect(try outcome(body, settings) == (counts ? nil : .otherAccount), "\(accounts)")
     }

@@ -49,21 +49,21 @@ let firstInvoice: JSONValue = [
   "lines": ["data": [["price": ["id": "price_1"], "type": "subscription"]]],
 ]
 
-func read(_ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])) throws
+func read(_ body: JSONValue, _ settings: StripeSettings = StripeSettings()) throws
   -> EventReading
 {
   try read(bytes: body.serialized(), settings)
 }
 
 func read(
-  bytes: [UInt8], _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+  bytes: [UInt8], _ settings: StripeSettings = StripeSettings()
 ) throws -> EventReading {
-  try StripeProcessor(settings).read(bytes, now: readAt)
+  try StripeProcessor(settings, webhookSecrets: ["s"]).read(bytes, now: readAt)
 }
 
 /// What an event says; a failure of the test when it says nothing.
 func report(
-  _ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+  _ body: JSONValue, _ settings: StripeSettings = StripeSettings()
 ) throws -> PurchaseReport {
   let reading = try read(body, settings)
   guard case .purchase(let report, _) = reading.content else {
@@ -77,7 +77,7 @@ struct SaysNothing: Error {
 }
 
 func outcome(
-  _ body: JSONValue, _ settings: StripeSettings = StripeSettings(webhookSecrets: ["s"])
+  _ body: JSONValue, _ settings: StripeSettings = StripeSettings()
 ) throws -> EventOutcome? {
   guard case .nothing(let outcome) = try read(body, settings).content else { return nil }
   return outcome

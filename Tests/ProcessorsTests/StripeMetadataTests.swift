@@ -10,7 +10,7 @@ private let completed: JSONValue = "checkout.session.completed"
 private func metadata(_ values: JSONValue, userKeys: [String] = ["ply_user_id", "user_id"]) throws
   -> PurchaseReport
 {
-  let settings = StripeSettings(webhookSecrets: ["s"], userKeys: userKeys)
+  let settings = StripeSettings(userKeys: userKeys)
   return try report(event(completed, object(paidSession, ("metadata", values))), settings)
 }
 

@@ -7,9 +7,8 @@ import TestSupport
 import Testing
 
 private func queries(_ accounts: StripeSettings.Accounts = .own) throws -> any ProcessorQueries {
-  let settings = StripeSettings(
-    webhookSecrets: [], accounts: accounts, apiKey: "rk_test_1", apiBase: "https://stripe.example")
-  return try #require(try StripeProcessor(settings).queries)
+  let settings = StripeSettings(accounts: accounts, apiBase: "https://stripe.example")
+  return try #require(try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_test_1").queries)
 }
 
 private let base = "https://stripe.example"
@@ -18,7 +17,7 @@ private let base = "https://stripe.example"
 struct StripeQueriesTests {
   @Test("Without a key nothing is asked; with one it goes into the header of every request alone")
   func key() throws {
-    #expect(try StripeProcessor(StripeSettings(webhookSecrets: [])).queries == nil)
+    #expect(try StripeProcessor(StripeSettings(), webhookSecrets: []).queries == nil)
     let queries = try queries()
     #expect(queries.headers.contains { $0.name == "Authorization" && $0.value == "Bearer rk_test_1" })
     let urls =

@@ -227,7 +227,7 @@ struct StripeInvoiceTests {
 
   @Test("Both shapes side by side, of a connected account, say one thing")
   func year2022() throws {
-    let settings = StripeSettings(webhookSecrets: ["s"], accounts: .any)
+    let settings = StripeSettings(accounts: .any)
     let reading = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json, settings)
     let said = PurchaseReport(
       key: subscription("sub_relay2022"), observations: .firstPaymentMade, customerID: "cus_relay2022",

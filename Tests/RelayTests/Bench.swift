@@ -116,13 +116,14 @@ final class Bench {
   /// What the public listener answers with.
   /// - Parameter apps: others than the core's.
   func listener(
-    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
+    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil,
+    processors: ProcessorRegistry = .standard
   ) -> Router {
     var services = ListenerServices(metrics: metrics, log: log, clock: clock)
     services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps ?? core.apps, committer: committer, checkouts: board,
-      keyFetcher: keyFetcher)
+      keyFetcher: keyFetcher, processors: processors)
     return .public(services: services, intake: intake, pages: core.pages(services))
   }
 

@@ -2,6 +2,7 @@
 import Domain
 import JSON
 import Platform
+import Processors
 import Testing
 
 @testable import Relay
@@ -70,10 +71,12 @@ import Testing
     let secret = Secret("whsec_one", source: .environment("WEBHOOK_SECRET"))
     #expect(
       app.stripe
-        == .init(
-          webhookSecrets: [secret], toleranceMilliseconds: 60_000, livemode: .live, apiKey: Secret("sk_1"),
-          apiBase: "http://127.0.0.1:9", backfill: .auto, backfillAfterMilliseconds: 3_600_000,
-          userKeys: ["uid"], connect: .accounts(["acct_1", "acct_2"])))
+        == StripeSection(
+          webhookSecrets: [secret], apiKey: Secret("sk_1"),
+          settings: StripeSettings(
+            toleranceMilliseconds: 60_000, livemode: .live, userKeys: ["uid"],
+            accounts: .ownAnd(["acct_1", "acct_2"]), apiBase: "http://127.0.0.1:9"),
+          backfill: .auto, backfillAfter: 3_600_000))
     #expect(app.purchasely.url == "https://example.com/receipts?x=1")
     #expect(
       app.join

@@ -34,8 +34,8 @@ import Testing
   }
 
   private static func queries(_ stripe: SandboxStripe) throws -> any ProcessorQueries {
-    let settings = StripeSettings(webhookSecrets: [], apiKey: "sk_test_1", apiBase: stripe.base)
-    return try #require(try StripeProcessor(settings).queries)
+    let settings = StripeSettings(apiBase: stripe.base)
+    return try #require(try StripeProcessor(settings, webhookSecrets: [], apiKey: "sk_test_1").queries)
   }
 
   @Test func aListIsGoneThroughPageByPage() throws {

@@ -13,7 +13,7 @@ import Testing
   private static let secret = "whsec_sandbox_test"
 
   private static func processor(_ secrets: [String] = [secret]) throws -> StripeProcessor {
-    try StripeProcessor(StripeSettings(webhookSecrets: secrets))
+    try StripeProcessor(StripeSettings(), webhookSecrets: secrets)
   }
 
   private static func purchase(isSubscription: Bool) -> SandboxPurchase {

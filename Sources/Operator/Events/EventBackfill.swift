@@ -71,7 +71,9 @@ struct EventBackfill {
     }
     var (enquiries, skipped): ([Enquiry], [String]) = ([], [])
     for app in apps {
-      if let enquiry = try Enquiry.of(app) { enquiries.append(enquiry) } else { skipped.append(app.slug) }
+      let asked = try Enquiry.of(app)
+      enquiries += asked
+      if asked.isEmpty { skipped.append(app.slug) }
     }
     guard !enquiries.isEmpty else {
       throw OperatorFault(
@@ -127,8 +129,9 @@ struct EventBackfill {
       repeat {
         let body = try caller.ask(enquiry.request(list))
         guard let events = enquiry.take(page: body, of: &list, now: session.moment) else {
+          let key = "\(enquiry.processorName.rawValue).api_base"
           throw OperatorFault(
-            .badData, "what answers at stripe.api_base of '\(enquiry.app)' has no list of events")
+            .badData, "what answers at \(key) of '\(enquiry.app)' has no list of events")
         }
         tally.pages += 1
         var rest = events[...]

@@ -125,15 +125,20 @@ struct EventReprocess {
   /// What an event would become, as far as it says so itself.
   private func readings(_ event: EventSummary) throws -> ReprocessEvent.Outcome {
     let before = EventOutcome(rawValue: event.outcome)
-    guard let body = try reader.body(ofEvent: event.row), let today = readers[event.app] else {
+    guard let body = try reader.body(ofEvent: event.row), let today = read(body, of: event) else {
       return .init(before: nil, after: nil)
     }
-    switch today.event(body, now: session.moment).content {
+    switch today.content {
     case .nothing(let outcome): return .init(before: before, after: event.receiptID == nil ? outcome : before)
     case .report(_, let keep), .fetch(_, _, let keep):
       if event.receiptID != nil { return .init(before: before, after: .receipt) }
       return .init(before: before, after: keep ? .noted : before == .noted ? .noted : .ignored)
     }
+  }
+
+  /// What an event says to today's reader; nil when its app or its processor is not configured any more.
+  private func read(_ body: [UInt8], of event: EventSummary) -> TakeEvent? {
+    readers[event.app]?.event(body, of: event.processor, now: session.moment)
   }
 
   private func apply(
@@ -151,10 +156,10 @@ struct EventReprocess {
       var commands: [Audited<ReprocessEvent>] = []
       for event in slice {
         let body = try reader.body(ofEvent: event.row) ?? []
-        guard let today = readers[event.app] else { continue }
+        guard let today = read(body, of: event) else { continue }
         let session = session
         commands.append(
-          Audited(ReprocessEvent(today.event(body, now: session.moment), row: event.row)) { outcome in
+          Audited(ReprocessEvent(today, row: event.row)) { outcome in
             guard let before = outcome.before, let after = outcome.after, outcome.isChange else { return nil }
             return session.auditEntry(
               app: event.app, subject: event.id, reason: why,

@@ -38,12 +38,12 @@ struct ProcessorCaller {
       switch send(request) {
       case .body(let body): return body
       case .notFound:
-        throw OperatorFault(.refused, "\(place) has no list of events; correct stripe.api_base")
+        throw OperatorFault(.refused, "\(place) has no list of events; correct \(section).api_base")
       case .refused(let word):
         throw OperatorFault(
           .refused,
-          "\(place) refuses to be asked (\(word)); see that stripe.api_key is right and may read events, and "
-            + "that stripe.api_base is right")
+          "\(place) refuses to be asked (\(word)); see that \(section).api_key is right and may read "
+            + "events, and that \(section).api_base is right")
       case .limited(let wait):
         (cause, retryAfter, triesMax) = ("asks to go slower", wait, Self.triesMax.limited)
       case .failed(let word, let wait):
@@ -58,6 +58,8 @@ struct ProcessorCaller {
       session.surroundings.pause(pause)
     }
   }
+
+  private var section: String { enquiry.processorName.rawValue }
 
   private var place: String { "the processor of '\(DisplayText.clean(enquiry.app))'" }
 

@@ -4,8 +4,8 @@ internal import Cryptography
 public import Domain
 internal import JSON
 
-/// One app's Stripe settings.
-public struct StripeSettings: Sendable {
+/// One app's Stripe settings, without its secrets.
+public struct StripeSettings: Sendable, Equatable {
   /// Which events count.
   public enum Livemode: String, Sendable, CaseIterable {
     case any, live, test
@@ -37,28 +37,26 @@ public struct StripeSettings: Sendable {
     }
   }
 
-  public var webhookSecrets: [String]
+  /// How far the signature's time may be from now, either way.
   public var toleranceMilliseconds: Int64
+  /// Which kind of event makes receipts; the other kind is kept.
   public var livemode: Livemode
   /// Metadata keys that may carry the user, in order.
   public var userKeys: [String]
   public var accounts: Accounts
-  /// For asking Stripe; nil asks nothing.
-  public var apiKey: String?
   /// Where its API is, without a slash at the end.
   public var apiBase: String
 
+  /// The defaults: 5 min, any mode, `ply_user_id` then `user_id`, no connected accounts, Stripe's own API.
   public init(
-    webhookSecrets: [String], toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
-    userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own, apiKey: String? = nil,
+    toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
+    userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own,
     apiBase: String = "https://api.stripe.com"
   ) {
-    self.webhookSecrets = webhookSecrets
     self.toleranceMilliseconds = toleranceMilliseconds
     self.livemode = livemode
     self.userKeys = userKeys
     self.accounts = accounts
-    self.apiKey = apiKey
     self.apiBase = apiBase
   }
 }
@@ -97,17 +95,22 @@ public struct StripeProcessor: PaymentProcessor {
   static let signatureHeader = "Stripe-Signature"
 
   private let settings: StripeSettings
+  private let apiKey: String?
   private let verifier: StripeSignatureVerifier
 
+  /// - Parameters:
+  ///   - webhookSecrets: whole, with their `whsec_`; without any no webhook is genuine.
+  ///   - apiKey: for asking Stripe; nil asks nothing.
   /// - Throws: when the cryptographic library refuses a key, which it does only without memory.
-  public init(_ settings: StripeSettings) throws {
+  public init(_ settings: StripeSettings, webhookSecrets: [String], apiKey: String? = nil) throws {
     self.settings = settings
+    self.apiKey = apiKey
     verifier = try StripeSignatureVerifier(
-      secrets: settings.webhookSecrets, toleranceMilliseconds: settings.toleranceMilliseconds)
+      secrets: webhookSecrets, toleranceMilliseconds: settings.toleranceMilliseconds)
   }
 
   public var queries: (any ProcessorQueries)? {
-    settings.apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
+    apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
   }
 
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {

@@ -151,7 +151,8 @@ extension StoreReader {
 
   private static func eventSummary(_ row: StoreRow) throws(StoreFault) -> EventSummary {
     EventSummary(
-      row: row.integer(7), id: try row.text(0), app: try row.text(1), processor: try row.text(2),
+      row: row.integer(7), id: try row.text(0), app: try row.text(1),
+      processor: ProcessorName(rawValue: try row.text(2)),
       type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       receiptID: try row.optionalText(6))

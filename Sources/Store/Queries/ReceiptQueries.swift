@@ -38,7 +38,7 @@ public struct EventSummary: Sendable, Equatable {
   public var row: Int64
   public var id: String
   public var app: String
-  public var processor: String
+  public var processor: ProcessorName
   public var type: String
   public var outcome: String
   public var receivedAt: Timestamp

@@ -90,12 +90,13 @@ extension FuzzTarget {
         for key in keys.indices { replace(&keys[key]) }
         other.apps[index].client = .restricted(keys: keys, tokens: tokens)
       }
-      for key in other.apps[index].stripe.webhookSecrets.indices {
-        replace(&other.apps[index].stripe.webhookSecrets[key])
-      }
-      if var key = other.apps[index].stripe.apiKey {
-        replace(&key)
-        other.apps[index].stripe.apiKey = key
+      if var stripe = other.apps[index].stripe {
+        for key in stripe.webhookSecrets.indices { replace(&stripe.webhookSecrets[key]) }
+        if var key = stripe.apiKey {
+          replace(&key)
+          stripe.apiKey = key
+        }
+        other.apps[index].processors = [ConfiguredProcessor(section: stripe)]
       }
       replace(&other.apps[index].purchasely.apiKey)
     }

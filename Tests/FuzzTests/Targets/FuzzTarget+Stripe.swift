@@ -15,7 +15,7 @@ extension FuzzTarget {
   private static let now = Timestamp(unixSeconds: seconds)
 
   private static func processor(_ secrets: [String] = [secret]) throws -> StripeProcessor {
-    try StripeProcessor(StripeSettings(webhookSecrets: secrets, livemode: .any, accounts: .any))
+    try StripeProcessor(StripeSettings(livemode: .any, accounts: .any), webhookSecrets: secrets)
   }
 
   private static func request(_ signatures: [String], _ body: [UInt8]) -> WebhookRequest {
