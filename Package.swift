@@ -172,7 +172,8 @@ let package = Package(
 
     // What several test targets need.
     .target(
-      name: "TestSupport", dependencies: ["Platform", "JSON", "SQLite", "Cryptography", "Domain"],
+      name: "TestSupport",
+      dependencies: ["Platform", "JSON", "SQLite", "Cryptography", "Domain", "Processors"],
       path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
@@ -191,9 +192,12 @@ let package = Package(
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
     tests(
-      "ProcessorsTests", ["Processors", "Domain", "Cryptography", "JSON", "TestSupport"],
+      "ProcessorsTests",
+      ["Processors", "Domain", "Cryptography", "JSON", "Configuration", "TestSupport"],
       resources: [.embedInCode("Fixtures")]),
-    tests("DestinationsTests", ["Destinations", "Domain", "JSON", "TestSupport"]),
+    tests(
+      "DestinationsTests",
+      ["Destinations", "Domain", "JSON", "Processors", "Configuration", "TestSupport"]),
     tests(
       "JSONWebTokenTests", ["JSONWebToken", "Domain", "Cryptography", "JSON", "Platform", "TestSupport"]),
     tests(

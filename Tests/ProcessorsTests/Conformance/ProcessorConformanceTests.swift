@@ -1,0 +1,148 @@
+// What every payment processor must do, whichever it is: the definition of `PaymentProcessor` and
+// `ProcessorQueries` that can be run.
+
+import Configuration
+import Domain
+import Processors
+import Testing
+
+/// An id that would lead elsewhere if it came into a URL as it is.
+private let hostile = "../x?y#z @evil.test//é%2F"
+
+/// Bodies that no processor sends.
+private let strange: [[UInt8]] = [
+  [], [0], Array("{".utf8), Array("{}".utf8), Array("[]".utf8), Array("null".utf8), Array("0".utf8),
+  Array(repeating: UInt8(ascii: "["), count: 5000), [0xFF, 0xFE, 0x00, 0x80],
+  Array(#"{"id":1,"type":[],"data":{"object":7}}"#.utf8), Array("   \n".utf8),
+]
+
+@Suite("What every payment processor does")
+struct ProcessorConformanceTests {
+  typealias Fixture = ProcessorFixture
+
+  @Test("Every registered processor has a fixture here")
+  func registered() {
+    let names = ProcessorRegistry.standard.kinds.map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(Set(names).isSubset(of: Fixture.all.map(\.name)))
+    #expect(Fixture.all.count == 2, "each fixture could be made")
+  }
+
+  @Test("Its name fits a URL, a key of the configuration and a metric's label", arguments: Fixture.all)
+  func name(_ fixture: Fixture) {
+    #expect(fixture.name.rawValue.wholeMatch(of: /[a-z][a-z0-9_]{0,31}/) != nil)
+  }
+
+  @Test(
+    "A genuine request is genuine, and says something about a purchase of its own", arguments: Fixture.all)
+  func genuine(_ fixture: Fixture) throws {
+    for request in fixture.genuine {
+      #expect(fixture.processor.authenticate(request, now: readAt) == .genuine)
+      let reading = fixture.processor.read(request.body, now: readAt)
+      let id = try #require(reading.id)
+      #expect(OutsideText.identifier(id) == id)
+      #expect(!reading.type.isEmpty)
+      let key = try #require(Self.key(reading))
+      #expect(key.processor == fixture.name)
+      #expect(OutsideText.identifier(key.id) == key.id)
+      #expect(!key.id.contains(":"), "a colon begins what is in the place of a forgotten user's id")
+    }
+  }
+
+  private static func key(_ reading: EventReading) -> PurchaseKey? {
+    switch reading.content {
+    case .purchase(let report, _): report.key
+    case .fetchFirst(let key, _, _): key
+    case .nothing: nil
+    }
+  }
+
+  @Test("Nothing is genuine without what only the processor knows", arguments: Fixture.all)
+  func forged(_ fixture: Fixture) {
+    for body in strange + fixture.genuine.map(\.body) {
+      let bare = WebhookRequest(body: body, address: "192.0.2.1") { _ in [] }
+      #expect(fixture.processor.authenticate(bare, now: readAt) != .genuine)
+      let empty = WebhookRequest(body: body, address: "", pathToken: "") { _ in ["", ""] }
+      #expect(fixture.processor.authenticate(empty, now: readAt) != .genuine)
+    }
+  }
+
+  @Test("Whatever bytes come, there is a reading, and always the same", arguments: Fixture.all)
+  func total(_ fixture: Fixture) {
+    let samples = fixture.genuine.map(\.body)
+    let cut = samples.flatMap { body in
+      stride(from: 0, to: body.count, by: 7).map { Array(body.prefix($0)) }
+    }
+    for body in strange + cut {
+      let reading = fixture.processor.read(body, now: readAt)
+      #expect(reading == fixture.processor.read(body, now: readAt))
+      if let id = reading.id { #expect(OutsideText.identifier(id) == id) }
+    }
+    for body in strange { #expect(Self.key(fixture.processor.read(body, now: readAt)) == nil) }
+  }
+
+  @Test("It says what the rules must know", arguments: Fixture.all)
+  func rules(_ fixture: Fixture) {
+    let kind = type(of: fixture.processor)
+    #expect(kind.rules(isAsked: true).isAsked)
+    #expect(!kind.rules(isAsked: false).isAsked)
+    #expect(kind.rules(isAsked: true).repeatMilliseconds > 0)
+  }
+
+  @Test(
+    "Without a key it is not asked; with one, every question goes to its own host", arguments: Fixture.all)
+  func questions(_ fixture: Fixture) throws {
+    #expect(fixture.withoutKey.queries == nil)
+    let queries = try #require(fixture.processor.queries)
+    #expect(queries.base.hasPrefix("https://"))
+    #expect(!queries.base.hasSuffix("/"))
+    #expect(queries.ratePerSecond > 0)
+    var odd = fixture.key
+    odd.id = hostile
+    var asked: [ProcessorQuery] = []
+    for lacking in [nil, Reason.price, .user, .checkout, .subscription] {
+      for key in [fixture.key, odd] {
+        for sessionID in [nil, "cs_1", hostile] {
+          asked += queries.lookUps(of: key, sessionID: sessionID, lacking: lacking)
+        }
+      }
+      #expect(!queries.lookUps(of: fixture.key, sessionID: nil, lacking: lacking).isEmpty)
+    }
+    for list in queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)) {
+      asked += [list.page(after: nil), list.page(after: hostile)]
+    }
+    for query in asked {
+      #expect(query.target.hasPrefix("/"))
+      #expect(query.url(at: queries.base).hasPrefix(queries.base + "/"))
+      #expect(query.target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(query.target)")
+      #expect(!query.target.contains("evil.test//"), "an id is escaped")
+      for secret in fixture.secrets { #expect(!query.target.contains(secret)) }
+    }
+  }
+
+  @Test(
+    "An answer is about the purchase that was asked about, and nonsense says nothing", arguments: Fixture.all)
+  func answers(_ fixture: Fixture) throws {
+    let queries = try #require(fixture.processor.queries)
+    for body in fixture.answers {
+      let report = try #require(queries.report(from: body, about: fixture.key, now: readAt))
+      #expect(report.key == fixture.key)
+    }
+    for body in strange {
+      #expect(queries.report(from: body, about: fixture.key, now: readAt) == nil)
+      #expect(queries.page(from: body) == nil)
+    }
+  }
+
+  @Test("Every status has a meaning", arguments: Fixture.all)
+  func verdicts(_ fixture: Fixture) throws {
+    let queries = try #require(fixture.processor.queries)
+    #expect(queries.judge(status: 200) == .answered)
+    #expect(queries.judge(status: 404) == .notFound)
+    #expect(queries.judge(status: nil) == .transient, "no answer")
+    for status in Array(300...399) + [401, 403, 429] + Array(500...599) {
+      #expect(queries.judge(status: status) != .answered, "\(status)")
+      #expect(queries.judge(status: status) != .notFound, "\(status)")
+    }
+  }
+}

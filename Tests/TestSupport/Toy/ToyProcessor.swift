@@ -1,0 +1,93 @@
+// A second payment processor. Its webhooks come to a path that ends in a secret; those that also carry the
+// key are genuine, all others are hints, so its API is asked. Its registration is in
+// RelayTests/Toy/ToyRegistration.swift, its fixtures are in ProcessorsTests/Conformance/ToyFixture.swift.
+
+public import Domain
+public import Processors
+
+public struct ToyProcessor: PaymentProcessor {
+  public static let name: ProcessorName = "toy"
+  public static let hasPathToken = true
+  public static let keyHeader = "X-Toy-Key"
+
+  var token: String
+  var apiKey: String?
+  var apiBase: String
+
+  public init(token: String, apiKey: String?, apiBase: String) {
+    self.token = token
+    self.apiKey = apiKey
+    self.apiBase = apiBase
+  }
+
+  public static func rules(isAsked: Bool) -> ProcessorRules { ProcessorRules(isAsked: isAsked) }
+
+  public static func order(_ id: String) -> PurchaseKey {
+    PurchaseKey(processor: name, type: PurchaseKey.ObjectType(rawValue: "order"), id: id)
+  }
+
+  public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
+    guard request.pathToken == token else { return .refused(.mismatch) }
+    return request.headers(Self.keyHeader) == [apiKey] ? .genuine : .hint
+  }
+
+  /// `EVENT KIND ORDER`, and of one that is paid `USER PRICE`.
+  public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
+    let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
+    guard words.count >= 3, let id = OutsideText.identifier(words[0]),
+      let type = OutsideText.identifier(words[1]), let order = OutsideText.identifier(words[2])
+    else { return EventReading(id: nil, type: "", content: .nothing(.unparsed)) }
+    switch type {
+    case "changed":
+      let content = EventReading.Content.fetchFirst(Self.order(order), sessionID: order, isWorthKeeping: true)
+      return EventReading(id: id, type: type, content: content)
+    case "paid" where words.count == 5:
+      let report = Self.report(order, .paid, user: words[3], price: words[4], now: now)
+      return EventReading(id: id, type: type, content: .purchase(report, isWorthKeeping: true))
+    default: return EventReading(id: id, type: type, content: .nothing(.ignored))
+    }
+  }
+
+  public static func report(
+    _ order: String, _ observations: Observations, user: String, price: String, now: Timestamp
+  ) -> PurchaseReport {
+    PurchaseReport(
+      key: Self.order(order), sessionID: order, observations: observations, metadataUser: user,
+      prices: [price], happenedAt: now)
+  }
+
+  public var queries: (any ProcessorQueries)? { apiKey.map { ToyQueries(base: apiBase, apiKey: $0) } }
+}
+
+struct ToyQueries: ProcessorQueries {
+  let base: String
+  let apiKey: String
+  let eventsKeptMilliseconds: Int64 = 0
+  let ratePerSecond = 100.0
+
+  var headers: [(name: String, value: String)] { [(ToyProcessor.keyHeader, apiKey)] }
+
+  func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
+    let id = key.id.utf8.map { String($0, radix: 16) }.joined(separator: "-")
+    return [ProcessorQuery(target: "/orders/\(id)")]
+  }
+
+  /// `STATE ORDER USER PRICE`
+  func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
+    let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
+    guard words.count == 4, words[1] == key.id else { return nil }
+    return ToyProcessor.report(
+      key.id, words[0] == "paid" ? .paid : [], user: words[2], price: words[3], now: now)
+  }
+
+  func eventLists(_ selection: EventSelection) -> [EventList] { [] }
+  func page(from body: [UInt8]) -> EventPage? { nil }
+
+  func judge(status: Int?) -> QueryVerdict {
+    switch status {
+    case 200: .answered
+    case 404: .notFound
+    default: .transient
+    }
+  }
+}
