@@ -4,6 +4,7 @@
 @testable import Configuration
 import Domain
 import Platform
+@testable import Processors
 import SQLite
 import SimulatedDisk
 import Store
@@ -176,14 +177,14 @@ final class SimulatedWorld {
       keys: [Secret("client-key")], tokens: .init(rules: TokenPool.rules, keys: .fetched(url: url)))
   }
 
-  private func stripe(of app: String) -> AppConfiguration.Stripe {
-    var stripe = AppConfiguration.Stripe(webhookSecrets: [Secret("whsec_simulated")])
+  private func stripe(of app: String) -> StripeSection {
+    var stripe = StripeSection(webhookSecrets: [Secret("whsec_simulated")])
     guard Self.appsThatAsk.contains(app) else { return stripe }
     let generation = stripeGenerations[app] ?? 0
     stripe.apiKey = Secret(SimulatedStripe.key(app, generation))
-    stripe.apiBase = SimulatedStripe.base(app, generation)
+    stripe.settings.apiBase = SimulatedStripe.base(app, generation)
     stripe.backfill = .auto
-    stripe.backfillAfterMilliseconds = Self.missingMilliseconds
+    stripe.backfillAfter = Self.missingMilliseconds
     return stripe
   }
 }
