@@ -19,8 +19,8 @@ struct SimulatedRelay {
 
 /// From a start to a stop, or to a crash.
 final class RelayLife {
-  /// More steps than that at one moment mean that a worker never comes to rest.
-  private static let stepsMax = 20_000
+  /// More steps than that at one moment, or of one worker within an hour, mean that it never comes to rest.
+  private static let stepsMax = 10_000
   /// The receipts are looked at after every commit, all the rest now and then and at the end of each life.
   private static let commitsBetweenLooks = 25
 
@@ -30,6 +30,8 @@ final class RelayLife {
   private let changes: Statement
   private let store: StoreReader
   private var workers: [(worker: any SimulatedWorker, heldUntil: Int64)] = []
+  /// Steps of each worker in this hour.
+  private var recent: (hour: Int64, steps: [Int]) = (-1, [])
   private var commits = 0
   private(set) var isDead = false
 
@@ -80,12 +82,13 @@ final class RelayLife {
       isMoving = false
       for index in workers.indices.shuffled(using: &world.random) {
         steps += 1
-        if steps > Self.stepsMax { throw Restless(seed: world.seed) }
+        if steps > Self.stepsMax { throw Restless(worker: "some worker") }
         orderDeath()
         if isDead || world.disk.isPowerCut { return isDead = true }
         guard max(workers[index].worker.dueAt, workers[index].heldUntil) <= world.now else { continue }
         isMoving = true
         try workers[index].worker.step()
+        try countStep(index)
         if world.disk.isPowerCut { return isDead = true }
         // The system gives it no time, or the disk is slow.
         if world.isTroubled, world.oneIn(300) {
@@ -96,8 +99,16 @@ final class RelayLife {
     world.steps += steps
   }
 
+  private func countStep(_ index: Int) throws {
+    let hour = world.now / SimulatedWorld.hour
+    if recent.hour != hour { recent = (hour, workers.map { _ in 0 }) }
+    recent.steps[index] += 1
+    guard recent.steps[index] > Self.stepsMax else { return }
+    throw Restless(worker: "\(type(of: workers[index].worker))")
+  }
+
   /// A worker never comes to rest.
-  struct Restless: Error { let seed: UInt64 }
+  struct Restless: Error { let worker: String }
 
   private func orderDeath() {
     guard world.isTroubled, world.oneIn(4000) else { return }

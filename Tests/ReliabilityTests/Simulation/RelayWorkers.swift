@@ -60,8 +60,8 @@ final class DispatcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.network.newsAt ?? Int64.max) }
 
   func step() {
-    guard let sleep = run.turn() else { return }
     run.takeAnswers(within: 0)
+    guard let sleep = run.turn() else { return }
     wakesAt = world.now + max(1, sleep)
     for arrival in world.destinations.takeArrivals() { world.memory.arrived(arrival) }
   }
@@ -147,8 +147,8 @@ final class EnquirerWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.stripeNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    guard let sleep = run.turn() else { return }
     run.takeAnswers(within: 0)
+    guard let sleep = run.turn() else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeQuestions()
   }
@@ -171,8 +171,8 @@ final class KeyFetcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.keyNetwork.newsAt ?? Int64.max) }
 
   func step() {
-    guard let sleep = run.turn() else { return }
     run.takeAnswers(within: 0)
+    guard let sleep = run.turn() else { return }
     wakesAt = world.now + max(1, sleep)
   }
 }
@@ -192,8 +192,8 @@ final class AlerterWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.alertNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    guard let sleep = run.turn() else { return }
     run.takeAnswers(within: 0)
+    guard let sleep = run.turn() else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeNotices()
   }

@@ -33,6 +33,7 @@ extension SimulatedWorld {
       try core.reload(configuration)
       relay.alerter.use(try AlertPlan(configuration))
       lookUps.forget(now: now)
+      alerts.noteReload(now: now)
     default: perform(act)
     }
     answerKnocks()
