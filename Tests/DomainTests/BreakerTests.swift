@@ -34,19 +34,25 @@ struct BreakerTests {
   @Test("Transient failures in a row open it; the last but one does not")
   func opens() {
     #expect(breaker((down, at: 0), (down, at: 1)).state == .closed)
-    #expect(opened.state == .open && opened.failures == 3)
-    #expect(opened.since == after(2) && opened.probeAt == after(30_002) && opened.cause == .status(503))
+    #expect(opened.state == .open)
+    #expect(opened.failures == 3)
+    #expect(opened.since == after(2))
+    #expect(opened.probeAt == after(30_002))
+    #expect(opened.cause == .status(503))
   }
 
   @Test("A success or a refusal in between starts the row anew", arguments: [delivered, refused])
   func row(answer: Verdict) {
     let broken = breaker((down, at: 0), (down, at: 1), (answer, at: 2), (down, at: 3), (down, at: 4))
-    #expect(broken.state == .closed && broken.failures == 2)
+    #expect(broken.state == .closed)
+    #expect(broken.failures == 2)
   }
 
   @Test("One answer about the configuration pauses it at once")
   func pauses() {
-    #expect(paused.state == .paused && paused.since == start && paused.cause == .status(403))
+    #expect(paused.state == .paused)
+    #expect(paused.since == start)
+    #expect(paused.cause == .status(403))
     #expect(paused.probeAt == after(30_000))
   }
 
@@ -54,8 +60,11 @@ struct BreakerTests {
   func closes(answer: Verdict) {
     for before in [Breaker(), opened, paused] {
       let closed = breaker((answer, at: 40_000), from: before)
-      #expect(closed.state == .closed && closed.failures == 0 && closed.probeAt == nil)
-      #expect(closed.since == nil && closed.cause == nil)
+      #expect(closed.state == .closed)
+      #expect(closed.failures == 0)
+      #expect(closed.probeAt == nil)
+      #expect(closed.since == nil)
+      #expect(closed.cause == nil)
       #expect(closed.admission(now: after(40_000), probing: false) == .free)
     }
   }
@@ -63,17 +72,24 @@ struct BreakerTests {
   @Test("A failed probe keeps it open for another while, since when it opened")
   func staysOpen() {
     let again = breaker((down, at: 30_002), from: opened)
-    #expect(again.state == .open && again.since == after(2) && again.probeAt == after(60_002))
+    #expect(again.state == .open)
+    #expect(again.since == after(2))
+    #expect(again.probeAt == after(60_002))
   }
 
   @Test("An open one whose probe is refused for the configuration is paused, and the other way round")
   func changes() {
     let wrong = breaker((wrongKey, at: 50_000), from: opened)
-    #expect(wrong.state == .paused && wrong.since == after(50_000) && wrong.probeAt == after(80_000))
+    #expect(wrong.state == .paused)
+    #expect(wrong.since == after(50_000))
+    #expect(wrong.probeAt == after(80_000))
     #expect(wrong.pausedMilliseconds(now: after(50_000)) == 0, "being down is not being wrong")
     let broken = breaker((down, at: 50_000), from: paused)
-    #expect(broken.state == .open && broken.since == after(50_000) && broken.cause == .status(503))
-    #expect(broken.pausedMilliseconds == 50_000 && broken.pausedMilliseconds(now: after(day)) == 50_000)
+    #expect(broken.state == .open)
+    #expect(broken.since == after(50_000))
+    #expect(broken.cause == .status(503))
+    #expect(broken.pausedMilliseconds == 50_000)
+    #expect(broken.pausedMilliseconds(now: after(day)) == 50_000)
   }
 
   @Test("While it is not closed one probe goes at its time, and never two", arguments: [opened, paused])
@@ -99,7 +115,8 @@ struct BreakerTests {
   func rests() {
     for before in [Breaker(), opened, paused] {
       let resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 100), from: before)
-      #expect(resting.state == before.state && resting.failures == before.failures)
+      #expect(resting.state == before.state)
+      #expect(resting.failures == before.failures)
       #expect(resting.restUntil == after(600_100))
       #expect(resting.admission(now: after(600_099), probing: false) == .none(until: after(600_100)))
       let then = resting.admission(now: after(600_100), probing: false)
@@ -124,7 +141,8 @@ struct BreakerTests {
     #expect(
       known.pausedMilliseconds(now: after(41_000)) == 40_000, "a second refusal goes on with the same pause")
     known.record(delivered, policy: policy, now: after(61_000))
-    #expect(known.pausedMilliseconds == 60_000 && known.pausedMilliseconds(now: after(day)) == 60_000)
+    #expect(known.pausedMilliseconds == 60_000)
+    #expect(known.pausedMilliseconds(now: after(day)) == 60_000)
     known.record(wrongKey, policy: policy, now: after(100_000))
     known.record(down, policy: policy, now: after(110_000))
     known.record(delivered, policy: policy, now: after(900_000))
@@ -156,7 +174,8 @@ struct BreakerTests {
     var ready = stopped
     ready.probeNow(now: after(4))
     #expect(ready.admission(now: after(4), probing: false) == .probe)
-    #expect(ready.state == stopped.state && ready.since == stopped.since)
+    #expect(ready.state == stopped.state)
+    #expect(ready.since == stopped.since)
   }
 
   @Test(

@@ -104,9 +104,12 @@ struct DeliveryDecisionTests {
       RetryBudget(spentTries: 0, startedAt: start, pausedMilliseconds: paused)
         .isUsedUp(policy: retry, now: after(offset))
     }
-    #expect(!isUsedUp(7 * day - 1) && isUsedUp(7 * day))
-    #expect(!isUsedUp(7 * day, paused: 1) && isUsedUp(7 * day + 1, paused: 1))
-    #expect(!isUsedUp(-day) && !isUsedUp(0))
+    #expect(!isUsedUp(7 * day - 1))
+    #expect(isUsedUp(7 * day))
+    #expect(!isUsedUp(7 * day, paused: 1))
+    #expect(isUsedUp(7 * day + 1, paused: 1))
+    #expect(!isUsedUp(-day))
+    #expect(!isUsedUp(0))
   }
 
   @Test("Jitter stays within its share either way, and uses all of it", arguments: [0.2, 0.5, 1.0])

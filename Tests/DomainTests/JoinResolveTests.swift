@@ -254,8 +254,11 @@ struct JoinResolveTests {
     #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil)).get() }
     #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: [])).get() }
     let bare = try Join.content(of: purchase()).get()
-    #expect(bare.content.priceID == "price_P" && bare.content.context == nil && !bare.priceMismatch)
+    #expect(bare.content.priceID == "price_P")
+    #expect(bare.content.context == nil)
+    #expect(!bare.priceMismatch)
     let named = try Join.content(of: purchase(prices: [], context: blob("gold"))).get()
-    #expect(named.content.priceID == "gold" && !named.priceMismatch)
+    #expect(named.content.priceID == "gold")
+    #expect(!named.priceMismatch)
   }
 }

@@ -26,11 +26,14 @@ struct TimestampTests {
   func arithmetic() {
     let first = Timestamp(unixMilliseconds: .min)
     let last = Timestamp(unixMilliseconds: .max)
-    #expect(last.advanced(byMilliseconds: 1) == last && first.advanced(byMilliseconds: -1) == first)
+    #expect(last.advanced(byMilliseconds: 1) == last)
+    #expect(first.advanced(byMilliseconds: -1) == first)
     #expect(last.advanced(byMilliseconds: .min).unixMilliseconds == -1)
-    #expect(last.milliseconds(since: first) == .max && first.milliseconds(since: last) == .min)
+    #expect(last.milliseconds(since: first) == .max)
+    #expect(first.milliseconds(since: last) == .min)
     #expect(now.milliseconds(since: now.advanced(byMilliseconds: 7)) == -7)
-    #expect(first < now && now < last)
+    #expect(first < now)
+    #expect(now < last)
   }
 }
 
@@ -44,7 +47,8 @@ struct IdentifierTests {
     var random = SeededGenerator(seed: 5)
     for _ in 0..<200 {
       let id = Identifier.make(prefix: prefix, now: now, random: &random)
-      #expect(id.hasPrefix(prefix) && id.count == prefix.count + 26)
+      #expect(id.hasPrefix(prefix))
+      #expect(id.count == prefix.count + 26)
       #expect(Set(id.dropFirst(prefix.count)).isSubset(of: Self.alphabet))
       #expect(Identifier.isWellFormed(id, prefix: prefix))
     }
@@ -115,8 +119,9 @@ struct OutsideTextTests {
 
   @Test("Nothing and the empty text are the same")
   func empty() {
-    #expect(
-      OutsideText.nonEmpty(nil) == nil && OutsideText.nonEmpty("") == nil && OutsideText.nonEmpty(" ") == " ")
+    #expect(OutsideText.nonEmpty(nil) == nil)
+    #expect(OutsideText.nonEmpty("") == nil)
+    #expect(OutsideText.nonEmpty(" ") == " ")
   }
 }
 

@@ -40,8 +40,10 @@ import Testing
       destination.answerAll(.status(500))
       try relay.take(Checkout("alerted").completed)
       let notice = try waitForNotice(receiver, "breaker_open", "firing")
-      #expect(notice["app"] == "shop" && notice["text"]?.hasPrefix("[FIRING] receiptd on ") == true)
-      #expect(notice.head.method == "POST" && notice.head.header("Content-Type") == "application/json")
+      #expect(notice["app"] == "shop")
+      #expect(notice["text"]?.hasPrefix("[FIRING] receiptd on ") == true)
+      #expect(notice.head.method == "POST")
+      #expect(notice.head.header("Content-Type") == "application/json")
       #expect(!notice.text.contains("alerted"), "a notice names no user and no object (R7)")
       destination.answerAll(.taken)
       _ = try waitForNotice(receiver, "breaker_open", "resolved")
@@ -112,7 +114,8 @@ import Testing
       receiver.answerAll(.status(410))
       #expect(try relay.operate(["alerts", "test"]).end() == 69)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains("not accepted (410)") && !said.contains("hidden-path"))
+      #expect(said.contains("not accepted (410)"))
+      #expect(!said.contains("hidden-path"))
     }
   }
 }

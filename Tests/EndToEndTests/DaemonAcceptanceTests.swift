@@ -23,13 +23,15 @@ import Testing
       try waitUntil("the app is paused") { try relay.breaker().state == .paused }
       #expect(try relay.breaker().cause == .htmlAnswer)
       let receipt = try #require(try relay.receipt(of: checkout.subscription))
-      #expect(receipt.state == .pending && receipt.attempts == 0, "no attempt is spent")
+      #expect(receipt.state == .pending, "no attempt is spent")
+      #expect(receipt.attempts == 0, "no attempt is spent")
       #expect(relay.log.contains("the destination refuses this configuration"))
       destination.answerAll(.status(200, body: #"{"errors":["unknown api_key"]}"#))
       try waitUntil("the errors are seen") { try relay.breaker().cause == .errorAnswer }
       destination.answerAll(.taken)
       let delivered = try relay.reaches(.delivered, checkout.subscription)
-      #expect(delivered.importID?.hasPrefix("imp-") == true && delivered.lastCause == nil)
+      #expect(delivered.importID?.hasPrefix("imp-") == true)
+      #expect(delivered.lastCause == nil)
     }
   }
 
@@ -47,7 +49,8 @@ import Testing
       let list = try relay.operate(["receipts", "list", "--no-import-id", "--json"])
       #expect(try list.end() == 0)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains(silent.subscription) && !said.contains(loud.subscription))
+      #expect(said.contains(silent.subscription))
+      #expect(!said.contains(loud.subscription))
       let page = try relay.admin.request("GET", "/receipts?import_id=none").text
       #expect(page.contains(try #require(try relay.receipt(of: silent.subscription)).id))
       #expect(!page.contains(try #require(try relay.receipt(of: loud.subscription)).id))

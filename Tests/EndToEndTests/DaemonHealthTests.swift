@@ -26,7 +26,8 @@ import Testing
     try withRelay { relay, _ in
       try waitUntil("it reports that it is ready") { try service(relay)["ready"] == true }
       let first = try service(relay)
-      #expect(first["running"] == true && first["configuration"]?["generation"] == 1)
+      #expect(first["running"] == true)
+      #expect(first["configuration"]?["generation"] == 1)
       if case .integer(let bytes)? = first["disk_free_bytes"] {
         #expect(bytes > 0)
       } else {
@@ -85,7 +86,8 @@ import Testing
       try relay.take(checkout.completed)
       try waitUntil("the app is paused") { try relay.breaker().state == .paused }
       let shown = try operate(relay, "alerts", "list")
-      #expect(shown.contains("breaker_open") && shown.contains("then run: receiptctl reload"))
+      #expect(shown.contains("breaker_open"))
+      #expect(shown.contains("then run: receiptctl reload"))
       #expect(shown.contains("nobody is notified"))
     }
   }

@@ -83,9 +83,11 @@ struct DaemonTLSTests {
       try relay.take(checkout.completed)
       try waitUntil("two probes were made") { try relay.count("attempts") >= 2 }
       let breaker = try relay.breaker()
-      #expect(breaker.state == .paused && breaker.cause?.text == "certificate_rejected")
+      #expect(breaker.state == .paused)
+      #expect(breaker.cause?.text == "certificate_rejected")
       let receipt = try #require(try relay.receipt(of: checkout.subscription))
-      #expect(receipt.state == .pending && receipt.attempts == 0)
+      #expect(receipt.state == .pending)
+      #expect(receipt.attempts == 0)
       #expect(destination.ledger.isEmpty)
     }
   }

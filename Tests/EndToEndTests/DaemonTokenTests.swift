@@ -56,7 +56,8 @@ import Testing
       let metrics = try relay.admin.request("GET", "/metrics").text
       #expect(metrics.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"}"#))
       #expect(metrics.contains(#"receiptd_client_refusals_total{app="shop",reason="wrong_user"} 1"#))
-      #expect(!relay.log.contains(token) && !relay.log.contains(other))
+      #expect(!relay.log.contains(token))
+      #expect(!relay.log.contains(other))
     }
   }
 
@@ -82,7 +83,8 @@ import Testing
     try withRelay(top: limits) { relay, _ in
       for _ in 1...2 { #expect([200, 201].contains(try relay.outside.postContext("ann", "YQ==").status)) }
       let reply = try relay.outside.postContext("ann", "YQ==")
-      #expect(reply.status == 429 && reply.header("Retry-After") == "1800")
+      #expect(reply.status == 429)
+      #expect(reply.header("Retry-After") == "1800")
       for number in 1...5 {
         let headers = ["X-Forwarded-For": "192.0.2.9"]
         let status = try relay.outside.postContext("user-\(number)", "YQ==", headers: headers).status

@@ -33,17 +33,23 @@ import Testing
     try withRelay { relay, _ in
       let id = try #require(relay.process?.id)
       let (soft, hard) = (relay.directory.file("soft.db"), relay.directory.file("hard.db"))
-      try #require(unsafe symlink("receiptd.db", soft) == 0 && link(relay.databasePath, hard) == 0)
+      try #require(unsafe symlink("receiptd.db", soft) == 0)
+      try #require(unsafe link(relay.databasePath, hard) == 0)
       let bySoft = try second(relay, database: soft)
-      #expect(bySoft.code == 75 && bySoft.output.contains("pid=\(id)"), "\(bySoft.output)")
+      #expect(bySoft.code == 75, "\(bySoft.output)")
+      #expect(bySoft.output.contains("pid=\(id)"), "\(bySoft.output)")
       let byHard = try second(relay, database: hard)
-      #expect(byHard.code == 75 && byHard.output.contains("another name"), "\(byHard.output)")
-      #expect(!exists(hard + "-wal") && !exists(soft + "-wal") && !exists(soft + ".lock"))
+      #expect(byHard.code == 75, "\(byHard.output)")
+      #expect(byHard.output.contains("another name"), "\(byHard.output)")
+      #expect(!exists(hard + "-wal"))
+      #expect(!exists(soft + "-wal"))
+      #expect(!exists(soft + ".lock"))
       // receiptctl must not write a second log either.
       try relay.directory.write(
         relay.configuration.merging(["database": .string(hard)]).prettyText, to: "other.json5")
       let write = try ShellRun([Program.receiptctl, "--config", relay.directory.file("other.json5"), "stats"])
-      #expect(write.code == 75 && write.output.contains("under another name"), "\(write.output)")
+      #expect(write.code == 75, "\(write.output)")
+      #expect(write.output.contains("under another name"), "\(write.output)")
       unsafe unlink(hard)
       try relay.passTime()
     }
@@ -55,7 +61,8 @@ import Testing
     defer { destination.stop() }
     let relay = try Relay(destination)
     let data = relay.directory.file("data")
-    try #require(unsafe mkdir(data, 0o700) == 0 && symlink("data/real.db", relay.databasePath) == 0)
+    try #require(unsafe mkdir(data, 0o700) == 0)
+    try #require(unsafe symlink("data/real.db", relay.databasePath) == 0)
     try Relay.$logPath.withValue(relay.logPath) {
       try relay.start()
       for suffix in ["", "-wal", ".lock"] { #expect(exists(data + "/real.db" + suffix), "\(suffix)") }
@@ -84,10 +91,12 @@ import Testing
         let (event, context) = (
           try relay.outside.send(checkout.completed), try relay.outside.postContext("u", checkout.context)
         )
-        #expect(event.status == 503 && event.header("Retry-After") != nil, "\(event.text)")
+        #expect(event.status == 503, "\(event.text)")
+        #expect(event.header("Retry-After") != nil, "\(event.text)")
         #expect(context.status == 503, "\(context.text)")
         let ready = try relay.admin.request("GET", "/readyz")
-        #expect(ready.status == 503 && ready.text.contains("the database file was moved or removed"))
+        #expect(ready.status == 503)
+        #expect(ready.text.contains("the database file was moved or removed"))
         #expect(relay.log.contains("nothing is stored until it is back"))
         try #require(unsafe rename(to, from) == 0)
         #expect(try relay.admin.request("GET", "/readyz").status == 200)
@@ -113,7 +122,8 @@ import Testing
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
       // Nor does receiptctl, which would delete the daemon's log with it.
       let read = try receiptctl(relay, "receipts", "list")
-      #expect(read.code == 75 && read.output.contains("serves another file"), "\(read.output)")
+      #expect(read.code == 75, "\(read.output)")
+      #expect(read.output.contains("serves another file"), "\(read.output)")
       #expect(try relay.admin.request("GET", "/readyz").status == 503)
     }
   }
@@ -138,7 +148,8 @@ import Testing
       #expect(try relay.receipts().count == 1)
       #expect(try relay.stop() == 0)
       let existing = try relay.runAgain(["--new-database"])
-      #expect(existing.code == 77 && existing.output.contains("there is a database at"), "\(existing.output)")
+      #expect(existing.code == 77, "\(existing.output)")
+      #expect(existing.output.contains("there is a database at"), "\(existing.output)")
       // The lock and the reserve alone are enough: a clean stop takes the log away.
       try #require(unsafe rename(relay.databasePath, away) == 0)
       #expect(try relay.runAgain().code == 77)
@@ -160,7 +171,8 @@ import Testing
       try relay.passTime()
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       let bytes = TextFile.size(relay.databasePath + "-wal")
-      try #require(unsafe bytes > 0 && unlink(relay.databasePath) == 0)
+      try #require(bytes > 0)
+      try #require(unsafe unlink(relay.databasePath) == 0)
       relay.arguments = ["--new-database"]
       try relay.start()
       #expect(try relay.receipts().isEmpty)
@@ -188,7 +200,8 @@ import Testing
       #expect(replay.code == 75, "\(replay.output)")
       #expect(replay.output.contains("db restore (process \(restore.id)) is replacing the database"))
       let start = try relay.runAgain()
-      #expect(start.code == 75 && start.output.contains("db restore"), "\(start.output)")
+      #expect(start.code == 75, "\(start.output)")
+      #expect(start.output.contains("db restore"), "\(start.output)")
       // Reading goes on, and wakes nobody.
       #expect(try receiptctl(relay, "stats").code == 0)
       restore.send(SIGUSR1)
@@ -210,7 +223,8 @@ import Testing
       let screen = try PseudoTerminal([Program.receiptctl, "--config", relay.configurationPath, "top"])
       #expect(screen.shows("DELIVERED"))
       let refused = try receiptctl(relay, "db", "restore", backup, "--yes")
-      #expect(refused.code == 75 && refused.output.contains("another program has the database open"))
+      #expect(refused.code == 75)
+      #expect(refused.output.contains("another program has the database open"))
       #expect(!exists(relay.databasePath + ".restore"))
       screen.type("q")
       #expect(screen.end() == 0)
@@ -239,7 +253,8 @@ import Testing
       let page = try relay.admin.request("GET", "/receipts")
       #expect(!page.text.contains("send it again"), "\(page.text)")
       let check = try receiptctl(relay, "db", "check")
-      #expect(check.code == 65 && check.output.contains("rows are lost"), "\(check.output)")
+      #expect(check.code == 65, "\(check.output)")
+      #expect(check.output.contains("rows are lost"), "\(check.output)")
     }
   }
 

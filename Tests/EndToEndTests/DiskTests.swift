@@ -81,13 +81,15 @@ enum Tool {
         if reply.status == 200 { taken.append(checkout) }
         return reply.status == 200 ? nil : reply
       }
-      #expect(refused.status == 503 && refused.header("Retry-After") != nil, "\(refused.text)")
+      #expect(refused.status == 503, "\(refused.text)")
+      #expect(refused.header("Retry-After") != nil, "\(refused.text)")
       destination.answerAll(.taken)
       try waitUntil("everything is delivered on a full disk") {
         try disk.count(.delivered) == taken.count && disk.count(.pending) == 0
       }
       let reply = try relay.outside.postContext("u", early[0].context)
-      #expect(reply.status == 503 && reply["type"] == "urn:receiptd:problem:disk-full", "\(reply.text)")
+      #expect(reply.status == 503, "\(reply.text)")
+      #expect(reply["type"] == "urn:receiptd:problem:disk-full", "\(reply.text)")
       #expect(reply.header("Retry-After") == "60")
       #expect(try relay.admin.request("GET", "/readyz").text.contains("the disk is full"))
       disk.clear()

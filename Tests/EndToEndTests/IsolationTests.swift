@@ -46,7 +46,8 @@ import Testing
         let took = MonotonicInstant.now().milliseconds(since: start)
         #expect(took < 5000, "purchase \(number) took \(took) ms")
       }
-      #expect(flooded.withLock { $0 } > 100 && silent.ledger.count == 50)
+      #expect(flooded.withLock { $0 } > 100)
+      #expect(silent.ledger.count == 50)
       #expect(try relay.metric(#"receiptd_receipts{app="dead",state="delivered"}"#) == 0)
     }
   }

@@ -56,7 +56,8 @@ import Testing
       try relay.take(checkout.sessionEvent("completed", ["client_reference_id": .string(id)]))
       try relay.reaches(.delivered, checkout.subscription)
       let entry = try #require(destination.ledger.first)
-      #expect(entry["user_id"] == "linked" && entry["ply_context"] == checkout.context)
+      #expect(entry["user_id"] == "linked")
+      #expect(entry["ply_context"] == checkout.context)
       #expect(try relay.state(ofContext: id) == "delivered")
     }
   }
@@ -78,7 +79,8 @@ import Testing
       try relay.reaches(.delivered, carried.subscription)
       for checkout in [named, carried] {
         let entry = try #require(destination.ledger(of: checkout.subscription).first)
-        #expect(entry["user_id"] == checkout.user && entry["ply_context"] == checkout.context)
+        #expect(entry["user_id"] == checkout.user)
+        #expect(entry["ply_context"] == checkout.context)
       }
     }
   }
@@ -107,7 +109,8 @@ import Testing
         try relay.post(checkout)
         try relay.take(checkout.sessionEvent("completed", items))
         let receipt = try relay.reaches(.delivered, checkout.subscription)
-        #expect(receipt.priceMismatch == isMismatch && receipt.priceID == reported)
+        #expect(receipt.priceMismatch == isMismatch)
+        #expect(receipt.priceID == reported)
         #expect(destination.ledger(of: checkout.subscription).map { $0["stripe_price_id"] } == [reported])
       }
     }

@@ -47,7 +47,8 @@ struct LargeDatabaseCommandTests {
     #expect(try run("contexts", "list", "--app", "shop").count == 50)
     #expect(try run("users", "show", user).first?["user_id"] == .string(user))
     #expect(try run("stats").last?["failed"] == 4000)
-    #expect(try run("audit", "list").isEmpty && run("jobs", "list").isEmpty)
+    #expect(try run("audit", "list").isEmpty)
+    #expect(try run("jobs", "list").isEmpty)
     let preview = try #require(
       try run("receipts", "replay", "--state", "failed", "--reason", "http_422", "--dry-run").first)
     #expect(preview["would_replay"] == 800)
@@ -68,14 +69,15 @@ struct LargeDatabaseCommandTests {
     try relay.reaches(.delivered, checkout.subscription)
     let ctl = [Program.receiptctl, "--config", relay.configurationPath]
     let ran = try ShellRun(ctl + ["users", "forget", "jdo-1", "--yes"])
-    #expect(ran.code == 0 && ran.output.contains("Erased 1 receipt"))
+    #expect(ran.code == 0)
+    #expect(ran.output.contains("Erased 1 receipt"))
     #expect(try ShellRun(ctl + ["users", "show", "jdo-1"]).code == 66)
     // The same webhook again, and a late one about the same purchase: known, and nothing comes of them.
     let before = destination.ledger.count
     try relay.take(checkout.completed, checkout.invoiceEvent())
     try relay.passTime()
-    #expect(
-      destination.ledger(of: checkout.subscription).count == 1 && destination.ledger.count == before + 1)
+    #expect(destination.ledger(of: checkout.subscription).count == 1)
+    #expect(destination.ledger.count == before + 1)
     #expect(try ShellRun(ctl + ["db", "check"]).code == 0)
   }
 }

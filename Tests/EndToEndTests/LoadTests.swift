@@ -20,7 +20,9 @@ import Testing
       #expect(Set(destination.ledger.compactMap { $0["ply_context"] }).count == 40)
       let text = TextFile.read(relay.directory.file("receiptctl.log"))
       let said = text.split(separator: "\n").compactMap { try? JSONValue(parsing: Array($0.utf8)) }.last
-      #expect(said?["checkouts"] == 40 && said?["refused"] == 0 && said?["unanswered"] == 0, "\(text)")
+      #expect(said?["checkouts"] == 40, "\(text)")
+      #expect(said?["refused"] == 0, "\(text)")
+      #expect(said?["unanswered"] == 0, "\(text)")
     }
   }
 }

@@ -36,7 +36,9 @@ struct OperatorScreenTests {
       for key in ["q", "\u{3}"] {
         let screen = try terminal(relay, "top", "--interval", "100ms")
         #expect(screen.shows("\u{1B}[?1049h"), "the other screen")
-        #expect(screen.shows("DELIVERED") && screen.shows("LATEST FAILURES") && screen.shows("503"))
+        #expect(screen.shows("DELIVERED"))
+        #expect(screen.shows("LATEST FAILURES"))
+        #expect(screen.shows("503"))
         #expect(screen.shows("receiptd \(try #require(relay.process).id)"))
         if key == "q" {
           // What comes meanwhile is seen.
@@ -52,7 +54,9 @@ struct OperatorScreenTests {
         #expect(screen.text.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"), "the cursor and the screen are back")
       }
       let piped = try run(relay, "top")
-      #expect(piped.code == 0 && piped.output.contains("DELIVERED") && !piped.output.contains("\u{1B}"))
+      #expect(piped.code == 0)
+      #expect(piped.output.contains("DELIVERED"))
+      #expect(!piped.output.contains("\u{1B}"))
     }
   }
 
@@ -70,10 +74,12 @@ struct OperatorScreenTests {
         let drawn = try #require(screen.text.split(separator: "\u{1B}[H").dropLast().last)
         let lines = drawn.replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "").split(
           separator: "\r\n", omittingEmptySubsequences: false)
-        #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+        #expect(lines.count <= 24, "\(lines)")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
         let head = words[0] == "top" ? "receiptd \(try #require(relay.process).id)" : "APP"
         #expect(lines.contains { $0.hasPrefix(head) }, "\(lines)")
-        #expect(lines.contains { $0.contains("http_403") } && lines.last?.hasSuffix("ends") == true)
+        #expect(lines.contains { $0.contains("http_403") })
+        #expect(lines.last?.hasSuffix("ends") == true)
         screen.interrupt()
         #expect(screen.end() == 0)
       }
@@ -136,10 +142,12 @@ struct OperatorScreenTests {
       #expect(try run(relay, "db", "backup", backup).code == 0)
       try buy(relay, "jdo-2")
       let refused = try run(relay, "db", "restore", backup, "--yes")
-      #expect(refused.code == 77 && refused.output.contains("serves the database; stop it first"))
+      #expect(refused.code == 77)
+      #expect(refused.output.contains("serves the database; stop it first"))
       try #require(try relay.stop() == 0)
       let restored = try run(relay, "db", "restore", backup, "--yes", "--reason", "test")
-      #expect(restored.code == 0 && restored.output.contains("Start receiptd now."))
+      #expect(restored.code == 0)
+      #expect(restored.output.contains("Start receiptd now."))
       destination.answerAll(.taken)
       try relay.start()
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)

@@ -63,7 +63,8 @@ import Testing
         checkout.sessionEvent(
           "expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
       try relay.passTime()
-      #expect(try relay.receipts().count == 1 && destination.ledger.count == 1)
+      #expect(try relay.receipts().count == 1)
+      #expect(destination.ledger.count == 1)
     }
   }
 

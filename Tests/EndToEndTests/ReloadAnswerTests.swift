@@ -30,7 +30,9 @@ import Testing
     try Relay.$logPath.withValue(relay.logPath) {
       try relay.start(environment: ["RECEIPT_RELAY_TEST_KEY": Secrets.apiKey])
       let idle = try reload(relay)
-      #expect(idle.code == 0 && idle.report?["changed"] == [] && idle.report?["generation"] == 2)
+      #expect(idle.code == 0)
+      #expect(idle.report?["changed"] == [])
+      #expect(idle.report?["generation"] == 2)
       #expect(
         idle.report?["kept_secrets"] == ["apps.shop.purchasely.api_key (env:RECEIPT_RELAY_TEST_KEY)"])
       try relay.directory.write("another-client-key\n", to: "client_key")
@@ -59,13 +61,15 @@ import Testing
       relay.configuration = good.merging(["apps": ["shop": ["stripe": ["webhook_secret": []]]]])
       try relay.writeConfiguration()
       let refused = try reload(relay)
-      #expect(refused.code == 78 && refused.report?["result"] == "refused")
+      #expect(refused.code == 78)
+      #expect(refused.report?["result"] == "refused")
       #expect(refused.output.contains("apps.shop.stripe.webhook_secret: "))
       #expect(try relay.outside.postContext("jdo-1", "e30=").status == 201)
       // A file that names no database leads to no receiptd: it says so itself.
       try relay.directory.write("{", to: "receiptd.json5")
       let unreadable = try reload(relay)
-      #expect(unreadable.code == 78 && unreadable.output.contains("was not asked to reload"))
+      #expect(unreadable.code == 78)
+      #expect(unreadable.output.contains("was not asked to reload"))
       relay.configuration = good
       try relay.writeConfiguration()
       #expect(try reload(relay).code == 0)
@@ -81,7 +85,8 @@ import Testing
       ])
       try relay.writeConfiguration()
       let lost = try reload(relay)
-      #expect(lost.code == 69 && lost.output.contains("If \"database\" was changed, restart receiptd"))
+      #expect(lost.code == 69)
+      #expect(lost.output.contains("If \"database\" was changed, restart receiptd"))
       // As the systemd unit does: it knows which process it runs.
       let process = try #require(relay.process).id
       let asUnit = try reload(relay, "--process", "\(process)")

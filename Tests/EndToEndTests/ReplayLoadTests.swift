@@ -43,7 +43,8 @@ import Testing
       let pending = try relay.receipts { $0.state = .pending }.count
       #expect(pending <= 20, "\(pending) receipts are released and not delivered")
       let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.first)
-      #expect(job.count(.planned) > 400 && job.count(.delivered) > 0)
+      #expect(job.count(.planned) > 400)
+      #expect(job.count(.delivered) > 0)
     }
   }
 

@@ -11,9 +11,12 @@ struct ClientTLSTests {
   func selfSigned() throws {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let result = try perform(server.request(nil))
-    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .certificateRejected)
+    #expect(!result.requestWasSent)
     let detail = try #require(result.detail)
-    #expect(detail.hasPrefix("localhost:\(server.port) (127.0.0.1): ") && detail.contains("certificate"))
+    #expect(detail.hasPrefix("localhost:\(server.port) (127.0.0.1): "))
+    #expect(detail.contains("certificate"))
   }
 
   @Test("A certificate is accepted when its authority is in the given file")
@@ -21,7 +24,10 @@ struct ClientTLSTests {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
-    #expect(result.status == 200 && result.failure == nil && result.requestWasSent && !result.body.isEmpty)
+    #expect(result.status == 200)
+    #expect(result.failure == nil)
+    #expect(result.requestWasSent)
+    #expect(!result.body.isEmpty)
   }
 
   @Test("A certificate for another name is rejected, although its authority is trusted")
@@ -29,7 +35,9 @@ struct ClientTLSTests {
     let certificate = try SelfSignedCertificate(for: "DNS:other.example")
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
-    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .certificateRejected)
+    #expect(!result.requestWasSent)
   }
 
   @Test("An expired certificate is rejected, although its authority is trusted")
@@ -37,7 +45,9 @@ struct ClientTLSTests {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost", isExpired: true)
     let server = try TLSServer(certificate)
     let result = try perform(server.request(certificate))
-    #expect(result.status == nil && result.failure == .certificateRejected && !result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .certificateRejected)
+    #expect(!result.requestWasSent)
   }
 
   @Test("Another authority than the given one is rejected")
@@ -45,7 +55,8 @@ struct ClientTLSTests {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let other = try SelfSignedCertificate(for: "DNS:localhost", subject: "another-authority")
     let result = try perform(server.request(other))
-    #expect(result.failure == .certificateRejected && !result.requestWasSent)
+    #expect(result.failure == .certificateRejected)
+    #expect(!result.requestWasSent)
   }
 
   @Test("A file of authorities that is not there is told apart from a bad certificate")
@@ -55,7 +66,8 @@ struct ClientTLSTests {
     var request = server.request(certificate)
     request.certificateAuthorityFile = certificate.directory + "/missing.pem"
     let result = try perform(request)
-    #expect(result.failure == .certificateAuthorityUnreadable && !result.requestWasSent)
+    #expect(result.failure == .certificateAuthorityUnreadable)
+    #expect(!result.requestWasSent)
     request.certificateAuthorityFile = certificate.certificate + "\0"
     #expect(throws: TransferFailure.certificateAuthorityUnreadable) { try makePool().start(request, tag: 1) }
   }
@@ -66,7 +78,9 @@ struct ClientTLSTests {
       connection.send("HTTP/1.1 200 OK\r\n\r\n")
       connection.waitForClose()
     }) { try perform(TransferRequest(method: .post, url: "https://127.0.0.1:\($0.port)/")) }
-    #expect(result.status == nil && result.failure == .tlsFailed && !result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .tlsFailed)
+    #expect(!result.requestWasSent)
   }
 
   @Test("TLS 1.1 is not spoken")
@@ -74,7 +88,8 @@ struct ClientTLSTests {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate, ["-www", "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
     let result = try perform(server.request(certificate))
-    #expect(result.failure == .tlsFailed && !result.requestWasSent)
+    #expect(result.failure == .tlsFailed)
+    #expect(!result.requestWasSent)
   }
 
   @Test("A handshake that hangs ends with the time for connecting")
@@ -85,7 +100,9 @@ struct ClientTLSTests {
           method: .post, url: "https://127.0.0.1:\(server.port)/", timeoutMilliseconds: 8_000,
           connectTimeoutMilliseconds: 200))
     }
-    #expect(result.failure == .timeout && !result.requestWasSent && result.durationMilliseconds < 5_000)
+    #expect(result.failure == .timeout)
+    #expect(!result.requestWasSent)
+    #expect(result.durationMilliseconds < 5_000)
   }
 
   @Test("HTTP/2 is spoken where TLS offers it, with interim answers left out")
@@ -110,7 +127,9 @@ struct ClientTLSTests {
         + [0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88]
         + [0, 0, 2, 0, 1, 0, 0, 0, 1] + Array("ok".utf8))
     let result = try #require(finish(pool).first).result
-    #expect(result.status == 200 && result.failure == nil && result.body == Array("ok".utf8))
+    #expect(result.status == 200)
+    #expect(result.failure == nil)
+    #expect(result.body == Array("ok".utf8))
     #expect(server.process.printed.contains("PRI * HTTP/2.0"))
   }
 
@@ -154,7 +173,8 @@ struct ClientTLSTests {
     }
     server.process.feed([0, 0, 0, 4, 0, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0] + end.frames)
     let result = try #require(finish(pool).first).result
-    #expect(result.status == (end == .goAwayAfterHead ? 200 : nil) && result.requestWasSent)
+    #expect(result.status == (end == .goAwayAfterHead ? 200 : nil))
+    #expect(result.requestWasSent)
     // A stream that the server may still answer after GOAWAY ends with the time.
     #expect([.connectionLost, .timeout].contains(result.failure), "\(String(describing: result.failure))")
   }

@@ -19,7 +19,9 @@ struct PoolTests {
     let (descriptor, port) = try openSocket()
     defer { Glibc.close(descriptor) }
     let result = try perform(TransferRequest(method: .post, url: "http://127.0.0.1:\(port)/"))
-    #expect(result.status == nil && result.failure == .connectFailed && !result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .connectFailed)
+    #expect(!result.requestWasSent)
   }
 
   @Test("A failed connection names its address and why, and nothing else of the URL (R7)")
@@ -37,14 +39,16 @@ struct PoolTests {
           body: Array("{}".utf8), timeoutMilliseconds: 200))
     }
     let detail = try #require(slow.detail)
-    #expect(
-      detail.hasPrefix("localhost:") && detail.contains("(127.0.0.1): ") && detail.contains("timed out"))
+    #expect(detail.hasPrefix("localhost:"))
+    #expect(detail.contains("(127.0.0.1): "))
+    #expect(detail.contains("timed out"))
     #expect(!detail.contains("hidden"))
     // The slot is used again: what was said of one transfer is not said of the next.
     let pool = try makePool()
     _ = try perform(TransferRequest(method: .post, url: url), on: pool)
     let good = try withServer(Self.answerAll) { try perform($0.request(), on: pool) }
-    #expect(good.status == 200 && good.detail == nil)
+    #expect(good.status == 200)
+    #expect(good.detail == nil)
   }
 
   @Test("A name that does not resolve has sent nothing")
@@ -53,13 +57,16 @@ struct PoolTests {
     let result = try perform(request)
     // Where the name server does not answer, the time runs out; behind a proxy, that one does not connect.
     #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
-    #expect(!result.requestWasSent && result.durationMilliseconds < 8_000)
+    #expect(!result.requestWasSent)
+    #expect(result.durationMilliseconds < 8_000)
   }
 
   @Test("A server that never answers ends with the time, and the request counts as sent")
   func hang() throws {
     let result = try withServer(Self.hang) { try perform($0.request(timeout: 200)) }
-    #expect(result.status == nil && result.failure == .timeout && result.requestWasSent)
+    #expect(result.status == nil)
+    #expect(result.failure == .timeout)
+    #expect(result.requestWasSent)
     #expect((190..<5_000).contains(result.durationMilliseconds))
   }
 
@@ -69,9 +76,13 @@ struct PoolTests {
       _ = connection.readRequest()
       connection.reset()
     }) { try perform($0.request()) }
-    #expect(reset.status == nil && reset.failure == .connectionLost && reset.requestWasSent)
+    #expect(reset.status == nil)
+    #expect(reset.failure == .connectionLost)
+    #expect(reset.requestWasSent)
     let closed = try withServer({ _ = $0.readRequest() }) { try perform($0.request()) }
-    #expect(closed.status == nil && closed.failure == .connectionLost && closed.requestWasSent)
+    #expect(closed.status == nil)
+    #expect(closed.failure == .connectionLost)
+    #expect(closed.requestWasSent)
   }
 
   @Test("Requests one after another share a connection")
@@ -115,7 +126,9 @@ struct PoolTests {
       #expect(pool.active == 8)
       let completions = finish(pool, count: 8)
       #expect(completions.allSatisfy { $0.result.status == 200 && $0.result.body == Array("\($0.tag)".utf8) })
-      #expect(Set(completions.map(\.tag)) == Set(0..<8) && server.accepted == 8 && pool.active == 0)
+      #expect(Set(completions.map(\.tag)) == Set(0..<8))
+      #expect(server.accepted == 8)
+      #expect(pool.active == 0)
     }
   }
 
@@ -138,7 +151,8 @@ struct PoolTests {
         for server in [first, second, first] {
           #expect(try perform(server.request(), on: pool).status == 200)
         }
-        #expect(first.accepted == 2 && second.accepted == 1)
+        #expect(first.accepted == 2)
+        #expect(second.accepted == 1)
       }
     }
   }
@@ -162,7 +176,8 @@ struct PoolTests {
   func runTime() throws {
     let pool = try makePool()
     let start = MonotonicInstant.now()
-    #expect(pool.run(timeoutMilliseconds: 0).isEmpty && pool.run(timeoutMilliseconds: -5).isEmpty)
+    #expect(pool.run(timeoutMilliseconds: 0).isEmpty)
+    #expect(pool.run(timeoutMilliseconds: -5).isEmpty)
     #expect(pool.run(timeoutMilliseconds: 100).isEmpty)
     #expect((95..<5_000).contains(MonotonicInstant.now().milliseconds(since: start)))
   }
@@ -187,9 +202,12 @@ struct PoolTests {
       }
       try pool.start(server.request(), tag: 2)
       let ended = pool.cancelAll().sorted { $0.tag < $1.tag }
-      #expect(ended.map(\.tag) == [1, 2] && ended.allSatisfy { $0.result.failure == .cancelled })
+      #expect(ended.map(\.tag) == [1, 2])
+      #expect(ended.allSatisfy { $0.result.failure == .cancelled })
       #expect(ended.map(\.result.requestWasSent) == [true, false])
-      #expect(pool.active == 0 && pool.run(timeoutMilliseconds: 0).isEmpty && pool.cancelAll().isEmpty)
+      #expect(pool.active == 0)
+      #expect(pool.run(timeoutMilliseconds: 0).isEmpty)
+      #expect(pool.cancelAll().isEmpty)
       var request = server.request()
       request.body = Array("answer".utf8)
       #expect(try perform(request, on: pool).status == 200)

@@ -66,7 +66,8 @@ import Testing
   @Test("Their signatures hold with their own key, until they expire", arguments: vectors)
   func holds(vector: Vector) throws {
     let keys = try KeySet(reading: Array(vector.key.utf8))
-    #expect(keys.keys.count == 1 && keys.flaws.isEmpty)
+    #expect(keys.keys.count == 1)
+    #expect(keys.flaws.isEmpty)
     #expect(refusal(vector.token, keys) == .audience)
     #expect(refusal(vector.token, keys, now: Timestamp(unixSeconds: 1_300_819_439)) == .audience)
     #expect(refusal(vector.token, keys, now: Timestamp(unixSeconds: 1_300_819_440)) == .expired)

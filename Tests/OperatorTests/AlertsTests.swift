@@ -49,12 +49,16 @@ import Testing
     defer { for server in servers { server.stop(graceMilliseconds: 0) } }
     let urls = servers.map { "http://127.0.0.1:\($0.port)/hidden" }
     let none = try OperatorHarness().run("alerts", "test")
-    #expect(none.code == .notFound && none.notes.contains("alerts: [{"))
+    #expect(none.code == .notFound)
+    #expect(none.notes.contains("alerts: [{"))
     let all = try Self.harness([urls[0]]).run("alerts", "test")
-    #expect(all.code == .done && all.out == "alerts[0] (set in place): accepted (200)\n")
+    #expect(all.code == .done)
+    #expect(all.out == "alerts[0] (set in place): accepted (200)\n")
     #expect(good.bodies.withLock { $0.first?["state"] } == "test")
     let some = try Self.harness(urls).run("alerts", "test", "--json")
-    #expect(some.code == .partly && !some.out.contains("hidden") && !some.notes.contains("hidden"))
+    #expect(some.code == .partly)
+    #expect(!some.out.contains("hidden"))
+    #expect(!some.notes.contains("hidden"))
     #expect(try some.objects.map { $0["taken"] } == [true, false])
     #expect(try Self.harness([urls[1]]).run("alerts", "test").code == .unavailable)
     #expect(
@@ -80,11 +84,16 @@ import Testing
     ]
     try harness.writer.apply(SaveAlerts(told: told), now: harness.clock.now)
     let objects = try harness.run("alerts", "list", "--json").objects
-    #expect(objects.count == 3 && objects.first?["service"]?["running"] == false)
+    #expect(objects.count == 3)
+    #expect(objects.first?["service"]?["running"] == false)
     let mine = try #require(objects.first { $0["alert"] == "breaker_open" })
-    #expect(mine["app"] == "ios" && mine["to"] == "alerts[0]" && mine["since"] == "2026-11-20T09:00:00.000Z")
+    #expect(mine["app"] == "ios")
+    #expect(mine["to"] == "alerts[0]")
+    #expect(mine["since"] == "2026-11-20T09:00:00.000Z")
     #expect(objects.contains { $0["to"] == "0123456789abcdef" && $0["app"] == .null })
     let table = harness.run("alerts", "list").out
-    #expect(table.contains("breaker_open") && !table.contains("receipt_failed") && !table.contains("hidden"))
+    #expect(table.contains("breaker_open"))
+    #expect(!table.contains("receipt_failed"))
+    #expect(!table.contains("hidden"))
   }
 }

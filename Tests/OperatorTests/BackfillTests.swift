@@ -50,7 +50,8 @@ import Testing
       "apps: { web: { client: 'open', stripe: {webhook_secrets:['env:S']}, purchasely: {api_key:'env:K'} },"
     try harness.configure { $0.replacing("apps: {", with: web) }
     let ran = harness.run("events", "backfill", "--since", "1d", "--dry-run")
-    #expect(ran.code == .done && ran.out.hasPrefix("ios: found 3 events"))
+    #expect(ran.code == .done)
+    #expect(ran.out.hasPrefix("ios: found 3 events"))
     #expect(ran.notes.contains("web: skipped, nothing was fetched: apps.web.stripe.api_key is not set"))
     let objects = try harness.run("events", "backfill", "--since", "1d", "--json").objects
     #expect(objects.map { $0["app"] } == ["web", "ios"])
@@ -70,13 +71,17 @@ import Testing
       ran.out == "ios: found 11 events; ingested 11 that were missing, 11 of them for receipts\n", "\(ran)")
     let object = try #require(
       try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
-    #expect(object["events"] == 25 && object["missing"] == 14 && object["is_complete"] == true)
+    #expect(object["events"] == 25)
+    #expect(object["missing"] == 14)
+    #expect(object["is_complete"] == true)
     let again = try #require(
       try harness.run("events", "backfill", "--since", "1d", "--json").objects.first)
-    #expect(again["events"] == 25 && again["missing"] == 0)
+    #expect(again["events"] == 25)
+    #expect(again["missing"] == 0)
     #expect(try Self.count(harness) == (25, 25))
     let audit = harness.run("audit", "list", "--json")
-    #expect(audit.out.contains("the proxy was down") && audit.out.contains("events backfill"))
+    #expect(audit.out.contains("the proxy was down"))
+    #expect(audit.out.contains("events backfill"))
     #expect(!audit.out.contains("sk_test_1"))
   }
 
@@ -116,7 +121,8 @@ import Testing
       pauses.withLock { $0.append(pause) }
       stripe.behaviour = SandboxStripeBehaviour()
     }
-    #expect(ran.code == .done && ran.out.contains("5 that were missing"), "\(ran)")
+    #expect(ran.code == .done, "\(ran)")
+    #expect(ran.out.contains("5 that were missing"), "\(ran)")
     #expect(pauses.withLock { $0 } == [7000])
   }
 
@@ -131,7 +137,8 @@ import Testing
     let harness = try Self.harness(asking: stripe.base)
     let ran = harness.run("events", "backfill", "--since", "1d", "--json")
     #expect(ran.code == .partly)
-    #expect(try ran.objects.first?["is_complete"] == false && ran.objects.first?["missing"] == 10)
+    #expect(try ran.objects.first?["is_complete"] == false)
+    #expect(try ran.objects.first?["missing"] == 10)
     #expect(try Self.count(harness).events == 10)
   }
 
@@ -142,12 +149,14 @@ import Testing
   func whatCannotBeAskedIsSaid(options: [String], code: ExitCode, advice: String) throws {
     let harness = try Self.harness(asking: "http://127.0.0.1:1")
     let ran = harness.run(arguments: ["events", "backfill"] + options)
-    #expect(ran.code == code && ran.notes.contains(advice), "\(ran)")
+    #expect(ran.code == code, "\(ran)")
+    #expect(ran.notes.contains(advice), "\(ran)")
   }
 
   @Test func withoutAKeyThereIsNobodyToAsk() throws {
     let ran = try Self.harness(asking: nil).run("events", "backfill", "--since", "1d")
-    #expect(ran.code == .configuration && ran.notes.contains("apps.ios.stripe.api_key: is not set"), "\(ran)")
+    #expect(ran.code == .configuration, "\(ran)")
+    #expect(ran.notes.contains("apps.ios.stripe.api_key: is not set"), "\(ran)")
   }
 }
 
@@ -175,26 +184,31 @@ import Testing
     let dry = harness.run("events", "reprocess", "--outcome", "unparsed", "--dry-run")
     #expect(dry.out == "unparsed → noted  3\nWould read 3 events again; 3 would change.\n")
     let nobody = harness.run("events", "reprocess", "--outcome", "unparsed")
-    #expect(nobody.code == .refused && nobody.notes.contains("nothing was changed"))
+    #expect(nobody.code == .refused)
+    #expect(nobody.notes.contains("nothing was changed"))
     let ran = harness.run("events", "reprocess", "--outcome", "unparsed", answer: "y")
     #expect(ran.code == .done)
     #expect(ran.out == "unparsed → receipt  3\nRead 3 events again; 3 changed.\n")
     #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).count == 3)
     let again = harness.run("events", "reprocess", ids[0], "--yes", "--json")
     let object = try #require(try again.objects.first)
-    #expect(object["before"] == "receipt" && object["after"] == "receipt")
+    #expect(object["before"] == "receipt")
+    #expect(object["after"] == "receipt")
     #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).count == 3)
     let audit = try harness.run("audit", "list", "--json").objects
-    #expect(audit.count == 3 && audit.allSatisfy { $0["action"] == "events reprocess" })
+    #expect(audit.count == 3)
+    #expect(audit.allSatisfy { $0["action"] == "events reprocess" })
   }
 
   @Test func idsMayComeFromStdin() throws {
     let (harness, ids) = try Self.harness()
     let ran = harness.run(
       arguments: ["events", "reprocess", "-", "--yes"], input: "\(ids[0])\n\n \(ids[1]) \n")
-    #expect(ran.code == .done && ran.out.hasSuffix("Read 2 events again; 2 changed.\n"), "\(ran)")
+    #expect(ran.code == .done, "\(ran)")
+    #expect(ran.out.hasSuffix("Read 2 events again; 2 changed.\n"), "\(ran)")
     let unknown = harness.run("events", "reprocess", "evt_nobody", "--yes")
-    #expect(unknown.code == .notFound && unknown.notes.contains("nothing was changed"))
+    #expect(unknown.code == .notFound)
+    #expect(unknown.notes.contains("nothing was changed"))
     #expect(harness.run("events", "reprocess").code == .usage)
     #expect(harness.run("events", "reprocess", ids[2], "--outcome", "noted").code == .usage)
   }

@@ -24,7 +24,9 @@ import Testing
     #expect(shown.out.hasPrefix("receiptd is NOT RUNNING: nothing is accepted and nothing is delivered."))
     #expect(shown.out.contains("It last reported 1 min ago."))
     let service = try #require(try harness.run(verb, "--json").objects.first?["service"])
-    #expect(service["running"] == false && service["ready"] == false && service["process"] == .null)
+    #expect(service["running"] == false)
+    #expect(service["ready"] == false)
+    #expect(service["process"] == .null)
   }
 
   @Test("Without configured alerts, alerts list shows what would fire, and that nobody is notified")
@@ -40,7 +42,8 @@ import Testing
     try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
     harness.clock.advance(1_200_000)
     let shown = harness.run("alerts", "list")
-    #expect(shown.code == .done && shown.out.hasPrefix("receiptd is NOT RUNNING"))
+    #expect(shown.code == .done)
+    #expect(shown.out.hasPrefix("receiptd is NOT RUNNING"))
     for alert in ["breaker_open", "receipt_failed", "oldest_pending>15m"] {
       #expect(shown.out.contains(alert))
     }

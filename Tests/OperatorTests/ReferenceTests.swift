@@ -48,7 +48,8 @@ struct ReferenceTests {
     let keys = ConfigurationManual(ConfigurationTemplate.text).entries
     #expect(keys.count > 50)
     let retry = keys.first { $0.path == "apps.NAME.delivery.retry.jitter" }
-    #expect(retry?.value == "0.2" && retry?.comment == "Each pause is varied by this share either way.")
+    #expect(retry?.value == "0.2")
+    #expect(retry?.comment == "Each pause is varied by this share either way.")
     #expect(keys.first { $0.path == "apps.NAME.stripe.api_key" }?.kind == .optional)
     #expect(keys.first { $0.path == "database" }?.kind == .required)
     let configuration = ManualPage.configuration.text.replacing("\\-", with: "-")

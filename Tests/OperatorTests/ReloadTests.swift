@@ -41,10 +41,12 @@ import Testing
   @Test("Without a receiptd there is nothing to reload")
   func notRunning() throws {
     let ran = try OperatorHarness().run("reload")
-    #expect(ran.code == .unavailable && ran.notes.contains("no receiptd serves FOLDER/receiptd.db"))
+    #expect(ran.code == .unavailable)
+    #expect(ran.notes.contains("no receiptd serves FOLDER/receiptd.db"))
     #expect(ran.notes.contains("If \"database\" was changed, restart receiptd"))
     let named = try OperatorHarness().run("reload", "--database", "/nowhere/receiptd.db")
-    #expect(named.code == .unavailable && named.notes.contains("no receiptd serves /nowhere/receiptd.db, or"))
+    #expect(named.code == .unavailable)
+    #expect(named.notes.contains("no receiptd serves /nowhere/receiptd.db, or"))
     #expect(!named.notes.contains("was changed"))
   }
 

@@ -42,6 +42,7 @@ import Testing
 
   @Test("A file that is not there has nothing to forget")
   func missing() {
-    #expect(!FileCache.forget("/nowhere/at/all") && !FileCache.forget("a\0b"))
+    #expect(!FileCache.forget("/nowhere/at/all"))
+    #expect(!FileCache.forget("a\0b"))
   }
 }

@@ -52,7 +52,9 @@ import Testing
     let refusal = #expect(throws: LockFailure.self) { try FileLock(path: path) }
     other.finish()
     let who = LockHolder(process: other.identifier, purpose: .serving)
-    #expect(word == "locked" && holder == who && refusal == .held(by: who))
+    #expect(word == "locked")
+    #expect(holder == who)
+    #expect(refusal == .held(by: who))
     #expect(FileLock.holder(path: path) == nil)
     let lock = try FileLock(path: path)
     withExtendedLifetime(lock) {}
@@ -85,7 +87,8 @@ import Testing
     let lock = try FileLock(path: folder.path + "/lock")
     var status = stat()
     // stat(2) opens nothing, so the lock stays.
-    #expect(unsafe stat(folder.path + "/lock", &status) == 0 && status.st_mode & 0o007 == 0)
+    #expect(unsafe stat(folder.path + "/lock", &status) == 0)
+    #expect(status.st_mode & 0o007 == 0)
     withExtendedLifetime(lock) {}
   }
 
@@ -120,7 +123,8 @@ import Testing
     let (path, hard, soft) = (folder.path + "/db", folder.path + "/hard", folder.path + "/soft")
     do {
       let lock = try InodeLock(path: path, creates: true)
-      #expect(unsafe link(path, hard) == 0 && symlink(path, soft) == 0)
+      #expect(unsafe link(path, hard) == 0)
+      #expect(unsafe symlink(path, soft) == 0)
       for name in [path, hard, soft] {
         // What would end a POSIX lock of this process.
         _ = try FileReading.content(of: name, bytesMax: 10)
@@ -130,7 +134,8 @@ import Testing
       #expect(FileIdentity(path: soft)?.isSameFile(as: try #require(lock.file)) == true)
       unsafe unlink(path)
       unsafe unlink(hard)
-      #expect(lock.file?.links == 0 && FileIdentity(path: path) == nil)
+      #expect(lock.file?.links == 0)
+      #expect(FileIdentity(path: path) == nil)
     }
     let again = try InodeLock(path: path, creates: true)
     withExtendedLifetime(again) {}
@@ -161,7 +166,8 @@ import Testing
   func resolvedPaths() throws {
     let folder = try TestFolder()
     let base = try FilePath.resolved(folder.path)
-    #expect(unsafe mkdir(base + "/a", 0o700) == 0 && symlink("a", base + "/b") == 0)
+    #expect(unsafe mkdir(base + "/a", 0o700) == 0)
+    #expect(unsafe symlink("a", base + "/b") == 0)
     #expect(try FilePath.resolved(base + "/b/../b/db") == base + "/a/db")
     #expect(unsafe symlink("b/db", base + "/dangling") == 0)
     #expect(try FilePath.resolved(base + "/dangling") == base + "/a/db")

@@ -47,24 +47,28 @@ import Testing
   func forgedText(value: String) throws {
     let lines = Self.lines(.text) { $0.info("said", ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
-    #expect(
-      lines.count == 1 && line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    #expect(lines.count == 1)
+    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+    #expect(line.hasSuffix("\n"))
     let head = "2026-11-20T10:00:00.123Z info said value="
-    #expect(line.hasPrefix(head) && line.hasSuffix(" after=end\n"))
+    #expect(line.hasPrefix(head))
+    #expect(line.hasSuffix(" after=end\n"))
     let written = line.dropFirst(head.count).dropLast(" after=end\n".count)
     #expect(!written.utf8.contains { $0 < 0x20 })
     // Either it is plain, or it is a JSON text that says exactly the value.
     if written.hasPrefix("\"") {
       #expect(try JSONValue(parsing: Array(written.utf8)) == .string(value))
     } else {
-      #expect(String(written) == value && !written.contains { $0 == " " || $0 == "=" || $0 == "\"" })
+      #expect(String(written) == value)
+      #expect(!written.contains { $0 == " " || $0 == "=" || $0 == "\"" })
     }
   }
 
   @Test("A message from outside stays on its line", arguments: forgeries)
   func forgedMessage(message: String) throws {
     let line = try #require(Self.lines(.text) { $0.info(message) }.first)
-    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+    #expect(line.hasSuffix("\n"))
     #expect(!line.dropLast().utf8.contains { $0 < 0x20 })
   }
 
@@ -72,11 +76,15 @@ import Testing
   func json(value: String) throws {
     let lines = Self.lines(.json) { $0.error(value, ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
-    #expect(
-      lines.count == 1 && line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1 && line.hasSuffix("\n"))
+    #expect(lines.count == 1)
+    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+    #expect(line.hasSuffix("\n"))
     let read = try JSONValue(parsing: Array(line.utf8.dropLast()))
-    #expect(read["message"] == .string(value) && read["value"] == .string(value) && read["after"] == "end")
-    #expect(read["level"] == "error" && read["time"] == "2026-11-20T10:00:00.123Z")
+    #expect(read["message"] == .string(value))
+    #expect(read["value"] == .string(value))
+    #expect(read["after"] == "end")
+    #expect(read["level"] == "error")
+    #expect(read["time"] == "2026-11-20T10:00:00.123Z")
   }
 
   @Test("Each level shows itself and what matters more", arguments: Array(Log.Level.allCases.enumerated()))
@@ -144,7 +152,8 @@ import Testing
     let (log, other) = (Log { _ in }, Log { _ in })
     let users = (0..<500).map { "user-\($0)" }
     let marks = users.map(log.personal)
-    #expect(marks == users.map(log.personal) && marks != users.map(other.personal))
+    #expect(marks == users.map(log.personal))
+    #expect(marks != users.map(other.personal))
     #expect(Set(marks).count > 490)
     #expect(
       marks.allSatisfy { $0.hasPrefix("~") && $0.count == 7 && $0.dropFirst().allSatisfy(\.isHexDigit) })

@@ -20,7 +20,9 @@ struct StripeEnvelopeTests {
     ])
   func others(type: String) throws {
     let reading = try read(event(.string(type), paidSession))
-    #expect(reading.content == .nothing(.ignored) && reading.type == type && reading.id == "evt_1")
+    #expect(reading.content == .nothing(.ignored))
+    #expect(reading.type == type)
+    #expect(reading.id == "evt_1")
   }
 
   @Test("A thin event has its time as text and no object, and is ignored")
@@ -130,8 +132,10 @@ struct StripeEnvelopeTests {
     for name in names {
       for value in [JSONValue.null, 7, true, [7], "", [[]], ["id": 7], ["data": [7]]] {
         let said = try report(event(completed, object(paidSession, (name, value))))
-        #expect(said.key == whole.key && said.observations == whole.observations, "\(name)=\(value.text)")
-        #expect(said.clientReference == "u1" && said.happenedAt == whole.happenedAt)
+        #expect(said.key == whole.key, "\(name)=\(value.text)")
+        #expect(said.observations == whole.observations, "\(name)=\(value.text)")
+        #expect(said.clientReference == "u1")
+        #expect(said.happenedAt == whole.happenedAt)
       }
     }
   }

@@ -40,13 +40,16 @@ struct StripeMetadataTests {
   @Test("Values that are no text cost no others", arguments: [7, true, .null, [:], []] as [JSONValue])
   func mixed(value: JSONValue) throws {
     let said = try metadata(["odd": value, "user_id": "u", "ply_context": "e30"])
-    #expect(said.metadataUser == "u" && said.context == ContextBlob(text: "e30", priceID: nil))
+    #expect(said.metadataUser == "u")
+    #expect(said.context == ContextBlob(text: "e30", priceID: nil))
   }
 
   @Test("Metadata of another kind read as none", arguments: [.null, [], "text", 7, true] as [JSONValue])
   func noMap(values: JSONValue) throws {
     let said = try metadata(values)
-    #expect(said.metadataUser == nil && said.context == nil && said.contextID == nil)
+    #expect(said.metadataUser == nil)
+    #expect(said.context == nil)
+    #expect(said.contextID == nil)
     #expect(said.clientReference == "u1", "and cost nothing else")
   }
 
@@ -56,24 +59,28 @@ struct StripeMetadataTests {
     #expect(said.context == ContextBlob(text: "e30=", priceID: nil))
     #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
     let empty = try metadata(["ply_context": "", "ply_context_id": ""])
-    #expect(empty.context == nil && empty.namedContexts.first?.id == nil)
+    #expect(empty.context == nil)
+    #expect(empty.namedContexts.first?.id == nil)
     let foreign = try metadata(["ply_context_id": "42"])
-    #expect(foreign.contextID == "42" && foreign.namedContexts.first?.id == nil)
+    #expect(foreign.contextID == "42")
+    #expect(foreign.namedContexts.first?.id == nil)
   }
 
   @Test("A reference that is a context's id names the context and never the user")
   func reference() throws {
     let id: JSONValue = "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"
     let said = try report(event(completed, object(paidSession, ("client_reference_id", id))))
-    #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS" && said.referencedUser == nil)
+    #expect(said.namedContexts.first?.id == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
+    #expect(said.referencedUser == nil)
   }
 
   @Test(
     "A reference that is no usable text is none", arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
   func oddReference(reference: JSONValue) throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", reference))))
-    #expect(
-      said.referencedUser == nil && said.namedContexts.first?.id == nil && said.key == subscription("sub_1"))
+    #expect(said.referencedUser == nil)
+    #expect(said.namedContexts.first?.id == nil)
+    #expect(said.key == subscription("sub_1"))
   }
 
   @Test("A subscription's and an invoice's metadata name the user as well")
@@ -88,7 +95,8 @@ struct StripeMetadataTests {
     ]
     for (name, value) in places {
       let said = try report(event("invoice.paid", object(firstInvoice, (name, value))))
-      #expect(said.metadataUser == "u-in" && said.key == subscription("sub_1"), "\(name)")
+      #expect(said.metadataUser == "u-in", "\(name)")
+      #expect(said.key == subscription("sub_1"), "\(name)")
     }
   }
 }

@@ -59,14 +59,16 @@ struct StripeSessionTests {
       paidSession, ("payment_status", "unpaid"), ("status", "expired"), ("subscription", .null),
       ("customer", .null))
     let said = try report(event("checkout.session.expired", expired))
-    #expect(said.key == session("cs_1") && said.observations == [.expired, .objectExpected])
+    #expect(said.key == session("cs_1"))
+    #expect(said.observations == [.expired, .objectExpected])
   }
 
   @Test("A subscription session without its subscription yet stands under its own id")
   func withoutSubscription() throws {
     for missing in [JSONValue.null, "", [:], nil] {
       let said = try report(event(completed, object(paidSession, ("subscription", missing))))
-      #expect(said.key == session("cs_1") && said.sessionID == "cs_1")
+      #expect(said.key == session("cs_1"))
+      #expect(said.sessionID == "cs_1")
       #expect(said.observations == [.paid, .objectExpected])
     }
   }
@@ -81,7 +83,8 @@ struct StripeSessionTests {
   @Test("A session of 2019 has neither mode nor status, and its plan among the display items")
   func year2019() throws {
     let reading = try read(bytes: PackageResources.session_completed_2019_json)
-    #expect(reading.id == "evt_relay2019session" && reading.type == "checkout.session.completed")
+    #expect(reading.id == "evt_relay2019session")
+    #expect(reading.type == "checkout.session.completed")
     let said = PurchaseReport(
       key: subscription("sub_relay2019"), sessionID: "cs_test_relay2019", observations: .paid,
       customerID: "cus_relay2019", clientReference: "member-2019", prices: ["plan_relay2019"],
@@ -124,8 +127,10 @@ struct StripeSessionTests {
       Issue.record("says nothing: \(reading.content)")
       return
     }
-    #expect(said.clientReference == "usér-Ω-日本-😀" && said.referencedUser == "usér-Ω-日本-😀")
-    #expect(said.metadataUser == "café" && said.customerID == "cus_relayunicode")
+    #expect(said.clientReference == "usér-Ω-日本-😀")
+    #expect(said.referencedUser == "usér-Ω-日本-😀")
+    #expect(said.metadataUser == "café")
+    #expect(said.customerID == "cus_relayunicode")
   }
 
   @Test(
@@ -158,7 +163,9 @@ struct StripeSessionTests {
         ("client_reference_id", .null),
         ("subscription", ["id": "sub_x", "object": "subscription", "metadata": ["user_id": "u-sub"]])))
     let said = try report(body)
-    #expect(said.key == subscription("sub_x") && said.customerID == "cus_x" && said.metadataUser == "u-sub")
+    #expect(said.key == subscription("sub_x"))
+    #expect(said.customerID == "cus_x")
+    #expect(said.metadataUser == "u-sub")
     let both = event(
       completed,
       object(
@@ -184,7 +191,8 @@ struct StripeSessionTests {
   @Test("Other events of a session tell what they can and are not kept")
   func otherTypes() throws {
     let body = event("checkout.session.somehow_new", paidSession)
-    #expect(try report(body).observations == [] && report(body).clientReference == "u1")
+    #expect(try report(body).observations == [])
+    #expect(try report(body).clientReference == "u1")
     #expect(try isKept(body) == false)
   }
 }

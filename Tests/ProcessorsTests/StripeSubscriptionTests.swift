@@ -46,8 +46,11 @@ struct StripeSubscriptionTests {
     let said = try report(body)
     #expect(said.observations == beginning(status))
     #expect(try isKept(body) == true, "its price, user and customer serve the checkout's event")
-    #expect(said.key == subscription("sub_1") && said.sessionID == nil)
-    #expect(said.customerID == "cus_1" && said.metadataUser == "u1" && said.prices == ["price_1"])
+    #expect(said.key == subscription("sub_1"))
+    #expect(said.sessionID == nil)
+    #expect(said.customerID == "cus_1")
+    #expect(said.metadataUser == "u1")
+    #expect(said.prices == ["price_1"])
   }
 
   @Test("An updated one began if it was incomplete before and is active or on trial now", arguments: statuses)
@@ -222,7 +225,9 @@ struct StripeInvoiceTests {
   @Test("Elided lines cost the price and nothing else", arguments: [.null, [:], [], "elided"] as [JSONValue])
   func elided(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
-    #expect(said.prices == [] && said.observations == .firstPaymentMade && said.key == subscription("sub_1"))
+    #expect(said.prices == [])
+    #expect(said.observations == .firstPaymentMade)
+    #expect(said.key == subscription("sub_1"))
   }
 
   @Test("Both shapes side by side, of a connected account, say one thing")

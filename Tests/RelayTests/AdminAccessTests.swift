@@ -30,7 +30,8 @@ import Testing
   @Test("Basic credentials are a user and a password that may have colons; all else is none")
   func credentials() {
     let found = AdminAccess.credentials("bAsIc YW5uYTphOmI=")
-    #expect(found?.user == "anna" && found?.password == Array("a:b".utf8))
+    #expect(found?.user == "anna")
+    #expect(found?.password == Array("a:b".utf8))
     #expect(AdminAccess.credentials("Basic Og==")?.password == [])
     for field in [
       nil, "", "Basic", "Basic YW5uYQ==", "Basic !!!!", "Bearer YW5uYTphOmI=", "Basic /zo6",
@@ -48,7 +49,8 @@ import Testing
       #expect(failures.secondsToWait("a") == nil)
       failures.note("a")
     }
-    #expect(failures.secondsToWait("a") == 61 && failures.secondsToWait("b") == nil)
+    #expect(failures.secondsToWait("a") == 61)
+    #expect(failures.secondsToWait("b") == nil)
     for number in 0..<(3 * FailedLogins.addressesMax) { failures.note("address \(number)") }
     #expect(failures.addressCount <= FailedLogins.addressesMax)
     clock.advance(60_000)
@@ -90,7 +92,8 @@ import Testing
     #expect(lines.withLock { $0.count } == 1)
     clock.advance(LogLimiter.pauseMilliseconds)
     requestLog.refusedPassword(from: "192.0.2.1")
-    #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true && lines.withLock { $0.count } == 2)
+    #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true)
+    #expect(lines.withLock { $0.count } == 2)
   }
 
   @Test("A token is for one purpose of one process")
@@ -98,25 +101,32 @@ import Testing
     let (tokens, others) = (try FormTokens(), try FormTokens())
     let token = tokens.token(for: "replay rcp_1")
     #expect(tokens.accepts(token, for: "replay rcp_1"))
-    #expect(!tokens.accepts(token, for: "cancel rcp_1") && !tokens.accepts(token, for: "replay rcp_2"))
-    #expect(!others.accepts(token, for: "replay rcp_1") && !tokens.accepts(nil, for: "replay rcp_1"))
-    #expect(!tokens.accepts("", for: "replay rcp_1") && !tokens.accepts(token + "0", for: "replay rcp_1"))
+    #expect(!tokens.accepts(token, for: "cancel rcp_1"))
+    #expect(!tokens.accepts(token, for: "replay rcp_2"))
+    #expect(!others.accepts(token, for: "replay rcp_1"))
+    #expect(!tokens.accepts(nil, for: "replay rcp_1"))
+    #expect(!tokens.accepts("", for: "replay rcp_1"))
+    #expect(!tokens.accepts(token + "0", for: "replay rcp_1"))
   }
 
   @Test("A search keeps its filters from page to page, and takes empty fields for none")
   func search() throws {
     let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
     let search = try ReceiptSearch(query: query)
-    #expect(
-      search.app == "shop" && search.state == .failed && search.reason == nil && search.user == "a&b=\"")
+    #expect(search.app == "shop")
+    #expect(search.state == .failed)
+    #expect(search.reason == nil)
+    #expect(search.user == "a&b=\"")
     let id = "rcp_" + String(repeating: "0", count: 26)
     let next = search.link(after: id).text
     let expected = "/receipts?app=shop&state=failed&user=a%26b%3D%22&since=24h&after=\(id)"
     #expect(next == expected)
     let filter = try ReceiptSearch(query: String(next.dropFirst("/receipts?".count)))
       .filter(now: Timestamp(unixMilliseconds: 100_000_000))
-    #expect(filter.since?.unixMilliseconds == 13_600_000 && filter.after == id)
-    #expect(try !ReceiptSearch(query: nil).isFiltered && search.isFiltered)
+    #expect(filter.since?.unixMilliseconds == 13_600_000)
+    #expect(filter.after == id)
+    #expect(try !ReceiptSearch(query: nil).isFiltered)
+    #expect(search.isFiltered)
     #expect(throws: Fault.self) { try ReceiptSearch(query: "since=\(Int64.max)d") }
   }
 
@@ -159,9 +169,11 @@ import Testing
     let markup = DeliveryChart.day(counts, now: now, id: "c").html.markup
     #expect(
       markup.contains(#"<rect class="bad" x="31" y="74" width="8" height="2">"#), "\(markup.prefix(900))")
-    #expect(markup.matches(of: #/<rect class="good"/#).count == 24 && !markup.contains("nan"))
+    #expect(markup.matches(of: #/<rect class="good"/#).count == 24)
+    #expect(!markup.contains("nan"))
     let none = DeliveryChart.week([], now: now, id: "c").html.markup
-    #expect(none.contains("Nothing was delivered") && !none.contains("<svg"))
+    #expect(none.contains("Nothing was delivered"))
+    #expect(!none.contains("<svg"))
     let huge = [DeliveryCount(delivered: .max, failed: .max), DeliveryCount(delivered: .max, failed: .max)]
     #expect(DeliveryChart.day(huge, now: now, id: "c").html.markup.contains("<svg"))
   }

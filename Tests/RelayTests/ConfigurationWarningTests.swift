@@ -95,6 +95,7 @@ import Testing
       return ConfigurationSnapshot(try Samples.read(text).configuration)
     }
     let changes = try snapshot("a").changes(to: snapshot("b"))
-    #expect(changes.reloadable == ["apps.shop.purchasely"] && changes.fixed.isEmpty)
+    #expect(changes.reloadable == ["apps.shop.purchasely"])
+    #expect(changes.fixed.isEmpty)
   }
 }

@@ -39,7 +39,8 @@ import Testing
     report.refusedWebhooks = ["shop": ["mismatch": 3, "stale": 1]]
     report.generation = 7
     #expect(HealthReport(stored: report.json.text) == report)
-    #expect(HealthReport(stored: "{}") == nil && HealthReport(stored: "no JSON") == nil)
+    #expect(HealthReport(stored: "{}") == nil)
+    #expect(HealthReport(stored: "no JSON") == nil)
   }
 
   @Test("A relay that is not ready, a refused reload and refused webhooks come first, each with what to do")
@@ -56,7 +57,8 @@ import Testing
       at: Self.now, faults: ["apps.shop.stripe.webhook_secret: is not a known key"])
     report.refusedWebhooks = ["shop": ["mismatch": 12]]
     let lines = report.lines(daemon: nil, now: Self.now) { _ in .restart(source: "env:SECRET") }
-    #expect(lines.allSatisfy(\.isBad) && lines.count == 4)
+    #expect(lines.allSatisfy { $0.isBad })
+    #expect(lines.count == 4)
     #expect(lines[0].text.hasPrefix("receiptd is NOT READY: the disk is full ("))
     #expect(lines[1].text.contains("Free space"))
     #expect(lines[2].text.contains("apps.shop.stripe.webhook_secret: is not a known key"))
@@ -75,7 +77,8 @@ import Testing
         monotonic: MonotonicInstant(nanoseconds: 1).advanced(byMilliseconds: seconds * 1000))
     }
     #expect(look(0)?.isReady == true)
-    #expect(look(5) == nil && look(59) == nil)
+    #expect(look(5) == nil)
+    #expect(look(59) == nil)
     #expect(look(60) != nil)
     readiness.raise(.diskFull)
     #expect(look(65)?.reasons.map(\.name) == ["disk_full"])

@@ -19,10 +19,13 @@ import Testing
     var bed = try Bed()
     #expect(bed.room == 3)
     #expect(bed.admit(1, 2, 3, 4, 5) == [1, 2, 3])
-    #expect(bed.room == 0 && bed.wait == nil && bed.lane.underWay == [1, 2, 3])
+    #expect(bed.room == 0)
+    #expect(bed.wait == nil)
+    #expect(bed.lane.underWay == [1, 2, 3])
     #expect(bed.admit(1, 4) == [])
     bed.end(2, Self.delivered)
-    #expect(bed.room == 1 && bed.wait == 0)
+    #expect(bed.room == 1)
+    #expect(bed.wait == 0)
     #expect(bed.admit(1, 3, 4, 5) == [4])
   }
 
@@ -32,11 +35,15 @@ import Testing
     #expect(bed.admit(1, 2, 3) == [1, 2, 3])
     for row in [1, 2, 3] as [Int64] { bed.lane.judge(Self.delivered, row: row, now: bed.now) }
     bed.lane.note(dueAt: bed.now)
-    #expect(bed.room == 3 && bed.admit(1, 4, 5, 6, 7) == [4, 5, 6])
+    #expect(bed.room == 3)
+    #expect(bed.admit(1, 4, 5, 6, 7) == [4, 5, 6])
     bed.lane.judge(Self.delivered, row: 4, now: bed.now)
-    #expect(bed.room == 0 && bed.wait == nil && bed.admit(7) == [], "six are not on disk")
+    #expect(bed.room == 0, "six are not on disk")
+    #expect(bed.wait == nil, "six are not on disk")
+    #expect(bed.admit(7) == [], "six are not on disk")
     bed.lane.settle(row: 1, next: nil)
-    #expect(bed.room == 1 && bed.admit(1, 7, 8) == [1])
+    #expect(bed.room == 1)
+    #expect(bed.admit(1, 7, 8) == [1])
   }
 
   @Test("A receipt whose outcome is not on disk is not admitted again, however often it is offered (R3)")
@@ -46,7 +53,9 @@ import Testing
     bed.lane.judge(Self.down, row: 1, now: bed.now)
     bed.milliseconds = 1_000_000
     bed.lane.note(dueAt: bed.now)
-    #expect(bed.admit(1) == [] && bed.lane.underWay == [1] && bed.room == 3)
+    #expect(bed.admit(1) == [])
+    #expect(bed.lane.underWay == [1])
+    #expect(bed.room == 3)
     #expect(bed.admit(1, 2, 2) == [2])
     bed.lane.abandon(row: 1)
     #expect(bed.admit(1) == [])
@@ -58,11 +67,14 @@ import Testing
   func rate() throws {
     var bed = try Bed(concurrency: 100, rate: 4)
     #expect(bed.admit(1, 2, 3, 4, 5, 6) == [1, 2, 3, 4])
-    #expect(bed.room == 0 && bed.wait == 250)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 250)
     bed.milliseconds = 249
-    #expect(bed.room == 0 && bed.admit(5, 6) == [])
+    #expect(bed.room == 0)
+    #expect(bed.admit(5, 6) == [])
     bed.milliseconds = 250
-    #expect(bed.room > 0 && bed.admit(5, 6) == [5])
+    #expect(bed.room > 0)
+    #expect(bed.admit(5, 6) == [5])
     bed.milliseconds = 60_000
     #expect(bed.admit(6, 7, 8, 9, 10, 11) == [6, 7, 8, 9])
   }
@@ -71,17 +83,21 @@ import Testing
   func rest() throws {
     var bed = try Bed()
     bed.lane.rest(until: nil)
-    #expect(bed.room == 0 && bed.wait == nil)
+    #expect(bed.room == 0)
+    #expect(bed.wait == nil)
     bed.lane.note(dueAt: Bed.at(500))
-    #expect(bed.room == 0 && bed.wait == 500)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 500)
     bed.lane.note(dueAt: Bed.at(900))
     #expect(bed.wait == 500)
     bed.lane.note(dueAt: Bed.at(200))
     #expect(bed.wait == 200)
     bed.milliseconds = 200
-    #expect(bed.room == 3 && bed.wait == 0)
+    #expect(bed.room == 3)
+    #expect(bed.wait == 0)
     bed.lane.rest(until: Bed.at(-1000))
-    #expect(bed.room == 3 && bed.wait == 0)
+    #expect(bed.room == 3)
+    #expect(bed.wait == 0)
   }
 
   @Test("It opens after so many failures in a row, and not before")
@@ -89,33 +105,46 @@ import Testing
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
     bed.end(1, Self.down)
-    #expect(bed.room == 2 && bed.lane.breaker.state == .closed)
+    #expect(bed.room == 2)
+    #expect(bed.lane.breaker.state == .closed)
     bed.end(2, Self.delivered)
     #expect(bed.admit(1) == [1])
     bed.end(1, Self.down)
-    #expect(bed.lane.breaker.state == .closed && bed.admit(1) == [1])
+    #expect(bed.lane.breaker.state == .closed)
+    #expect(bed.admit(1) == [1])
     bed.end(1, Self.down)
-    #expect(bed.lane.breaker.state == .open && bed.room == 0 && bed.wait == 100)
+    #expect(bed.lane.breaker.state == .open)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 100)
   }
 
   @Test("Stopped, it lets one probe go at a time", arguments: [Breaker.State.open, .paused])
   func probes(state: Breaker.State) throws {
     let breaker = Breaker(state: state, probeAt: Bed.at(50), since: Bed.at(0), cause: .status(503))
     var bed = try Bed(breaker: breaker)
-    #expect(bed.room == 0 && bed.wait == 50 && bed.admit(1) == [])
+    #expect(bed.room == 0)
+    #expect(bed.wait == 50)
+    #expect(bed.admit(1) == [])
     bed.milliseconds = 50
-    #expect(bed.room == 1 && bed.wait == 0)
+    #expect(bed.room == 1)
+    #expect(bed.wait == 0)
     #expect(bed.admit(1, 2, 3) == [1])
-    #expect(bed.room == 0 && bed.admit(2) == [] && bed.wait.map { $0 > 0 } == true)
+    #expect(bed.room == 0)
+    #expect(bed.admit(2) == [])
+    #expect(bed.wait.map { $0 > 0 } == true)
     // Not even long after, while it is under way.
     bed.milliseconds = 1_000_000
-    #expect(bed.room == 0 && bed.admit(2) == [])
+    #expect(bed.room == 0)
+    #expect(bed.admit(2) == [])
     bed.end(1, state == .open ? Self.down : Self.refusedKey)
-    #expect(bed.room == 0 && bed.wait == 100)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 100)
     bed.milliseconds += 100
     #expect(bed.admit(2, 3) == [2])
     bed.end(2, Self.delivered)
-    #expect(bed.lane.breaker.state == .closed && bed.room == 3 && bed.admit(1, 3, 4, 5) == [1, 3, 4])
+    #expect(bed.lane.breaker.state == .closed)
+    #expect(bed.room == 3)
+    #expect(bed.admit(1, 3, 4, 5) == [1, 3, 4])
   }
 
   @Test("A probe that could not be judged makes way for another")
@@ -132,10 +161,12 @@ import Testing
     #expect(bed.admit(1, 2, 3) == [1, 2, 3])
     bed.end(1, Self.refusedKey)
     bed.milliseconds = 100
-    #expect(bed.room == 1 && bed.admit(4) == [4])
+    #expect(bed.room == 1)
+    #expect(bed.admit(4) == [4])
     bed.end(2, Self.refusedKey)
     bed.milliseconds = 1000
-    #expect(bed.room == 0 && bed.admit(5) == [])
+    #expect(bed.room == 0)
+    #expect(bed.admit(5) == [])
     bed.end(4, Self.refusedKey)
     bed.milliseconds = 1100
     #expect(bed.admit(5) == [5])
@@ -146,10 +177,12 @@ import Testing
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
     bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
-    #expect(bed.room == 0 && bed.wait == 60_000)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 60_000)
     // A success beside it does not shorten it.
     bed.end(2, Self.delivered)
-    #expect(bed.room == 0 && bed.wait == 60_000)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 60_000)
     bed.milliseconds = 59_999
     #expect(bed.room == 0)
     bed.milliseconds = 60_000
@@ -163,7 +196,8 @@ import Testing
     bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
     bed.lane.use(
       try App(Bench.app(delivery: Bench.delivery(rate: 10))), now: bed.now, monotonic: bed.monotonic)
-    #expect(bed.room == 0 && bed.wait == 60_000)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 60_000)
     bed.lane.use(try App(Bench.app(key: "another-key")), now: bed.now, monotonic: bed.monotonic)
     #expect(bed.room == 4)
   }
@@ -173,9 +207,12 @@ import Testing
     var bed = try Bed(concurrency: 1, breaker: Breaker(state: .open, probeAt: Bed.at(0)))
     #expect(bed.admit(1) == [1])
     bed.lane.putBack(row: 1, until: Bed.at(1000))
-    #expect(bed.lane.underWay.isEmpty && bed.room == 0 && bed.wait == 1000)
+    #expect(bed.lane.underWay.isEmpty)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 1000)
     bed.milliseconds = 1000
-    #expect(bed.room == 1 && bed.admit(1) == [1])
+    #expect(bed.room == 1)
+    #expect(bed.admit(1) == [1])
   }
 
   @Test("Retired, it starts nothing, still takes in what ends, and goes on with a new configuration")
@@ -183,9 +220,13 @@ import Testing
     var bed = try Bed()
     #expect(bed.admit(1) == [1])
     bed.lane.retire()
-    #expect(bed.room == 0 && bed.wait == nil && bed.admit(2) == [])
+    #expect(bed.room == 0)
+    #expect(bed.wait == nil)
+    #expect(bed.admit(2) == [])
     bed.end(1, Self.delivered)
-    #expect(bed.lane.underWay.isEmpty && bed.room == 0 && bed.wait == nil)
+    #expect(bed.lane.underWay.isEmpty)
+    #expect(bed.room == 0)
+    #expect(bed.wait == nil)
     bed.lane.use(bed.lane.app, now: bed.now, monotonic: bed.monotonic)
     #expect(bed.room == 3)
   }
@@ -198,9 +239,12 @@ import Testing
     let edition = bed.lane.edition
     let app = try App(Bench.app(key: "new", delivery: Bench.delivery(concurrency: 2, rate: 1000)))
     bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
-    #expect(bed.lane.edition == edition + 1 && bed.room == 1 && bed.admit(1, 2) == [1])
+    #expect(bed.lane.edition == edition + 1)
+    #expect(bed.room == 1)
+    #expect(bed.admit(1, 2) == [1])
     bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
-    #expect(bed.lane.underWay == [1] && bed.room == 0)
+    #expect(bed.lane.underWay == [1])
+    #expect(bed.room == 0)
     bed.end(1, Self.delivered)
     #expect(bed.admit(1, 2, 3) == [1, 2])
   }

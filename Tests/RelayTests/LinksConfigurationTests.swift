@@ -31,15 +31,18 @@ import Testing
     let links = try #require(try Samples.app(Samples.text(app: Self.whole)).links)
     #expect(links.origin.text == "https://pay.example.com")
     #expect(links.ios?.appIDs.map(\.text) == ["ABCDE12345.com.example.app"])
-    #expect(links.ios?.scheme?.text == "exampleapp" && links.ios?.webcredentials == true)
+    #expect(links.ios?.scheme?.text == "exampleapp")
+    #expect(links.ios?.webcredentials == true)
     #expect(links.ios?.paths.map(\.text) == ["NOT /admin/*", "/*"])
     let package = try #require(links.android?.packages.first)
     #expect(package.name.text == "com.example.app")
     #expect(package.fingerprints.map(\.text) == [Self.fingerprint.joined(separator: ":").uppercased()])
-    #expect(links.checkout["price_1"]?.url == "https://buy.stripe.com/a" && links.checkout.count == 2)
+    #expect(links.checkout["price_1"]?.url == "https://buy.stripe.com/a")
+    #expect(links.checkout.count == 2)
     #expect(links.returnPage == .init(name: "Example", iosStore: "https://apps.apple.com/app/id1"))
     let swedbank = try #require(links.swedbank)
-    #expect(swedbank.schemes?.map(\.text) == ["exampleapp"] && swedbank.redirect == .found)
+    #expect(swedbank.schemes?.map(\.text) == ["exampleapp"])
+    #expect(swedbank.redirect == .found)
     #expect(swedbank.trampoline == AppConfiguration.Links.Swedbank.defaultTrampoline)
 
     let shown = try Samples.read(Samples.text(app: Self.whole)).configuration.redacted["apps"]?["shop"]
@@ -136,6 +139,7 @@ import Testing
     #expect(try WebOrigin("https://a.test:8443").authority == "a.test:8443")
     #expect(try WebOrigin("http://[::1]:80").text == "http://[::1]")
     #expect(WebOrigin.host(of: "Pay.Example.com:8080") == "pay.example.com")
-    #expect(WebOrigin.host(of: "evil\"><script>") == nil && WebOrigin.host(of: "") == nil)
+    #expect(WebOrigin.host(of: "evil\"><script>") == nil)
+    #expect(WebOrigin.host(of: "") == nil)
   }
 }

@@ -50,7 +50,8 @@ import Testing
   /// The state at once, with when to ask again.
   private static func isLimited(_ client: RawClient) throws -> Bool {
     let reply = try client.reply()
-    #expect(try reply.status == 200 && JSONValue(parsing: reply.body)["state"] == "open")
+    #expect(reply.status == 200)
+    #expect(try JSONValue(parsing: reply.body)["state"] == "open")
     return reply.header("Retry-After") == "\(CheckoutBoard.retryAfterSeconds)"
   }
 
@@ -97,7 +98,9 @@ import Testing
   @Test("Without a number of their own they may take eight tenths, and webhooks keep one tenth")
   func defaults() {
     let limits = Configuration.Limits(connections: 1000)
-    #expect(limits.longPolls == 800 && limits.webhookConnections == 100)
-    #expect(limits.longPollsPerContext == 4 && limits.longPollsPerAddress == 32)
+    #expect(limits.longPolls == 800)
+    #expect(limits.webhookConnections == 100)
+    #expect(limits.longPollsPerContext == 4)
+    #expect(limits.longPollsPerAddress == 32)
   }
 }

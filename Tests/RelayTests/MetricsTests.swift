@@ -126,7 +126,8 @@ struct ScrapedText {
     for family in [
       metrics.deliverySeconds, metrics.commitSeconds, metrics.commitBatch, metrics.requestSeconds,
     ] {
-      #expect(zip(family.bounds, family.bounds.dropFirst()).allSatisfy { $0 < $1 } && !family.bounds.isEmpty)
+      #expect(zip(family.bounds, family.bounds.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(!family.bounds.isEmpty)
     }
   }
 
@@ -137,9 +138,12 @@ struct ScrapedText {
       text.gauge("x", "Things.", values.map { ([("v", $0)], 1) })
     }
     let scraped = ScrapedText(text)
-    #expect(scraped.faults.isEmpty && scraped.samples.count == values.count)
-    #expect(scraped.value("x", #"v="a\"b""#) == "1" && scraped.value("x", #"v="a\\b""#) == "1")
-    #expect(scraped.value("x", #"v="a\nb""#) == "1" && scraped.value("x", #"v="\\\"\n""#) == "1")
+    #expect(scraped.faults.isEmpty)
+    #expect(scraped.samples.count == values.count)
+    #expect(scraped.value("x", #"v="a\"b""#) == "1")
+    #expect(scraped.value("x", #"v="a\\b""#) == "1")
+    #expect(scraped.value("x", #"v="a\nb""#) == "1")
+    #expect(scraped.value("x", #"v="\\\"\n""#) == "1")
   }
 
   @Test(
@@ -194,10 +198,13 @@ struct ScrapedText {
     #expect(scraped.value("receiptd_deliveries_total", #"app="shop",verdict="delivered""#) == "1")
     #expect(scraped.value("receiptd_write_queue") == "7")
     #expect(scraped.value("receiptd_log_lines_dropped_total") == "3")
-    #expect(scraped.value("receiptd_http_connections") == "5" && scraped.value("receiptd_long_polls") == "2")
+    #expect(scraped.value("receiptd_http_connections") == "5")
+    #expect(scraped.value("receiptd_long_polls") == "2")
     #expect(scraped.value("receiptd_breaker_open", #"app="shop""#) == "0")
     // No user, object or secret is ever a label (R7).
     let text = scraped.samples.map(\.labels).joined()
-    #expect(!text.contains("user-1") && !text.contains("sub_1") && !text.contains("ply-key"))
+    #expect(!text.contains("user-1"))
+    #expect(!text.contains("sub_1"))
+    #expect(!text.contains("ply-key"))
   }
 }

@@ -21,7 +21,8 @@ import Testing
       INSERT INTO t VALUES (1, 'a', 1);
       """)
     let error = failure { () throws(SQLiteError) in try connection.execute(sql) }
-    #expect(error?.kind == .constraint && error?.operation == "INSERT")
+    #expect(error?.kind == .constraint)
+    #expect(error?.operation == "INSERT")
     // The extended code says which: its low byte is SQLITE_CONSTRAINT.
     #expect(error.map { $0.code & 0xFF == 19 && $0.code > 0xFF } == true)
   }
@@ -35,7 +36,8 @@ import Testing
     let error = failure { () throws(SQLiteError) in
       try other.transaction { () throws(SQLiteError) in _ = Issue.record("it has the lock") }
     }
-    #expect(error?.kind == .busy && error?.operation == "BEGIN")
+    #expect(error?.kind == .busy)
+    #expect(error?.operation == "BEGIN")
     // A write-ahead log lets the other one read.
     #expect(try other.integer("SELECT count(*) FROM t") == 0)
     one.rollBack()
@@ -53,7 +55,8 @@ import Testing
       let error = failure { () throws(SQLiteError) in
         _ = try Connection(path: path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
       }
-      #expect(error?.kind == .cannotOpen && error?.operation == "open database")
+      #expect(error?.kind == .cannotOpen)
+      #expect(error?.operation == "open database")
       #expect(error.map { !$0.description.contains(file.folder) } == true)
     }
     // None of them made the file that its name begins like.
@@ -94,7 +97,9 @@ import Testing
     let error = failure { () throws(SQLiteError) in
       try connection.transaction { () throws(SQLiteError) in try inserting.run([large]) }
     }
-    #expect(error?.kind == .full && error?.operation == "INSERT" && !connection.isInTransaction)
+    #expect(error?.kind == .full)
+    #expect(error?.operation == "INSERT")
+    #expect(!connection.isInTransaction)
     #expect(try connection.integer("SELECT count(*) FROM t") == 1)
     try connection.execute("PRAGMA max_page_count = 100000")
     try inserting.run([large])
@@ -119,7 +124,8 @@ import Testing
     ]
     for fault in faults {
       let error = try #require(fault)
-      #expect(!error.description.contains(secret) && !error.reason.isEmpty)
+      #expect(!error.description.contains(secret))
+      #expect(!error.reason.isEmpty)
       var dumped = ""
       dump(error, to: &dumped)
       #expect(!dumped.contains(secret))
@@ -132,8 +138,8 @@ import Testing
     let whole: Set<SQLiteError.Kind> = [
       .busy, .inputOutput, .syncFailed, .readOnly, .cannotOpen, .outOfMemory, .interrupted,
     ]
-    #expect(
-      statement.allSatisfy(\.mayConcernOneStatement) && !whole.contains(where: \.mayConcernOneStatement))
+    #expect(statement.allSatisfy { $0.mayConcernOneStatement })
+    #expect(!whole.contains { $0.mayConcernOneStatement })
   }
 
   @Test("A copy is whole, is made beside a writer, and never goes over what is there")

@@ -28,7 +28,8 @@ import Testing
       try Self.insert(1, connection)
       return "done"
     }
-    #expect(result == "done" && !connection.isInTransaction)
+    #expect(result == "done")
+    #expect(!connection.isInTransaction)
     #expect(try Self.count(connection) == 1)
   }
 
@@ -41,7 +42,8 @@ import Testing
         throw Self.stop
       }
     }
-    #expect(error == Self.stop && !connection.isInTransaction)
+    #expect(error == Self.stop)
+    #expect(!connection.isInTransaction)
     #expect(try Self.count(connection) == 0)
   }
 
@@ -72,7 +74,8 @@ import Testing
       let inner = failure { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in try Self.insert(2, connection) }
       }
-      #expect(inner?.kind == .misuse && connection.isInTransaction)
+      #expect(inner?.kind == .misuse)
+      #expect(connection.isInTransaction)
     }
     #expect(try Self.count(connection) == 1)
     let outer = failure { () throws(SQLiteError) in
@@ -81,7 +84,8 @@ import Testing
         try connection.transaction { () throws(SQLiteError) in }
       }
     }
-    #expect(outer?.kind == .misuse && !connection.isInTransaction)
+    #expect(outer?.kind == .misuse)
+    #expect(!connection.isInTransaction)
     #expect(try Self.count(connection) == 1)
   }
 
@@ -94,7 +98,8 @@ import Testing
         connection.rollBack()
       }
     }
-    #expect(error != nil && !connection.isInTransaction)
+    #expect(error != nil)
+    #expect(!connection.isInTransaction)
     connection.rollBack()
     #expect(try Self.count(connection) == 0)
     try connection.transaction { () throws(SQLiteError) in try Self.insert(1, connection) }
@@ -113,7 +118,9 @@ import Testing
       let error = failure { () throws(SQLiteError) in
         try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }
       }
-      #expect(error?.kind == .busy && error?.operation == "COMMIT" && !writer.isInTransaction)
+      #expect(error?.kind == .busy)
+      #expect(error?.operation == "COMMIT")
+      #expect(!writer.isInTransaction)
     }
     #expect(try Self.count(writer) == 1)
     try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }

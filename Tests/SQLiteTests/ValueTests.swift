@@ -26,7 +26,8 @@ import Testing
     // Compared as bytes: two spellings of one character are equal as texts.
     #expect(Array(found.0.utf8) == Array(text.utf8))
     #expect(found.1.map { Array($0.utf8) } == Array(text.utf8))
-    #expect(found.2 == "text" && !found.3)
+    #expect(found.2 == "text")
+    #expect(!found.3)
     let finding = try connection.prepare("SELECT count(*) FROM t WHERE v = ?1")
     #expect(try finding.first([.text(text)]) { row throws(SQLiteError) in row.integer(0) } == 1)
   }
@@ -42,7 +43,9 @@ import Testing
       (row.blob(0), row.optionalBlob(0), try row.text(1))
     }
     let found = try #require(read)
-    #expect(found.0 == bytes && found.1 == bytes && found.2 == "blob")
+    #expect(found.0 == bytes)
+    #expect(found.1 == bytes)
+    #expect(found.2 == "blob")
   }
 
   @Test(
@@ -54,7 +57,10 @@ import Testing
       (row.integer(0), row.optionalInteger(0), try row.text(1), row.flag(0))
     }
     let found = try #require(read)
-    #expect(found.0 == number && found.1 == number && found.2 == "integer" && found.3 == (number != 0))
+    #expect(found.0 == number)
+    #expect(found.1 == number)
+    #expect(found.2 == "integer")
+    #expect(found.3 == (number != 0))
   }
 
   @Test("NULL is told from what is empty")
@@ -65,15 +71,23 @@ import Testing
     for value in values {
       let (_, reading) = try Self.stored(value)
       let read = try reading.first { row throws(SQLiteError) in
-        #expect(row.isNull(0) && row.optionalInteger(0) == nil && row.optionalBlob(0) == nil)
-        #expect(row.integer(0) == 0 && row.blob(0).isEmpty && !row.flag(0))
+        #expect(row.isNull(0))
+        #expect(row.optionalInteger(0) == nil)
+        #expect(row.optionalBlob(0) == nil)
+        #expect(row.integer(0) == 0)
+        #expect(row.blob(0).isEmpty)
+        #expect(!row.flag(0))
         return (try row.optionalText(0), try row.text(0))
       }
       let found = try #require(read)
-      #expect(found.0 == nil && found.1 == "")
+      #expect(found.0 == nil)
+      #expect(found.1 == "")
     }
-    #expect(Value.optional("") == .text("") && Value.optional([UInt8]()) == .blob([]))
-    #expect(Value.optional(Int64(0)) == .integer(0) && Value.flag(true) == 1 && Value.flag(false) == 0)
+    #expect(Value.optional("") == .text(""))
+    #expect(Value.optional([UInt8]()) == .blob([]))
+    #expect(Value.optional(Int64(0)) == .integer(0))
+    #expect(Value.flag(true) == 1)
+    #expect(Value.flag(false) == 0)
   }
 
   @Test("A stored text that is not UTF-8 is damage, and is not repaired silently")
@@ -83,7 +97,8 @@ import Testing
     let error = failure { () throws(SQLiteError) in
       _ = try reading.first { row throws(SQLiteError) in try row.text(0) }
     }
-    #expect(error?.kind == .corrupt && error?.operation == "read text")
+    #expect(error?.kind == .corrupt)
+    #expect(error?.operation == "read text")
     #expect(throws: SQLiteError.self) { try connection.text("SELECT CAST(x'FF' AS TEXT)") }
     // The statement can be used again.
     #expect(try reading.first { row throws(SQLiteError) in row.blob(0) } == [0xC3, 0x28])

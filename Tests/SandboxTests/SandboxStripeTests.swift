@@ -55,7 +55,8 @@ import Testing
       cursor = page.next
       pages += 1
     } while cursor != nil
-    #expect(pages == 3 && Set(ids).count == 25)
+    #expect(pages == 3)
+    #expect(Set(ids).count == 25)
   }
 
   @Test func aListTakesFilters() throws {
@@ -93,7 +94,8 @@ import Testing
     for query in queries.lookUps(of: key, sessionID: purchase.sessionID, lacking: .price) {
       let report = queries.report(
         from: try Self.ask(query.url(at: stripe.base), pool).body, about: key, now: now)
-      #expect(report?.prices == ["price_1"] && report?.key == key, "\(query.target)")
+      #expect(report?.prices == ["price_1"], "\(query.target)")
+      #expect(report?.key == key, "\(query.target)")
     }
     let plain = "\(stripe.base)/v1/checkout/sessions/\(purchase.sessionID)"
     #expect(queries.report(from: try Self.ask(plain, pool).body, about: key, now: now)?.prices == [])
@@ -110,7 +112,8 @@ import Testing
     #expect(try Self.ask(url, key: nil, pool).status == 401)
     stripe.behaviour.requestsPerSecondMax = 0
     let limited = try Self.ask(url, pool)
-    #expect(limited.status == 429 && limited.retryAfter == "1")
+    #expect(limited.status == 429)
+    #expect(limited.retryAfter == "1")
     stripe.behaviour = SandboxStripeBehaviour(failRate: 1)
     #expect(try Self.ask(url, pool).status == 500)
     stripe.behaviour = SandboxStripeBehaviour(status: 403)

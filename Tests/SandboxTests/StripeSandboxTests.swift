@@ -80,7 +80,8 @@ import Testing
     purchase.context = "e30="
     let report = try #require(try Self.report(.subscription, purchase))
     #expect(report.contextID == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
-    #expect(report.context?.text == "e30=" && report.clientReference == "jdo-1")
+    #expect(report.context?.text == "e30=")
+    #expect(report.clientReference == "jdo-1")
   }
 
   @Test func withoutAUserTheContextIsTheReferenceAsAPaymentLinkHandsItOn() throws {
@@ -88,14 +89,17 @@ import Testing
     purchase.userID = nil
     purchase.contextID = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
     let report = try #require(try Self.report(.subscription, purchase))
-    #expect(report.clientReference == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD" && report.contextID == nil)
+    #expect(report.clientReference == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
+    #expect(report.contextID == nil)
   }
 
   @Test func idsLookLikeStripes() {
     let purchase = Self.purchase(isSubscription: true)
-    #expect(purchase.sessionID.hasPrefix("cs_test_a1") && purchase.sessionID.count == 66)
+    #expect(purchase.sessionID.hasPrefix("cs_test_a1"))
+    #expect(purchase.sessionID.count == 66)
     #expect(purchase.subscriptionID?.hasPrefix("sub_1") ?? false)
-    #expect(purchase.customerID.hasPrefix("cus_") && purchase.customerID.count == 18)
+    #expect(purchase.customerID.hasPrefix("cus_"))
+    #expect(purchase.customerID.count == 18)
     #expect(Self.event(.payment, purchase).id.count == 28)
   }
 

@@ -7,16 +7,19 @@ import Testing
 @Suite struct LiveScreenTests {
   @Test("A line is cut to the width, and its style ends with it")
   func cuts() {
-    #expect(LiveScreen.cut("abcdef", to: 3) == "abc" && LiveScreen.cut("abc", to: 3) == "abc")
+    #expect(LiveScreen.cut("abcdef", to: 3) == "abc")
+    #expect(LiveScreen.cut("abc", to: 3) == "abc")
     #expect(LiveScreen.cut("\u{1B}[31mabcdef\u{1B}[0m", to: 3) == "\u{1B}[31mabc\u{1B}[0m")
     #expect(LiveScreen.cut("\u{1B}[31mab\u{1B}[0mcd", to: 4) == "\u{1B}[31mab\u{1B}[0mcd")
-    #expect(LiveScreen.cut("日本語", to: 5) == "日本" && LiveScreen.cut("", to: 0) == "")
+    #expect(LiveScreen.cut("日本語", to: 5) == "日本")
+    #expect(LiveScreen.cut("", to: 0) == "")
   }
 
   @Test("A sentence is wrapped at its words, and keeps its indent")
   func wraps() {
     #expect(LiveScreen.wrapped("  one two three", columns: 9) == ["  one two", "  three"])
-    #expect(LiveScreen.wrapped("one", columns: 2) == ["one"] && LiveScreen.wrapped("", columns: 2) == [""])
+    #expect(LiveScreen.wrapped("one", columns: 2) == ["one"])
+    #expect(LiveScreen.wrapped("", columns: 2) == [""])
   }
 
   @Test("The first lines are kept where the terminal is too small, with the footer below")

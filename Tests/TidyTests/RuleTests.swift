@@ -14,6 +14,10 @@ import Testing
   }
 
   static let bad: [Sample] = [
+    Sample(
+      rule: .expectations, path: "Tests/A/A.swift",
+      text: "#expect(a && b)\ntry #require(\n  c(d)\n    && e, \"f\")\nif g && h { #expect(i) }",
+      lines: [1, 2]),
     Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(301), lines: [0]),
     Sample(rule: .fileLength, path: "migrations/v1.sql", text: longFile(301), lines: [0]),
     Sample(rule: .functionLength, path: "Tests/A/A.swift", text: "\n" + longFunction(71), lines: [2]),
@@ -64,6 +68,10 @@ import Testing
   ]
 
   static let good: [Sample] = [
+    Sample(
+      rule: .expectations, path: "Tests/A/A.swift",
+      text: "#expect(a.contains { $0 && b })\n#expect(!(c && d), \"\\(e && f)\")\n// #expect(g && h)",
+      lines: []),
     Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(300), lines: []),
     Sample(rule: .functionLength, path: "Sources/A/A.swift", text: longFunction(70), lines: []),
     Sample(rule: .vendors, path: "Sources/Processors/A.swift", text: "// Stripe's", lines: []),
@@ -157,10 +165,11 @@ import Testing
 
 @Suite struct FileNamesTests {
   @Test("Two files with one name are found, in whichever folders")
-  func findsRepeatedNames() {
+  func findsRepeatedNames() throws {
     #expect(FileNames.faults(in: ["A/B/C.swift", "A/C+D.swift", "A/E.swift"]).isEmpty)
     let faults = FileNames.faults(in: ["A/C.swift", "A/B/C.swift", "A/D.swift"])
-    #expect(faults.count == 1 && faults[0].hasPrefix("A/B/C.swift and A/C.swift "))
+    try #require(faults.count == 1)
+    #expect(faults[0].hasPrefix("A/B/C.swift and A/C.swift "))
   }
 }
 

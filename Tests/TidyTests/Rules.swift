@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
-    foundation, kit, unfinished, forcing, spawning, locking,
+    foundation, kit, unfinished, forcing, spawning, locking, expectations,
   ]
 }
 
@@ -153,6 +153,15 @@ extension Rule {
     guard file.isSwift else { return [] }
     return file.findings(
       in: file.code, of: #/\bMutex\b/#, "a futex that Thread Sanitizer cannot see; use Monitor")
+  }
+
+  static let expectations = Rule(name: "an expectation has one condition") { file in
+    guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }
+    return JoinedConditions.lines(in: file.code).map {
+      Finding(
+        path: file.path, line: $0,
+        message: "does not show which condition failed; write one expectation for each")
+    }
   }
 
   static let wrappers = [

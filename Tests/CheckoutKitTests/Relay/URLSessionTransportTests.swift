@@ -106,7 +106,8 @@ private final class StandIn: RequestHandler {
     configuration.urlCache = .shared
     configuration.urlCredentialStorage = .shared
     _ = URLSessionTransport(configuration: configuration)
-    #expect(configuration.httpCookieStorage === cookies && configuration.httpShouldSetCookies)
+    #expect(configuration.httpCookieStorage === cookies)
+    #expect(configuration.httpShouldSetCookies)
     #expect(configuration.urlCache === URLCache.shared)
     #expect(configuration.urlCredentialStorage === URLCredentialStorage.shared)
   }

@@ -73,7 +73,8 @@ import Testing
     scene.shop.setActive(true)
     #expect(scene.shop.state.checkout == .checking)
     await scene.shop.work?.value
-    #expect(scene.clock.seconds - start == 600 && scene.transport.sent.count == 42)
+    #expect(scene.clock.seconds - start == 600)
+    #expect(scene.transport.sent.count == 42)
     #expect(scene.shop.state.checkout == .inBrowser)
     #expect(scene.kept.withLock(\.self) == [[Example.id]])
 

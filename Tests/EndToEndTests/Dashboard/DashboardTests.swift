@@ -28,17 +28,23 @@ import Testing
         "/event?id=evt_77", "/jobs", "/audit", "/receipts?user=user-7&object=sub_7",
       ] {
         let reply = try relay.admin.request("GET", path)
-        #expect(reply.status == 200 && reply.header("Content-Type") == "text/html; charset=utf-8", "\(path)")
+        #expect(reply.status == 200, "\(path)")
+        #expect(reply.header("Content-Type") == "text/html; charset=utf-8", "\(path)")
         #expect(reply.header("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src") == true)
-        #expect(reply.header("Cache-Control") == "no-store" && reply.header("X-Frame-Options") == "DENY")
-        #expect(reply.header("X-Content-Type-Options") == "nosniff" && reply.header("X-Request-Id") != nil)
-        #expect(!reply.text.contains("<script") && !reply.text.contains("onerror=\"document"), "\(path)")
+        #expect(reply.header("Cache-Control") == "no-store")
+        #expect(reply.header("X-Frame-Options") == "DENY")
+        #expect(reply.header("X-Content-Type-Options") == "nosniff")
+        #expect(reply.header("X-Request-Id") != nil)
+        #expect(!reply.text.contains("<script"), "\(path)")
+        #expect(!reply.text.contains("onerror=\"document"), "\(path)")
         let head = try relay.admin.request("HEAD", path)
-        #expect(head.status == 200 && head.body.isEmpty, "\(path)")
+        #expect(head.status == 200, "\(path)")
+        #expect(head.body.isEmpty, "\(path)")
       }
       let style = try relay.admin.request("GET", "/style.css")
       let tag = try #require(style.header("ETag"))
-      #expect(style.status == 200 && style.header("Content-Type")?.hasPrefix("text/css") == true)
+      #expect(style.status == 200)
+      #expect(style.header("Content-Type")?.hasPrefix("text/css") == true)
       #expect(try relay.admin.request("GET", "/style.css", headers: ["If-None-Match": tag]).status == 304)
     }
   }
@@ -85,7 +91,8 @@ import Testing
         guard let next = text.firstMatch(of: ofNext)?.1 else { break }
         path = String(next).replacing("&amp;", with: "&")
       }
-      #expect(seen.count == 120 && Set(seen).count == 120)
+      #expect(seen.count == 120)
+      #expect(Set(seen).count == 120)
     }
   }
 
@@ -113,7 +120,8 @@ import Testing
       #expect(destination.ledger.filter { $0.head.query == nil }.isEmpty, "nothing was sent")
 
       let done = try post(["token": token], ["Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1"])
-      #expect(done.status == 303 && done.header("Location") == "/receipts/\(id)?done=replay")
+      #expect(done.status == 303)
+      #expect(done.header("Location") == "/receipts/\(id)?done=replay")
       try waitUntil("it is delivered") {
         try relay.read { try $0.receipt(id: id) }?.receipt?.state == .delivered
       }
@@ -121,7 +129,8 @@ import Testing
 
       // Twice takes a person's words, and says what it is.
       let again = try relay.admin.request("GET", path)
-      #expect(again.text.contains("will receive it twice") && again.field("force") == "yes")
+      #expect(again.text.contains("will receive it twice"))
+      #expect(again.field("force") == "yes")
       #expect(try post(["token": token, "force": "yes"]).status == 400)
       #expect(try post(["token": token]).status == 409)
       let cancel = try #require(try relay.admin.request("GET", "/receipts/\(id)/cancel").field("token"))
@@ -140,7 +149,8 @@ import Testing
       for path in ["/healthz", "/readyz"] { #expect(try relay.admin.request("GET", path).status == 200) }
       for path in ["/", "/metrics", "/receipts", "/style.css", "/nothing", "/failed/replay"] {
         let reply = try relay.admin.request("GET", path)
-        #expect(reply.status == 401 && reply.header("WWW-Authenticate")?.hasPrefix("Basic realm=") == true)
+        #expect(reply.status == 401)
+        #expect(reply.header("WWW-Authenticate")?.hasPrefix("Basic realm=") == true)
         #expect(!reply.text.contains("shop"))
         #expect(try relay.admin.request("GET", path, headers: basic("anna", secret)).status != 401)
       }
@@ -158,7 +168,8 @@ import Testing
       }
       #expect(answers.last == 429)
       let waiting = try relay.admin.request("GET", "/", headers: basic("anna", "wrong"))
-      #expect(waiting.status == 429 && waiting.header("Retry-After") != nil)
+      #expect(waiting.status == 429)
+      #expect(waiting.header("Retry-After") != nil)
       // Who came in from here before is not shut out by whoever guesses.
       #expect(try relay.admin.request("GET", "/", headers: basic("anna", secret)).status == 200)
       #expect(try relay.admin.request("GET", "/healthz").status == 200)
@@ -196,7 +207,9 @@ import Testing
     try relay.writeConfiguration()
     for arguments in [["--check"], []] {
       let (code, output) = try relay.runAgain(arguments)
-      #expect(code == 78 && output.contains("admin.password: is missing") && output.contains("admin.socket"))
+      #expect(code == 78)
+      #expect(output.contains("admin.password: is missing"))
+      #expect(output.contains("admin.socket"))
     }
   }
 
@@ -220,7 +233,8 @@ import Testing
       let codes = try ["/", "/metrics"].map { target in try status(target) }
       #expect(codes == [200, 200])
       var entry = stat()
-      #expect(unsafe lstat(path, &entry) == 0 && entry.st_mode & 0o777 == 0o660)
+      #expect(unsafe lstat(path, &entry) == 0)
+      #expect(entry.st_mode & 0o777 == 0o660)
       // Killed, it leaves its file behind.
       process.send(SIGKILL)
       _ = try process.end()
@@ -232,7 +246,9 @@ import Testing
     #expect(unsafe access(path, F_OK) != 0, "an orderly stop takes the file away")
     try relay.directory.write("mine", to: "admin.sock")
     let (code, output) = try relay.runAgain()
-    #expect(code == 69 && output.contains("is no socket") && TextFile.read(path) == "mine")
+    #expect(code == 69)
+    #expect(output.contains("is no socket"))
+    #expect(TextFile.read(path) == "mine")
   }
 }
 

@@ -24,11 +24,14 @@ struct NginxTests {
         ])
       let location = try #require(reply.header("location"))
       let page = "https://buy.stripe.com/test_1?client_reference_id="
-      #expect(reply.status == 303 && location.hasPrefix(page))
-      #expect(reply.header("strict-transport-security") != nil && reply.header("x-request-id") != nil)
+      #expect(reply.status == 303)
+      #expect(location.hasPrefix(page))
+      #expect(reply.header("strict-transport-security") != nil)
+      #expect(reply.header("x-request-id") != nil)
       let id = String(location.dropFirst(page.count))
       let state = try proxy.ask("/v1/shop/contexts/\(id)")
-      #expect(state.status == 200 && state.text.contains(#""state":"open""#))
+      #expect(state.status == 200)
+      #expect(state.text.contains(#""state":"open""#))
       // Whatever a user is called, and whether or not there is such a path.
       for path in ["a%2Fjane/checkout", "jane@x.test/checkout/", "jane/Checkout", "jane"] {
         #expect(try proxy.ask("/v1/shop/users/\(path)").status >= 400)
@@ -37,9 +40,13 @@ struct NginxTests {
       #expect(try proxy.ask("/v1/shop/return?context_id=\(id)").status == 503)
       // Neither the checkout's id nor the user's is in a log.
       let logged = proxy.accessLog
-      #expect(logged.contains("POST /v1/shop/users/-") && logged.contains("GET /v1/shop/contexts/-"))
+      #expect(logged.contains("POST /v1/shop/users/-"))
+      #expect(logged.contains("GET /v1/shop/contexts/-"))
       #expect(logged.contains("GET /v1/shop/return\""))
-      for log in [logged, proxy.errorLog] { #expect(!log.contains(id) && !log.contains("jane"), "\(log)") }
+      for log in [logged, proxy.errorLog] {
+        #expect(!log.contains(id), "\(log)")
+        #expect(!log.contains("jane"), "\(log)")
+      }
     }
   }
 
@@ -55,10 +62,12 @@ struct NginxTests {
       #expect(try proxy.ask("/v1/shop/contexts").status == 405)
       try relay.stop()
       let away = try proxy.ask("/v1/shop/contexts/ctx_1")
-      #expect(away.status == 503 && away.header("retry-after") == "5")
+      #expect(away.status == 503)
+      #expect(away.header("retry-after") == "5")
       #expect(away.header("content-type") == "application/problem+json")
       let problem = try JSONValue(parsing: Array(away.text.utf8))
-      #expect(problem["status"] == 503 && problem["type"] == "urn:receiptd:problem:away")
+      #expect(problem["status"] == 503)
+      #expect(problem["type"] == "urn:receiptd:problem:away")
     }
   }
 }

@@ -100,7 +100,8 @@ import Testing
   private static func askForMore(_ port: UInt16) throws {
     for _ in 0..<20 {
       let wire = try Wire(port, source: Source.idle)
-      #expect(wire.isClosed(within: Waiting.patienceMilliseconds) && wire.unread.isEmpty)
+      #expect(wire.isClosed(within: Waiting.patienceMilliseconds))
+      #expect(wire.unread.isEmpty)
     }
   }
 
@@ -245,7 +246,8 @@ import Testing
     let refused = replies.filter { $0.status == 503 }
     #expect(refused.count >= 4, "\(replies.map(\.status))")
     for reply in refused {
-      #expect(reply.header("Retry-After") == "1" && reply["type"] == "urn:receiptd:problem:busy")
+      #expect(reply.header("Retry-After") == "1")
+      #expect(reply["type"] == "urn:receiptd:problem:busy")
     }
     // The others were read to their end and refused for their signature, or cut off for their slowness.
     #expect(replies.allSatisfy { [400, 408, 503].contains($0.status) })

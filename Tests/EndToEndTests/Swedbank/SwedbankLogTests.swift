@@ -19,8 +19,10 @@ import Testing
       ] { #expect(try relay.ask(target).status <= 400) }
       let metrics = try relay.admin.request("GET", "/metrics").text
       #expect(try relay.stop() == 0)
-      #expect(!relay.log.contains("secret") && !metrics.contains("secret"))
-      #expect(relay.log.contains("answered") && metrics.contains(#"route="swedbank""#))
+      #expect(!relay.log.contains("secret"))
+      #expect(!metrics.contains("secret"))
+      #expect(relay.log.contains("answered"))
+      #expect(metrics.contains(#"route="swedbank""#))
       #expect(metrics.contains(#"route="trampoline""#))
     }
   }

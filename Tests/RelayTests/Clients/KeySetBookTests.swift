@@ -19,7 +19,8 @@ import Testing
   private func book() throws -> KeySetBook {
     var book = KeySetBook(url: "https://id.example.com/jwks", now: at(0))
     #expect(book.prospect("k", now: at(0)) == .fetch)
-    #expect(book.begin(now: at(0)) && !book.begin(now: at(0)))
+    #expect(book.begin(now: at(0)) == true)
+    #expect(book.begin(now: at(0)) == false)
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(0))
     return book
   }
@@ -30,9 +31,11 @@ import Testing
       as [(Int64?, Int64)]
     {
       var book = try book()
-      #expect(!book.begin(now: at(899)) && book.begin(now: at(900)))
+      #expect(book.begin(now: at(899)) == false)
+      #expect(book.begin(now: at(900)) == true)
       _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: age, now: at(900))
-      #expect(!book.begin(now: at(900 + seconds - 1)) && book.begin(now: at(900 + seconds)))
+      #expect(book.begin(now: at(900 + seconds - 1)) == false)
+      #expect(book.begin(now: at(900 + seconds)) == true)
     }
   }
 
@@ -47,12 +50,14 @@ import Testing
     let begins = book.begin(now: at(1))
     #expect(begins)
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(2))
-    #expect(book.prospect("new", now: at(2)) == .none && book.prospect("early", now: at(2)) == .none)
+    #expect(book.prospect("new", now: at(2)) == .none)
+    #expect(book.prospect("early", now: at(2)) == .none)
     // Nobody has looked for this one, so nobody can say that there is none.
     #expect(book.prospect("other", now: at(2)) == .later(milliseconds: 9000))
     #expect(book.prospect("other", now: at(10)) == .later(milliseconds: 1000))
     #expect(book.prospect("other", now: at(11)) == .fetch)
-    #expect(book.prospect("new", now: at(60)) == .none && book.prospect("new", now: at(61)) == .fetch)
+    #expect(book.prospect("new", now: at(60)) == .none)
+    #expect(book.prospect("new", now: at(61)) == .fetch)
     var fetches = 0
     for second in 61..<121 {
       for number in 0..<50 where book.prospect("k\(second).\(number)", now: at(Int64(second))) == .fetch {
@@ -70,7 +75,8 @@ import Testing
     var book = try book()
     book.wait(for: "new", now: at(1)) { _ in }
     let begins = book.begin(now: at(1))
-    #expect(begins && book.prospect("late", now: at(2)) == .fetch)
+    #expect(begins)
+    #expect(book.prospect("late", now: at(2)) == .fetch)
     book.wait(for: "late", now: at(2)) { _ in }
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(3))
     #expect(book.prospect("late", now: at(3)) == .later(milliseconds: 8000))
@@ -78,19 +84,23 @@ import Testing
     book.wait(for: "late", now: at(11)) { _ in }
     let beginsAgain = book.begin(now: at(11))
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(12))
-    #expect(beginsAgain && book.prospect("late", now: at(12)) == .none)
-    #expect(book.prospect("late", now: at(70)) == .none && book.prospect("late", now: at(71)) == .fetch)
+    #expect(beginsAgain)
+    #expect(book.prospect("late", now: at(12)) == .none)
+    #expect(book.prospect("late", now: at(70)) == .none)
+    #expect(book.prospect("late", now: at(71)) == .fetch)
   }
 
   @Test("Keys that could not be fetched again for a week count no more, and that is no answer to a token")
   func ageing() throws {
     var book = try book()
     let week: Int64 = 7 * 24 * 3600
-    #expect(book.keys(now: at(week - 1)) != nil && book.keys(now: at(week)) == nil)
+    #expect(book.keys(now: at(week - 1)) != nil)
+    #expect(book.keys(now: at(week)) == nil)
     book.wait(for: "new", now: at(week)) { _ in }
     let begins = book.begin(now: at(week))
     _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(week))
-    #expect(begins && book.prospect("new", now: at(week)) == .later(milliseconds: 1000))
+    #expect(begins)
+    #expect(book.prospect("new", now: at(week)) == .later(milliseconds: 1000))
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(week + 1))
     #expect(book.keys(now: at(week + 1)) != nil)
   }
@@ -123,14 +133,16 @@ import Testing
     #expect(book.prospect("new", now: at(100)) == .later(milliseconds: 1000))
     var now: Int64 = 100
     for pause in [1, 5, 15, 60, 300, 300] as [Int64] {
-      #expect(!book.begin(now: at(now + pause - 1)) && book.begin(now: at(now + pause)))
+      #expect(book.begin(now: at(now + pause - 1)) == false)
+      #expect(book.begin(now: at(now + pause)) == true)
       now += pause
       _ = book.finish(nil, maxAgeMilliseconds: nil, now: at(now))
     }
     let beginsAgain = book.begin(now: at(now + 300))
     #expect(beginsAgain)
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(now + 300))
-    #expect(book.failures == 0 && !book.begin(now: at(now + 301)))
+    #expect(book.failures == 0)
+    #expect(book.begin(now: at(now + 301)) == false)
   }
 
   @Test(
@@ -140,13 +152,15 @@ import Testing
     var book = try book()
     let wake: @Sendable (KeySetBook.Waking) -> Void = { waking in woken.update { $0.append(waking) } }
     book.wait(for: "a", now: at(20), wake)
-    #expect(book.begin(now: at(20)) && book.expire(now: at(25)).isEmpty)
+    #expect(book.begin(now: at(20)) == true)
+    #expect(book.expire(now: at(25)).isEmpty)
     for wake in book.expire(now: at(26)) { wake() }
     book.wait(for: "b", now: at(26), wake)
     for wake in book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(27)) { wake() }
     book.wait(for: "c", now: at(40), wake)
     for wake in book.dismissAll(.stopping) { wake() }
-    #expect(book.dismissAll(.stopping).isEmpty && book.expire(now: at(900)).isEmpty)
+    #expect(book.dismissAll(.stopping).isEmpty)
+    #expect(book.expire(now: at(900)).isEmpty)
     #expect(woken.withLock { $0 } == [.failed(retryAfterMilliseconds: 1000), .fetched, .stopping])
     for number in 0..<KeySetBook.waitersMax { book.wait(for: "\(number)", now: at(60)) { _ in } }
     #expect(book.prospect("one more", now: at(60)) == .later(milliseconds: 1000))

@@ -35,8 +35,10 @@ import Testing
       Issue.record("no tokens")
       return
     }
-    #expect(keys.isEmpty && tokens.rules == TokenRules(issuer: "https://id/", audiences: ["relay"]))
-    #expect(tokens.rules.leewayMilliseconds == 60_000 && tokens.rules.algorithms == [.rs256, .es256, .hs256])
+    #expect(keys.isEmpty)
+    #expect(tokens.rules == TokenRules(issuer: "https://id/", audiences: ["relay"]))
+    #expect(tokens.rules.leewayMilliseconds == 60_000)
+    #expect(tokens.rules.algorithms == [.rs256, .es256, .hs256])
     let both = Self.text(
       "jwks: 'https://id.example.com/keys', algorithms: ['ES256'], user_claim: 'uid', leeway: '5s'",
       keys: "keys: ['env:CLIENT_KEY'],")
@@ -45,10 +47,13 @@ import Testing
       Issue.record("no tokens")
       return
     }
-    #expect(shown.count == 1 && rules.keys == .fetched(url: "https://id.example.com/keys"))
-    #expect(rules.rules.algorithms == [.es256] && rules.rules.userClaim == "uid")
+    #expect(shown.count == 1)
+    #expect(rules.keys == .fetched(url: "https://id.example.com/keys"))
+    #expect(rules.rules.algorithms == [.es256])
+    #expect(rules.rules.userClaim == "uid")
     let redacted = try Samples.read(both).configuration.redacted["apps"]?["shop"]?["client"]
-    #expect(redacted?["jwt"]?["jwks"] == "https://id.example.com/keys" && redacted?["jwt"]?["leeway"] == "5s")
+    #expect(redacted?["jwt"]?["jwks"] == "https://id.example.com/keys")
+    #expect(redacted?["jwt"]?["leeway"] == "5s")
     #expect(redacted?["keys"] == ["env:CLIENT_KEY"])
   }
 
@@ -57,13 +62,15 @@ import Testing
     let environment = Self.environment(Self.secretKey)
     let loaded = try Samples.read(Self.text("keys: 'env:KEYS'"), environment: environment)
     #expect(loaded.configuration.redacted.text.contains(#""keys":"env:KEYS""#))
-    #expect(!"\(loaded)".contains("c2VjcmV0") && !loaded.configuration.redacted.text.contains("c2VjcmV0"))
+    #expect(!"\(loaded)".contains("c2VjcmV0"))
+    #expect(!loaded.configuration.redacted.text.contains("c2VjcmV0"))
     for text in [
       "keys: '\(Self.secretKey)'", "keys: 'env:KEYS', algorithms: ['RS256']",
       "keys: 'env:KEYS', jwks: 'https://id/'",
     ] {
       let faults = Samples.faults(Self.text(text), environment: environment)
-      #expect(!faults.isEmpty && !"\(faults)".contains("c2VjcmV0"))
+      #expect(!faults.isEmpty)
+      #expect(!"\(faults)".contains("c2VjcmV0"))
     }
     let short = #"{"keys":[{"kty":"OKP"},{"kty":"oct","k":"c2hvcnQ"}]}"#
     let faults = Samples.faults(Self.text("keys: 'env:KEYS'"), environment: Self.environment(short))

@@ -89,7 +89,8 @@ struct MigrationTorture {
         try Migrator.migrate(try Self.open(disk), from: version, to: Self.chain)
         disk.watch(nil)
         let after = try Self.content(of: disk)
-        #expect(after.version == Int64(Self.chain.count) && before.version == Int64(version))
+        #expect(after.version == Int64(Self.chain.count))
+        #expect(before.version == Int64(version))
         for (number, copy) in copies.withLock({ $0.1 }).enumerated() {
           // One that cannot be read is not whole.
           let found = try? Self.content(of: copy)

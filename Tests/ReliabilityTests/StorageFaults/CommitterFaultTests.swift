@@ -103,8 +103,10 @@ import Testing
     #expect(bed.core.committer.commitWaiting())
     #expect(bed.syncFailures.withLock { $0 } == 1)
     #expect(answers.withLock { $0.count == count + 1 && $0.values.filter(\.self).count == 1 })
-    #expect(!bed.post(count + 1) && !bed.post(count + 2, from: .inside))
-    #expect(!bed.core.committer.commitWaiting() && bed.core.committer.refusal(for: "shop") == .stopping)
+    #expect(!bed.post(count + 1))
+    #expect(!bed.post(count + 2, from: .inside))
+    #expect(!bed.core.committer.commitWaiting())
+    #expect(bed.core.committer.refusal(for: "shop") == .stopping)
     var random = SeededGenerator(seed: 3)
     bed.disk.crash(random: &random)
     #expect(try #require(try bed.contexts()) >= 1)
@@ -123,7 +125,8 @@ import Testing
       answered.withLock { $0 = (try? result.get()) != nil }
     }
     let result = writer.apply([submission], now: Timestamp(unixMilliseconds: 1))
-    #expect(answered.withLock { $0 } && result.fault?.kind == .syncFailed)
+    #expect(answered.withLock { $0 })
+    #expect(result.fault?.kind == .syncFailed)
     var random = SeededGenerator(seed: 1)
     disk.crash(random: &random)
     let connection = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
@@ -142,9 +145,11 @@ import Testing
     }
     bed.disk.capacity = bed.disk.usedBytes + 100_000
     #expect(bed.core.committer.commitWaiting())
-    #expect(!bed.core.committer.commitWaiting() && bed.core.committer.depth == 0)
+    #expect(!bed.core.committer.commitWaiting())
+    #expect(bed.core.committer.depth == 0)
     #expect(answers.withLock { $0.count } == count + count / 2)
-    #expect(bed.post(0, from: .inside, answers) && bed.core.committer.commitWaiting())
+    #expect(bed.post(0, from: .inside, answers))
+    #expect(bed.core.committer.commitWaiting())
     #expect(answers.withLock { $0[0] } == true)
   }
 
@@ -196,8 +201,9 @@ import Testing
       #expect(bed.core.committer.commitWaiting())
       posted += 1
     }
-    #expect(
-      posted > 10 && bed.core.committer.refusal(for: "shop") == .diskFull && bed.core.committer.isDiskFull)
+    #expect(posted > 10)
+    #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
+    #expect(bed.core.committer.isDiskFull)
     #expect(!bed.post(posted, answers))
     // Everything but the one that met the end is there.
     #expect(answers.withLock { $0.values.filter(\.self).count } == posted - 1)
@@ -208,8 +214,10 @@ import Testing
     #expect(bed.core.committer.isDiskFull, "the reserve itself is not the space that was waited for")
     bed.disk.capacity = (bed.disk.capacity ?? 0) + (2 << 20)
     bed.core.committer.lookForSpace()
-    #expect(!bed.core.committer.isDiskFull && bed.core.committer.fault == nil)
-    #expect(bed.post(3000, answers) && bed.core.committer.commitWaiting())
+    #expect(!bed.core.committer.isDiskFull)
+    #expect(bed.core.committer.fault == nil)
+    #expect(bed.post(3000, answers))
+    #expect(bed.core.committer.commitWaiting())
     #expect(answers.withLock { $0[3000] } == true)
     #expect(try bed.contexts() == Int64(answers.withLock { $0.values.filter(\.self).count }))
     #expect(bed.syncFailures.withLock { $0 } == 0)

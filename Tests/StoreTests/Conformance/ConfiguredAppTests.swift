@@ -30,4 +30,14 @@ struct ConfiguredAppTests {
     #expect(posted == nil)
     #expect(try store.integer("SELECT count(*) FROM contexts") == 0)
   }
+
+  @Test("What does not exist is not found")
+  func notFound() throws {
+    let store = try TestStore()
+    #expect(try store.apply(ReplayReceipt(id: "rcp_none", force: true, dueAt: store.now)) == .notFound)
+    #expect(try store.apply(CancelReceipt(id: "rcp_none", note: "")) == .notFound)
+    #expect(
+      try store.apply(CompleteReceipt(id: "rcp_none", userID: "u", priceID: "p", contextID: nil)) == .notFound
+    )
+  }
 }

@@ -16,7 +16,8 @@ struct JobDecisionTests {
       try jobs.run(job)
     }
     let running = try jobs.current(job)
-    #expect(running.count(.released) == 2 && running.count(.skipped) == 1)
+    #expect(running.count(.released) == 2)
+    #expect(running.count(.skipped) == 1)
     #expect(running.missed.first { $0.outcome == .skipped }?.reason == "is_cancelled")
     #expect(try jobs.states() == ["pending", "pending", "cancelled"])
   }
@@ -31,7 +32,9 @@ struct JobDecisionTests {
     try jobs.deliver()
     jobs.store.advance(10_000)
     let done = try jobs.run(job)
-    #expect(done.count(.delivered) == 1 && done.count(.skipped) == 1 && done.state == .done)
+    #expect(done.count(.delivered) == 1)
+    #expect(done.count(.skipped) == 1)
+    #expect(done.state == .done)
     #expect(try jobs.states() == ["delivered", "delivered"])
   }
 
@@ -46,7 +49,8 @@ struct JobDecisionTests {
     }
     try jobs.deliver()
     let done = try jobs.run(job)
-    #expect(done.state == .done && done.endedAt != nil)
+    #expect(done.state == .done)
+    #expect(done.endedAt != nil)
     #expect(try jobs.store.reader.openJobs() == [])
   }
 }

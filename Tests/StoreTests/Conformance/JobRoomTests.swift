@@ -89,7 +89,8 @@ struct JobRoomTests {
     jobs.windows = ["web": 5]
     let running = try jobs.run(job)
     #expect(running.missed == [JobCount(outcome: .skipped, reason: "app", count: 12)])
-    #expect(running.count(.released) == 3 && running.count(.planned) == 0)
+    #expect(running.count(.released) == 3)
+    #expect(running.count(.planned) == 0)
     #expect(try jobs.store.reader.holds(running, now: jobs.store.now).isEmpty)
     for row in try jobs.store.reader.dueRows(app: "web", now: jobs.store.now, limit: 10) {
       try jobs.end(row, .delivered(importID: nil))
@@ -117,7 +118,8 @@ struct JobRoomTests {
     let breaker = Breaker(state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now)
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
     let job = try jobs.run(try jobs.start(.cancel))
-    #expect(job.state == .done && job.count(.cancelled) == 12)
+    #expect(job.state == .done)
+    #expect(job.count(.cancelled) == 12)
   }
 
   @Test("New receipts are due before replays, however long those have been")

@@ -10,19 +10,24 @@ struct JobTests {
   func replays() throws {
     let jobs = try JobStore(failed: 450)
     let job = try jobs.start()
-    #expect(job.state == .preparing && job.id.hasPrefix("job_"))
+    #expect(job.state == .preparing)
+    #expect(job.id.hasPrefix("job_"))
     jobs.store.advance(1)
     try jobs.purchase("later", .failed(.gaveUp))
     let running = try jobs.run(job)
-    #expect(running.state == .running && running.total == 450 && running.count(.released) == 450)
+    #expect(running.state == .running)
+    #expect(running.total == 450)
+    #expect(running.count(.released) == 450)
     #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 450)
     let rows = try jobs.store.reader.dueRows(app: "ios", now: jobs.store.now, limit: 1000)
     for (index, row) in rows.enumerated() {
       try jobs.end(row, index % 3 == 0 ? .failed(.status(400)) : .delivered(importID: nil))
     }
     let done = try jobs.run(job)
-    #expect(done.state == .done && done.endedAt == jobs.store.now)
-    #expect(done.count(.delivered) == 300 && done.count(.failed) == 150)
+    #expect(done.state == .done)
+    #expect(done.endedAt == jobs.store.now)
+    #expect(done.count(.delivered) == 300)
+    #expect(done.count(.failed) == 150)
     #expect(done.missed == [JobCount(outcome: .failed, reason: "http_400", count: 150)])
     #expect(try jobs.store.reader.openJobs() == [])
     #expect(try jobs.store.reader.integrityFaults() == [])
@@ -63,7 +68,9 @@ struct JobTests {
     jobs.store.advance(hour)
     try jobs.deliver()
     let waiting = try jobs.run(job)
-    #expect(waiting.state == .paused && waiting.count(.delivered) == 1 && waiting.count(.planned) == 3)
+    #expect(waiting.state == .paused)
+    #expect(waiting.count(.delivered) == 1)
+    #expect(waiting.count(.planned) == 3)
     _ = try jobs.store.apply(ChangeJob(id: job.id, .resume))
     for _ in 0..<3 {
       try jobs.run(job)
@@ -81,10 +88,13 @@ struct JobTests {
     _ = try jobs.store.apply(ChangeJob(id: job.id, .cancel))
     jobs.store.advance(hour)
     let open = try jobs.run(job)
-    #expect(open.state == .cancelled && open.endedAt == nil)
+    #expect(open.state == .cancelled)
+    #expect(open.endedAt == nil)
     try jobs.deliver()
     let ended = try jobs.run(job)
-    #expect(ended.endedAt != nil && ended.count(.delivered) == 1 && ended.count(.planned) == 2)
+    #expect(ended.endedAt != nil)
+    #expect(ended.count(.delivered) == 1)
+    #expect(ended.count(.planned) == 2)
     #expect(try jobs.states() == ["delivered", "failed", "failed"])
     for change in [ChangeJob.Change.pause, .resume] {
       #expect(try jobs.store.apply(ChangeJob(id: job.id, change)) == .notAllowed(.cancelled))
@@ -103,7 +113,9 @@ struct JobTests {
     #expect(try jobs.run(job).state == .preparing)
     jobs.store.advance(minute)
     let ended = try jobs.run(job)
-    #expect(ended.state == .cancelled && ended.note != nil && ended.endedAt != nil)
+    #expect(ended.state == .cancelled)
+    #expect(ended.note != nil)
+    #expect(ended.endedAt != nil)
     #expect(
       try !jobs.store.apply(ExtendJob(job: job.row, from: "1", to: "2", rows: [rows[0]], isLast: true)))
     #expect(try jobs.states() == ["failed", "failed"])
@@ -125,7 +137,9 @@ struct JobTests {
     }
     try jobs.deliver()
     let done = try jobs.run(job)
-    #expect(done.state == .done && done.count(.delivered) == 1 && done.count(.gone) == 2)
+    #expect(done.state == .done)
+    #expect(done.count(.delivered) == 1)
+    #expect(done.count(.gone) == 2)
     #expect(done.missed.first { $0.outcome == .skipped }?.reason == "delivered")
   }
 
@@ -134,7 +148,8 @@ struct JobTests {
     let jobs = try JobStore(failed: 1)
     try jobs.purchase("d", .delivered(importID: nil))
     let job = try jobs.run(try jobs.start(force: isForced) { _ in })
-    #expect(job.total == (isForced ? 2 : 1) && job.count(.released) == job.total)
+    #expect(job.total == (isForced ? 2 : 1))
+    #expect(job.count(.released) == job.total)
   }
 
   @Test("Two who run one job at once keep its rate, and no receipt has two turns")
@@ -151,7 +166,8 @@ struct JobTests {
       jobs.store.advance(50)
     }
     let job2 = try jobs.current(job)
-    #expect(job2.total == 6 && job2.count(.released) + job2.count(.planned) == 6)
+    #expect(job2.total == 6)
+    #expect(job2.count(.released) + job2.count(.planned) == 6)
     // The first at once, then one in 100 ms, beginning when it was prepared.
     #expect(job2.count(.released) == 6)
     #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 6)
@@ -161,13 +177,16 @@ struct JobTests {
   func otherKinds() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.run(try jobs.start(.cancel))
-    #expect(job.state == .done && job.count(.cancelled) == 3 && job.missed == [])
+    #expect(job.state == .done)
+    #expect(job.count(.cancelled) == 3)
+    #expect(job.missed == [])
     #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.note == "why" })
     for number in 0..<3 { try jobs.store.take(Said.completed("p\(number)")) }
     jobs.store.advance(30 * day)
     try jobs.store.endWaits()
     let completing = try jobs.run(try jobs.start(.complete, price: "price_9") { $0.reason = "price" })
-    #expect(completing.total == 3 && completing.count(.released) == 3)
+    #expect(completing.total == 3)
+    #expect(completing.count(.released) == 3)
     #expect(try jobs.store.receipts().filter { $0.receipt?.priceID == "price_9" }.count == 3)
   }
 }

@@ -79,7 +79,8 @@ struct NamedContextTests {
       #expect(TestStore.status(exact).hasSuffix(": u1 subscription sub_1 price_1 named"), note)
       #expect(try store.context(named).receiptID == exact.receipt?.id, note)
       let wasGuessed = other.purchase.contextID == named
-      #expect(other.receipt?.contextDisputed == wasGuessed && (!wasGuessed || delivers), note)
+      #expect(other.receipt?.contextDisputed == wasGuessed, note)
+      #expect((!wasGuessed || delivers), note)
       #expect(exact.receipt?.contextDisputed == false, note)
     }
   }
@@ -166,7 +167,8 @@ struct NamedContextTests {
       if isWaitedFor {
         #expect(try body(store, "3") == "pending: u1 subscription sub_3 price_1 another")
       } else {
-        #expect(try store.context(another).receiptID == nil && store.context(another).state == .open)
+        #expect(try store.context(another).receiptID == nil)
+        #expect(try store.context(another).state == .open)
       }
     }
   }
@@ -184,7 +186,8 @@ struct NamedContextTests {
     paid.prices = ["price_1"]
     try store.take(paid)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
-    #expect(try store.context(first).state == .paid && store.context(later).state == .open)
+    #expect(try store.context(first).state == .paid)
+    #expect(try store.context(later).state == .open)
   }
 
   @Test("A name that comes when the receipt is ready and not sent replaces the guess")

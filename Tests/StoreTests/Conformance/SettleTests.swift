@@ -105,7 +105,8 @@ struct SettleTests {
       let other = try store.post("other", price: "price_1")
       let ended = try end(of: order.map { reports[$0] }, pause: 100, store, "sub_1")
       #expect(ended == "pending: u1 subscription sub_1 price_2 fitting", "\(order)")
-      #expect(try store.context(fitting).state == .paid && store.context(other).receiptID == nil)
+      #expect(try store.context(fitting).state == .paid)
+      #expect(try store.context(other).receiptID == nil)
     }
   }
 
@@ -135,7 +136,9 @@ struct SettleTests {
     store.advance(2 * second)
     let due = try #require(
       try store.reader.dueLookUps(AppProcessor("ios", "stripe"), now: store.now, limit: 9).first)
-    #expect(due.reason == .checkout && due.key.id == "sub_1" && due.sessionID == nil)
+    #expect(due.reason == .checkout)
+    #expect(due.key.id == "sub_1")
+    #expect(due.sessionID == nil)
     store.advance(27 * second)
     try store.endWaits()
     #expect(try store.status() == "waiting/checkout")

@@ -113,7 +113,8 @@ struct WaitTests {
     let later = try store.post("later")
     #expect(try store.context(later).receiptID == nil)
     try store.take(Said.session("1", .paid))
-    #expect(try store.status() == "waiting/context" && store.context(later).receiptID == nil)
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.context(later).receiptID == nil)
     let next = try statuses(store, after: 2 * minute)
     #expect(next == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
   }
@@ -255,8 +256,10 @@ struct UserTests {
     let right = try store.post("of u2", user: "u2")
     try store.take(Said.created("2", active: false, user: "u2", customer: "cus_1"))
     let moved = try #require(try store.receipts().last)
-    #expect(moved.purchase.userID == "u2" && moved.purchase.contextID == right)
-    #expect(try store.context(second).receiptID == nil && store.context(second).state == .open)
+    #expect(moved.purchase.userID == "u2")
+    #expect(moved.purchase.contextID == right)
+    #expect(try store.context(second).receiptID == nil)
+    #expect(try store.context(second).state == .open)
   }
 
   @Test("A lesser source overrides no user")

@@ -53,14 +53,16 @@ struct WriterTests {
     #expect(result.fault == nil)
     #expect(answers.all == (0..<50).map { "\($0): stored" })
     #expect(try store.receipts().count == 50)
-    #expect(result.changes.waitUntil == store.after(2 * minute) && result.changes.dueAt.isEmpty)
+    #expect(result.changes.waitUntil == store.after(2 * minute))
+    #expect(result.changes.dueAt.isEmpty)
   }
 
   @Test("An empty batch is nothing")
   func empty() throws {
     let store = try TestStore()
     let result = store.writer.apply([], now: store.now)
-    #expect(result.fault == nil && result.changes.isEmpty)
+    #expect(result.fault == nil)
+    #expect(result.changes.isEmpty)
   }
 
   @Test("One command that cannot be stored takes no other with it")
@@ -111,14 +113,19 @@ struct WriterTests {
     let answers = Answers()
     let split = try batch(TestStore(rules: Self.asking), answers.submission("bad", BreakAfterBreaker()))
     #expect(answers.all == ["bad: misuse"])
-    #expect(
-      whole.replaysDueAt["ios"] != nil && whole.dueAt["ios"] != nil
-        && whole.asksAt[AppProcessor("ios", "stripe")] != nil)
-    #expect(
-      whole.waitUntil != nil && whole.hasJobs && !whole.contextIDs.isEmpty && !whole.transitions.isEmpty)
-    #expect(split.replaysDueAt == whole.replaysDueAt && split.dueAt == whole.dueAt)
-    #expect(split.asksAt == whole.asksAt && split.waitUntil == whole.waitUntil)
-    #expect(split.hasJobs && split.contextIDs.count == whole.contextIDs.count)
+    #expect(whole.replaysDueAt["ios"] != nil)
+    #expect(whole.dueAt["ios"] != nil)
+    #expect(whole.asksAt[AppProcessor("ios", "stripe")] != nil)
+    #expect(whole.waitUntil != nil)
+    #expect(whole.hasJobs)
+    #expect(!whole.contextIDs.isEmpty)
+    #expect(!whole.transitions.isEmpty)
+    #expect(split.replaysDueAt == whole.replaysDueAt)
+    #expect(split.dueAt == whole.dueAt)
+    #expect(split.asksAt == whole.asksAt)
+    #expect(split.waitUntil == whole.waitUntil)
+    #expect(split.hasJobs)
+    #expect(split.contextIDs.count == whole.contextIDs.count)
     #expect(split.transitions.count == whole.transitions.count)
   }
 
@@ -132,7 +139,9 @@ struct WriterTests {
     let store = try TestStore()
     let answers = Answers()
     let result = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
-    #expect(answers.all == ["bad: misuse"] && result.fault?.kind == .misuse && result.changes.isEmpty)
+    #expect(answers.all == ["bad: misuse"])
+    #expect(result.fault?.kind == .misuse)
+    #expect(result.changes.isEmpty)
     #expect(throws: StoreFault(.misuse, operation: "test", reason: "test")) {
       try store.apply(BreakAfterBreaker())
     }
@@ -157,7 +166,8 @@ struct WriterTests {
     let answers = Answers()
     let result = store.writer.apply(
       [answers.submission("one", event("1")), answers.submission("two", FailAs(kind: kind))], now: store.now)
-    #expect(result.fault?.kind == kind && result.changes.isEmpty)
+    #expect(result.fault?.kind == kind)
+    #expect(result.changes.isEmpty)
     #expect(answers.all == ["one: \(kind.rawValue)", "two: \(kind.rawValue)"])
     #expect(try store.receipts().isEmpty)
   }
@@ -168,7 +178,8 @@ struct WriterTests {
     let id = try store.post(user: "u1")
     let answers = Answers()
     var result = store.writer.apply([answers.submission("1", event("1"))], now: store.now)
-    #expect(result.changes.contextIDs == [id] && result.changes.dueAt == ["ios": store.now])
+    #expect(result.changes.contextIDs == [id])
+    #expect(result.changes.dueAt == ["ios": store.now])
     #expect(result.changes.waitUntil == nil)
     let row = try store.only().rowID
     let report = AttemptReport(

@@ -18,7 +18,9 @@ struct LargeJobTests {
     #expect(try jobs.store.apply(ChangeJob(id: job.id, .pause)) == .notAllowed(.preparing))
     try jobs.store.reopen()
     let prepared = try jobs.run(job, stepsMax: 1)
-    #expect(prepared.state == .running && prepared.total == 1500 && prepared.count(.planned) == 1500)
+    #expect(prepared.state == .running)
+    #expect(prepared.total == 1500)
+    #expect(prepared.count(.planned) == 1500)
     let other = try jobs.start()
     try jobs.run(other, stepsMax: 1)
     _ = try jobs.store.apply(ChangeJob(id: other.id, .cancel))
@@ -32,7 +34,8 @@ struct LargeJobTests {
     try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 3000, failed: 2500))
     jobs.store.now = Timestamp(unixMilliseconds: LargeDatabase.start + 40 * day)
     let old = try jobs.run(try jobs.start(.cancel))
-    #expect(old.state == .done && old.total == 2500)
+    #expect(old.state == .done)
+    #expect(old.total == 2500)
     let open = try jobs.start { _ in }
     var slices = 0
     while try jobs.store.apply(RetainJobs(cutoff: jobs.store.after(day))) { slices += 1 }

@@ -91,7 +91,8 @@ struct QueryPlanTests {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
     let plan = try plan(of: "SELECT min(due_at) FROM look_ups WHERE app = 'ios'", connection)
-    #expect(plan.count == 1 && plan[0].contains("look_ups_due"), "\(plan)")
+    try #require(plan.count == 1, "\(plan)")
+    #expect(plan[0].contains("look_ups_due"), "\(plan)")
   }
 
   @Test("None of the writer's statements reads a whole table")
@@ -145,7 +146,8 @@ struct QueryPlanTests {
     let seeks = ["app=? AND outcome=? AND type=? AND rowid>?", "app=? AND outcome=? AND type>?"]
     for (sql, seek) in zip([events.group] + events.nextGroup, seeks + ["app=? AND outcome>?", "app>?"]) {
       let steps = try plan(of: sql, sqlite(store.reader))
-      #expect(steps.count == 1 && steps[0].contains("COVERING INDEX events_by_group (\(seek)"), "\(steps)")
+      try #require(steps.count == 1, "\(steps)")
+      #expect(steps[0].contains("COVERING INDEX events_by_group (\(seek)"), "\(steps)")
     }
     let session = try #require(held.first { $0.contains("session_id = ?1") })
     let searches = try plan(of: session, sqlite(store.reader)).filter { $0.contains("purchases") }
@@ -161,13 +163,15 @@ struct QueryPlanTests {
       counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
     for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
       let steps = try plan(of: sql, sqlite(store.reader))
-      #expect(steps.count == 1 && steps[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+      try #require(steps.count == 1)
+      #expect(steps[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
     }
     let withoutID = try plan(of: StoreReader.withoutImportIDSQL, sqlite(store.reader))
-    #expect(
-      withoutID.count == 1 && withoutID[0].contains("purchases_without_import_id (app=? AND receipt_id>"))
+    try #require(withoutID.count == 1)
+    #expect(withoutID[0].contains("purchases_without_import_id (app=? AND receipt_id>"))
     let group = try plan(of: StoreReader.groupSQL, sqlite(store.reader))
-    #expect(group.count == 1 && group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+    try #require(group.count == 1)
+    #expect(group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }
 
   @Test("What metrics and alerts ask takes as many steps on any number of receipts")
@@ -191,7 +195,8 @@ struct QueryPlanTests {
     try sell(6...300)
     let many = try steps()
     #expect(try store.reader.counts().map(\.count).reduce(0, +) == 300)
-    #expect(few > 0 && many <= few + 20, "\(few) steps, then \(many)")
+    #expect(few > 0, "\(few) steps, then \(many)")
+    #expect(many <= few + 20, "\(few) steps, then \(many)")
   }
 
   @Test("A job's step read each of its 100,000 planned receipts to learn of which apps they are")
@@ -224,6 +229,7 @@ struct QueryPlanTests {
     var total: Int64 = 0
     let few = try steps(plannedOfEachApp: 1)
     let many = try steps(plannedOfEachApp: 50_000)
-    #expect(few > 0 && many == few, "\(few) steps of SQLite's virtual machine, then \(many)")
+    #expect(few > 0, "\(few) steps of SQLite's virtual machine, then \(many)")
+    #expect(many == few, "\(few) steps of SQLite's virtual machine, then \(many)")
   }
 }
