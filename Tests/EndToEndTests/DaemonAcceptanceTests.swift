@@ -25,7 +25,8 @@ import Testing
       let receipt = try #require(try relay.receipt(of: checkout.subscription))
       #expect(receipt.state == .pending, "no attempt is spent")
       #expect(receipt.attempts == 0, "no attempt is spent")
-      #expect(relay.log.contains("the destination refuses this configuration"))
+      // The log follows the commit.
+      try waitUntil("the log says why") { relay.log.contains("the destination refuses this configuration") }
       destination.answerAll(.status(200, body: #"{"errors":["unknown api_key"]}"#))
       try waitUntil("the errors are seen") { try relay.breaker().cause == .errorAnswer }
       destination.answerAll(.taken)

@@ -97,7 +97,7 @@ import Testing
         let ready = try relay.admin.request("GET", "/readyz")
         #expect(ready.status == 503)
         #expect(ready.text.contains("the database file was moved or removed"))
-        #expect(relay.log.contains("nothing is stored until it is back"))
+        try waitUntil("the log says so") { relay.log.contains("nothing is stored until it is back") }
         try #require(unsafe rename(to, from) == 0)
         #expect(try relay.admin.request("GET", "/readyz").status == 200)
         #expect(try relay.receipt(of: checkout.subscription) == nil)

@@ -123,7 +123,7 @@ import Testing
       #expect(destination.ledger(of: lost.subscription).count == 1)
       #expect(try relay.receipt(of: seen.subscription) == nil, "Stripe says that it was delivered")
       try waitUntil("it is done") { try relay.count("backfills") == 0 }
-      #expect(relay.log.contains("missing=1"))
+      try waitUntil("the log says what was missing") { relay.log.contains("missing=1") }
     }
   }
 

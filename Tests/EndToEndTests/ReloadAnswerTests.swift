@@ -49,7 +49,7 @@ import Testing
       #expect(try relay.outside.postContext("jdo-1", "e30=").status == 401)
       // What needs a restart needs it until there was one.
       #expect(try reload(relay).report?["needs_restart"] == ["log.level"])
-      #expect(relay.log.contains("need a restart: systemctl restart receiptd"))
+      try waitUntil("the log says what needs a restart") { relay.log.contains("need a restart: systemctl restart receiptd") }
       #expect(!TextFile.read(relay.directory.file("receiptctl.log")).contains(Secrets.apiKey))
     }
   }
