@@ -1,23 +1,25 @@
-// The bytes that are bound to a statement, in one piece of memory that is used again and again: SQLite would
-// take memory for each text of each call.
+// Copies of bound values in one reusable block of memory. SQLite would allocate memory for each text of each
+// call.
 
 /// A statement's own copies of the texts and blobs that are bound to it.
 ///
-/// Owns its memory. What was kept stands still until the next `begin`. The statement's thread.
+/// Owns its memory. Kept bytes stay at their address until the next `begin`. Called from the statement's
+/// thread.
 @safe final class BindingBuffer {
-  /// What does not fit into this is left to SQLite, so that no statement holds on to much memory.
+  /// The maximum size of the block. SQLite copies what does not fit, so an idle statement holds little
+  /// memory.
   static let bytesMax = 8192
 
   private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private var used = 0
-  /// How much more room there should have been.
+  /// How many bytes did not fit since the last `begin`.
   private var missed = 0
 
   deinit {
     unsafe memory.deallocate()
   }
 
-  /// What was kept is gone; if it was not enough room for all, there is more now.
+  /// Discards the kept bytes, and grows the block if they did not all fit.
   func begin() {
     used = 0
     guard missed > 0, unsafe memory.count < Self.bytesMax else { return }
@@ -28,7 +30,7 @@
   }
 
   /// Copies the bytes.
-  /// - Returns: where they are; nil when there is no room for them, or no byte.
+  /// - Returns: their address; nil when the block has no room for them or `bytes` is empty.
   func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     guard unsafe bytes.count <= memory.count - used, let source = bytes.baseAddress,
       let start = unsafe memory.baseAddress

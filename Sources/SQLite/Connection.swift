@@ -1,39 +1,38 @@
-// One SQLite connection. Whoever owns it uses it from one thread at a time; put it behind a lock to share it.
+// One SQLite connection. Its owner uses it from one thread at a time; protect it with a lock to share it.
 
 internal import CSQLite
 
 /// An open database (https://www.sqlite.org/c3ref/open.html).
 ///
-/// Owns the `sqlite3 *`; its statements must be gone before it is, which they see to by holding it. Not for
-/// two threads at once: it is opened without SQLite's own mutex.
+/// Owns the `sqlite3 *`. Each statement keeps its connection alive, so the handle is closed after all
+/// statements. Not thread-safe: the connection is opened without SQLite's own mutex.
 @safe public final class Connection {
   /// What may be done with the file.
   public enum Mode: Sendable {
     case readWriteCreate, readWrite, readOnly
   }
 
-  /// Set up once, before the library is used. It counts every allocation under one lock of all threads
-  /// otherwise, for numbers that nobody asks for
-  /// (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html). Where the library is in use already,
-  /// it stays as it is.
+  /// Turned off once, before the library is used: SQLite otherwise counts every allocation under one global
+  /// lock, and nothing reads these counts (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html).
+  /// The call has no effect if the library is already in use.
   private static let isLibraryReady = {
     _ = csqlite_stop_memory_statistics()
     return true
   }()
 
   let handle: OpaquePointer
-  /// Whether a transaction that failed could not be undone yet.
+  /// Whether the rollback of a failed transaction also failed.
   private var hasRemains = false
-  /// Called with every error that says that the file is damaged; on the thread that met it.
+  /// Called with every error that reports a damaged file, on the thread that got the error.
   public var onDamage: (@Sendable (SQLiteError) -> Void)?
-  /// How many pages the write-ahead log had after this connection's last commit; 0 unless it is watched.
+  /// The number of pages in the write-ahead log after this connection's last commit; 0 without `watchLog`.
   public private(set) var logPages = 0
 
   /// - Parameters:
-  ///   - path: the database file; `:memory:` for one that is gone with the connection.
+  ///   - path: the database file; `:memory:` for a database that is deleted with the connection.
   ///   - busyTimeoutMilliseconds: how long a call waits for another connection's lock.
   public init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32) throws(SQLiteError) {
-    // SQLite would end the path at a NUL and open another file, and take no path for a file of its own.
+    // SQLite would cut the path at a NUL and open another file. It opens a temporary file for an empty path.
     guard Self.isLibraryReady, !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(code: SQLITE_CANTOPEN, operation: "open database")
     }
@@ -46,11 +45,11 @@ internal import CSQLite
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let database = unsafe opened else {
-      // Even a failed open leaves a handle that has to be closed.
+      // SQLite returns a handle even if the open fails; the handle must be closed.
       unsafe sqlite3_close_v2(opened)
       throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, operation: "open database")
     }
-    // SQLite opens a file that may only be read all the same, and would refuse each write to it.
+    // SQLite falls back to read-only for a file that it may not write, and then refuses each write.
     if mode != .readOnly, unsafe sqlite3_db_readonly(database, "main") == 1 {
       unsafe sqlite3_close_v2(database)
       throw SQLiteError(code: SQLITE_READONLY, operation: "open database")
@@ -63,8 +62,8 @@ internal import CSQLite
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// Keeps `logPages` from the next commit on (https://www.sqlite.org/c3ref/wal_hook.html). Replaces SQLite's
-  /// automatic checkpoints, which are made by a hook of the same kind.
+  /// Updates `logPages` after each commit from now on (https://www.sqlite.org/c3ref/wal_hook.html). This
+  /// turns off automatic checkpoints, because SQLite runs them from the same hook.
   public func watchLog() {
     unsafe sqlite3_wal_hook(
       handle,
@@ -75,7 +74,7 @@ internal import CSQLite
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Runs SQL that returns nothing of interest; several statements may stand in it.
+  /// Runs one or more SQL statements and ignores their rows.
   public func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code, Self.verb(of: sql)) }
@@ -102,7 +101,7 @@ internal import CSQLite
   /// Whether a transaction is open.
   public var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Begins a transaction that writes. One that could not be undone before is undone first.
+  /// Begins a transaction that writes. If an earlier rollback failed, rolls back again first.
   public func begin() throws(SQLiteError) {
     if hasRemains {
       if isInTransaction { try execute("ROLLBACK") }
@@ -111,7 +110,7 @@ internal import CSQLite
     try execute("BEGIN IMMEDIATE")
   }
 
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error undoes all of it and is thrown on.
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT. Any error rolls back the transaction and is rethrown.
   public func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try begin()
     do {
@@ -124,23 +123,23 @@ internal import CSQLite
     }
   }
 
-  /// Runs `body`, which only reads, on the state of one moment.
+  /// Runs `body`, which only reads, on one snapshot of the database.
   public func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-    // One that asks inside of another sees what that one sees.
+    // A nested call uses the snapshot of the outer transaction.
     if isInTransaction { return try body() }
     try execute("BEGIN")
     defer { rollBack() }
     return try body()
   }
 
-  /// Ends a long statement of this connection from another thread.
+  /// Interrupts a long statement of this connection from another thread.
   public var interrupter: Interrupter { Interrupter(self) }
 
-  /// Undoes the open transaction, if any. Some errors have undone it already, and then there is nothing to do
+  /// Rolls back the open transaction, if any. Some errors have rolled it back already
   /// (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
   public func rollBack() {
     guard isInTransaction else { return }
-    // Without memory or disk even this may fail. The next transaction undoes it then, before it begins.
+    // ROLLBACK itself can fail without memory or disk space. `begin` then repeats it.
     try? execute("ROLLBACK")
     hasRemains = isInTransaction
   }
@@ -151,20 +150,21 @@ internal import CSQLite
     guard code == SQLITE_OK else { throw failure(code, "sync database") }
   }
 
-  /// Copies the whole database into a new file while others go on reading and writing (VACUUM INTO).
-  /// - Throws: also when the file exists already and is not empty.
+  /// Copies the whole database into a new file while other connections read and write (VACUUM INTO).
+  /// - Throws: also when the file exists and is not empty.
   public func copy(to path: String) throws(SQLiteError) {
     try prepare("VACUUM INTO ?1").run([.text(path)])
   }
 
-  /// What a call of the library said; every error of an open connection is made here.
+  /// Makes the error of a failed call, and calls `onDamage` for a damaged file. Every error of an open
+  /// connection comes from here.
   func failure(_ code: Int32, _ operation: String) -> SQLiteError {
     let error = SQLiteError(code: code, operation: operation)
     if error.kind == .corrupt { onDamage?(error) }
     return error
   }
 
-  /// Only the first word of a statement goes into an error: the rest may carry data.
+  /// Returns the first word of a statement. Errors carry only this word, because the rest may contain data.
   static func verb(of sql: String) -> String {
     String(sql.drop { $0.isWhitespace }.prefix { $0.isLetter || $0 == "_" })
   }

@@ -1,10 +1,10 @@
-// What SQLite said when it refused. Classified once, here; never holds an argument, a body or a path.
+// SQLite's result codes, classified in one place. An error never contains an argument, a body or a path.
 
 internal import CSQLite
 
 /// A failed SQLite call (https://www.sqlite.org/rescode.html).
 public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What a caller may do about it.
+  /// What a caller can do about the error.
   public enum Kind: String, Sendable {
     /// Another connection holds the lock; try again.
     case busy
@@ -12,13 +12,13 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     case full
     /// Reading or writing the file failed.
     case inputOutput
-    /// A write could not be made durable: nothing may be acknowledged any more.
+    /// A write could not be made durable. The program must stop acknowledging requests.
     case syncFailed
     /// The file is not a database, or a damaged one.
     case corrupt
     case constraint
     case readOnly
-    /// The file is not at its path any more: what is stored now is not found by the next start.
+    /// The file is no longer at its path: the next start would not find what is stored now.
     case moved
     case cannotOpen
     case outOfMemory
@@ -26,7 +26,7 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A fault in this program's SQL or its use of the library.
     case misuse
 
-    /// Whether it may lie in what one statement was given; all others are of the database as a whole.
+    /// Whether one statement's values can be the cause. Other kinds concern the whole database.
     public var mayConcernOneStatement: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
@@ -38,7 +38,7 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public let kind: Kind
   /// SQLite's extended result code.
   public let code: Int32
-  /// What was being done.
+  /// The operation that failed.
   public let operation: String
 
   public init(kind: Kind, code: Int32, operation: String) {
@@ -56,10 +56,10 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     if code == SQLITE_IOERR | (4 << 8) || code == SQLITE_IOERR | (5 << 8) { return .syncFailed }
     // SQLITE_READONLY_DBMOVED.
     if code == Self.moved.code { return .moved }
-    // SQLITE_IOERR_SHMSIZE, (19 << 8): the index of the log could not grow.
+    // SQLITE_IOERR_SHMSIZE, (19 << 8): the log's index could not grow.
     if code == SQLITE_IOERR | (19 << 8) { return .full }
     return switch code & 0xFF {
-    // PROTOCOL: another connection was in the way for too often while a transaction was to begin.
+    // SQLITE_PROTOCOL: the retries for another connection's lock ran out at the start of a transaction.
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_FULL: .full
     case SQLITE_IOERR: .inputOutput
@@ -76,9 +76,9 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The database file was moved or removed (SQLITE_READONLY_DBMOVED, (4 << 8) of SQLITE_READONLY).
   public static let moved = SQLiteError(kind: .moved, code: SQLITE_READONLY | (4 << 8), operation: "COMMIT")
 
-  /// SQLite's own words for the code.
+  /// SQLite's description of the code.
   public var reason: String {
-    // SQLite's are those of any file that cannot be written.
+    // SQLite's own text only says that the file cannot be written.
     if kind == .moved { return "the database file was moved or removed" }
     guard let text = unsafe sqlite3_errstr(code) else { return "error \(code)" }
     return unsafe String(validatingCString: text) ?? "error \(code)"

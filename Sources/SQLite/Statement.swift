@@ -1,17 +1,17 @@
-// One prepared statement and the rows it gives. Same thread as its connection.
+// One prepared statement and its rows. Called from its connection's thread.
 
 internal import CSQLite
 
 /// A prepared statement (https://www.sqlite.org/c3ref/stmt.html).
 ///
-/// Owns the `sqlite3_stmt *`, the bytes that are bound to it, and keeps its connection alive. It is reset
-/// after each use, so that no read transaction outlives a call.
+/// Owns the `sqlite3_stmt *` and the bytes bound to it, and keeps its connection alive. It is reset after
+/// each use, so that no read transaction outlives a call.
 @safe public final class Statement {
   fileprivate let connection: Connection
   let handle: OpaquePointer
   private let operation: String
   private let buffer = BindingBuffer()
-  /// Whether SQLite made copies of its own of what is bound.
+  /// Whether SQLite holds its own copies of bound values.
   private var holdsCopies = false
 
   init(_ connection: Connection, _ sql: String) throws(SQLiteError) {
@@ -30,7 +30,7 @@ internal import CSQLite
     unsafe sqlite3_finalize(handle)
   }
 
-  /// Runs a statement for its effect.
+  /// Runs the statement and ignores its rows.
   public func run(_ values: [Value] = []) throws(SQLiteError) {
     try forEach(values) { _ throws(SQLiteError) in }
   }
@@ -42,7 +42,7 @@ internal import CSQLite
     while try step() { try body(Row(self)) }
   }
 
-  /// What `body` makes of the first row; nil when there is none.
+  /// Returns the result of `body` for the first row; nil when there is no row.
   public func first<Result>(
     _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result? {
@@ -51,10 +51,10 @@ internal import CSQLite
     return try step() ? try body(Row(self)) : nil
   }
 
-  /// The row that `step` went to.
+  /// The current row, after `step` returned true.
   public var row: Row { Row(self) }
 
-  /// What `body` makes of every row.
+  /// Returns the results of `body` for all rows.
   public func all<Result>(
     _ values: [Value] = [], _ body: (Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> [Result] {
@@ -63,11 +63,11 @@ internal import CSQLite
     return results
   }
 
-  /// Whether the last call was not refused memory.
+  /// Whether the last call did not fail for lack of memory.
   fileprivate var hasMemory: Bool { unsafe sqlite3_errcode(connection.handle) & 0xFF != SQLITE_NOMEM }
 
-  /// Goes to the next row.
-  /// - Returns: false after the last one; the statement must be reset then.
+  /// Advances to the next row.
+  /// - Returns: false after the last row; the caller must then call `reset`.
   public func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
@@ -77,9 +77,9 @@ internal import CSQLite
     }
   }
 
-  /// Ends a use that `beginBinding` began.
+  /// Ends the use that `beginBinding` began.
   public func reset() {
-    // Both repeat the error of the step before or cannot fail.
+    // Both calls return the error of the previous step, or cannot fail.
     unsafe sqlite3_reset(handle)
     if holdsCopies { unsafe sqlite3_clear_bindings(handle) }
     holdsCopies = false
@@ -90,13 +90,13 @@ internal import CSQLite
     for index in values.indices { try bind(values[index], at: index) }
   }
 
-  /// To be called before the parameters are bound one by one.
-  /// - Parameter count: how many there will be.
+  /// Must be called before parameters are bound one by one.
+  /// - Parameter count: the number of parameters.
   public func beginBinding(count: Int) throws(SQLiteError) {
     guard unsafe sqlite3_bind_parameter_count(handle) == Int32(clamping: count) else {
       throw SQLiteError(code: SQLITE_RANGE, operation: operation)
     }
-    // Inside of its own rows it would take from them what they are bound to.
+    // Binding while rows are read would replace the values that the running statement uses.
     guard unsafe sqlite3_stmt_busy(handle) == 0 else {
       throw SQLiteError(code: SQLITE_MISUSE, operation: operation)
     }
@@ -115,7 +115,7 @@ internal import CSQLite
     case .null: return unsafe sqlite3_bind_null(handle, index)
     case .integer(let number): return unsafe sqlite3_bind_int64(handle, index, number)
     case .text(let text):
-      // Where a text is not stored as UTF-8 in one piece it is made so first.
+      // A text that is not contiguous UTF-8 is copied first.
       return unsafe text.utf8.withContiguousStorageIfAvailable { unsafe bind(text: $0, at: index) }
         ?? Array(text.utf8).withUnsafeBufferPointer { unsafe bind(text: $0, at: index) }
     case .blob(let bytes):
@@ -135,7 +135,7 @@ internal import CSQLite
       return unsafe csqlite_bind_kept_text(handle, index, kept, UInt64(text.count))
     }
     holdsCopies = true
-    // A null pointer would bind NULL, and an empty string may have one.
+    // SQLite binds NULL for a null pointer, and an empty string may have a null base address.
     guard let start = text.baseAddress else { return unsafe csqlite_bind_text(handle, index, "", 0) }
     return unsafe start.withMemoryRebound(to: CChar.self, capacity: text.count) {
       unsafe csqlite_bind_text(handle, index, $0, UInt64(text.count))
@@ -143,8 +143,8 @@ internal import CSQLite
   }
 }
 
-/// One row, valid while the statement stands on it (https://www.sqlite.org/c3ref/column_blob.html). Columns
-/// count from 0.
+/// One row, valid until the next `step` or `reset` of its statement
+/// (https://www.sqlite.org/c3ref/column_blob.html). Columns are numbered from 0.
 public struct Row {
   private let statement: Statement
 
@@ -160,11 +160,11 @@ public struct Row {
 
   public func flag(_ column: Int32) -> Bool { integer(column) != 0 }
 
-  /// - Throws: `corrupt` when what is stored is not UTF-8, `outOfMemory` when SQLite gets none to end the
-  ///   text with a NUL; NULL reads as the empty string.
+  /// - Throws: `corrupt` when the stored bytes are not UTF-8, `outOfMemory` when SQLite cannot allocate the
+  ///   terminating NUL. NULL reads as the empty string.
   public func text(_ column: Int32) throws(SQLiteError) -> String {
     guard let start = unsafe sqlite3_column_text(statement.handle, column) else {
-      // Without memory the value has become NULL.
+      // SQLite returns a null pointer for NULL and also when it runs out of memory.
       guard statement.hasMemory else { throw SQLiteError(code: SQLITE_NOMEM, operation: "read text") }
       return ""
     }

@@ -1,4 +1,4 @@
-// What can be bound to a statement.
+// The values that can be bound to a statement.
 
 /// A value as SQLite stores it (https://www.sqlite.org/datatype3.html). Reals are not used: money and time
 /// are integers.

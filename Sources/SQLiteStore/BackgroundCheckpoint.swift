@@ -1,15 +1,15 @@
-// Checkpoints beside the writer: what has to be copied from the log into the database is copied and synced
-// while commits go on, so that none of them waits for it. Only the rest that came meanwhile is left to the
-// writer, which alone can restart the log. One thread at a time.
+// Checkpoints that run beside the writer: they copy the log into the database and sync it while commits go
+// on, so no commit waits for them. Pages written during a pass are left to the writer, because only the
+// writer can restart the log. One thread at a time.
 
 internal import SQLite
 public import Store
 
-/// A connection of its own that moves the log into the database.
+/// Moves the log into the database on its own connection.
 public final class BackgroundCheckpoint {
   private let connection: Connection
-  /// How many of the log's pages the last pass had to leave: what was stored while it ran, and what is newer
-  /// than the state of the database that the oldest reader reads.
+  /// How many log pages the last pass left: pages committed while it ran, and pages newer than the oldest
+  /// reader's snapshot.
   public private(set) var pagesLeft = 0
 
   /// - Parameter path: a database that a writer has opened.
@@ -25,7 +25,7 @@ public final class BackgroundCheckpoint {
     }
   }
 
-  /// Copies what the log holds now into the database, and syncs it.
+  /// Copies the log's present content into the database, and syncs it.
   /// - Returns: how many of the log's pages are in the database.
   public func pass() throws(StoreFault) -> Int {
     try translated { () throws(SQLiteError) in try checkpoint() }
@@ -37,17 +37,17 @@ public final class BackgroundCheckpoint {
         (row.integer(1), row.integer(2))
       } ?? (0, 0)
     pagesLeft = Int(clamping: all - moved)
-    // SQLite syncs a database only when it has the whole log (https://www.sqlite.org/wal.html#ckpt); the
-    // writer would have to wait for all of it then.
+    // SQLite syncs the database only after a complete checkpoint (https://www.sqlite.org/wal.html#ckpt).
+    // Without this call the writer would wait for the whole sync.
     try connection.sync()
     return Int(clamping: moved)
   }
 }
 
-/// Whoever makes passes in the background; see `LogUpkeep`.
+/// Runs passes in the background; see `LogUpkeep`.
 public protocol BackgroundCheckpoints: Sendable {
-  /// Begins a pass. Called when none is under way.
+  /// Begins a pass. Must not be called while a pass is running.
   func begin()
-  /// What came of the pass, once; nil while it is under way.
+  /// Returns a pass's result once; nil while the pass is running.
   func takeResult() -> Result<Int, StoreFault>?
 }

@@ -1,17 +1,17 @@
-// A copy of a database, looked at before anything rests on it: of this schema or an older one. One thread.
+// Inspects a copy of a database, of this schema or an older one, before it is used. One thread at a time.
 
 public import Domain
 internal import Migrations
 internal import SQLite
 public import Store
 
-/// A database file that nobody works with.
+/// A database file that no program has open.
 public final class BackupFile {
   private let connection: Connection
-  /// Its schema, at most this program's own.
+  /// Its schema version, at most this program's.
   public let version: Int
 
-  /// - Throws: `missing`, `foreign`, `newerSchema`, or what SQLite says of it.
+  /// - Throws: `missing`, `foreign`, `newerSchema`, or SQLite's error.
   public init(path: String) throws(StoreError) {
     do throws(SQLiteError) {
       connection = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
@@ -31,10 +31,10 @@ public final class BackupFile {
     }
   }
 
-  /// Whether this program's schema is in it.
+  /// Whether the file has this program's schema version.
   public var isCurrent: Bool { version == Migrations.currentVersion }
 
-  /// What SQLite's own check finds; empty when it is sound. Reads all of it.
+  /// The findings of SQLite's integrity check; empty when there are none. Reads the whole file.
   public func faults() throws(StoreFault) -> [String] {
     try translated { () throws(SQLiteError) in
       try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
@@ -42,7 +42,7 @@ public final class BackupFile {
     }
   }
 
-  /// When the last event in it was received; nil when there is none.
+  /// When the newest event was received; nil when there are no events.
   public func lastEventAt() throws(StoreFault) -> Timestamp? {
     try translated { () throws(SQLiteError) in
       try connection.integer("SELECT received_at FROM events ORDER BY row_id DESC LIMIT 1")
@@ -50,31 +50,32 @@ public final class BackupFile {
     }
   }
 
-  /// How many receipts are in it that are still to be delivered.
+  /// The number of receipts that are still to be delivered.
   public func countPending() throws(StoreFault) -> Int64 {
     try translated { () throws(SQLiteError) in
       try connection.integer("SELECT sum(count) FROM receipt_counts WHERE state = 'pending'") ?? 0
     }
   }
 
-  /// The jobs that would go on in it.
+  /// The jobs that would continue after a restore.
   public func activeJobs() throws(StoreFault) -> [HaltedJob] {
     try translated { () throws(SQLiteError) in try HaltedJob.all(connection) }
   }
 
-  /// Writes a copy into a new file.
+  /// Copies the database into a new file.
   public func copy(to path: String) throws(StoreFault) {
     try translated { () throws(SQLiteError) in try connection.copy(to: path) }
   }
 }
 
-/// A job of a backup that must not go on by itself: what it did after the backup was made is not known in it.
+/// A job that a restore halts, because the backup does not contain what the job did after the backup was
+/// made.
 public struct HaltedJob: Sendable, Equatable {
   public let id: String
-  /// Whether it is paused and can be resumed; one whose receipts were still being chosen is cancelled.
+  /// Whether the job was paused and can be resumed. A job that was still choosing receipts is cancelled.
   public let canGoOn: Bool
 
-  /// Raw, because the schema may be an older one.
+  /// Reads columns directly, because the schema may be older.
   fileprivate static func all(_ connection: Connection) throws(SQLiteError) -> [HaltedJob] {
     let hasJobs = try connection.integer(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'jobs'")
@@ -89,8 +90,9 @@ public struct HaltedJob: Sendable, Equatable {
 }
 
 extension Database {
-  /// Pauses the running jobs of a database that nobody has open, and cancels those that had not begun.
-  /// - Returns: which ones.
+  /// Pauses the running jobs of a database that is not open, and cancels jobs that were still choosing
+  /// receipts.
+  /// - Returns: the halted jobs.
   public static func haltJobs(path: String, now: Timestamp) throws(StoreFault) -> [HaltedJob] {
     try translated { () throws(SQLiteError) in
       try halted(Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0), now)
@@ -114,21 +116,20 @@ extension Database {
     }
   }
 
-  /// Whether opening this database begins with bringing its schema up to date, which takes time where it is
-  /// large.
+  /// Whether opening this database starts with a migration, which takes time on a large database.
   public static func isMigrationDue(path: String) -> Bool {
-    // Whatever is wrong with it is told when it is opened.
+    // Opening the database reports any fault.
     guard let backup = try? BackupFile(path: path) else { return false }
     return !backup.isCurrent
   }
 
-  /// Moves what is left of a log into its database, so that the file alone is all of it. Nobody else may have
-  /// it open.
-  /// - Returns: whether all of it could be moved; not so while somebody else reads.
+  /// Moves the log into its database, so that the database file alone is complete. No other connection may be
+  /// open.
+  /// - Returns: false if another connection kept the log from being moved completely.
   public static func moveWholeLog(path: String) throws(StoreFault) -> Bool {
     try translated { () throws(SQLiteError) in
       let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
-      // The first column says whether another connection prevented it
+      // The first column says whether another connection blocked the checkpoint
       // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
       return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
     }

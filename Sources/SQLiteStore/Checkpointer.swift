@@ -1,10 +1,10 @@
-// The checkpointer's thread: copies the log into the database while the committer goes on. It touches nothing
-// but its own connection.
+// The checkpointer's thread: copies the log into the database while the committer goes on. It uses only its
+// own connection.
 
 public import Platform
 public import Store
 
-/// Makes passes of `BackgroundCheckpoint` when it is asked to.
+/// Runs a pass of `BackgroundCheckpoint` on request.
 public final class Checkpointer: BackgroundCheckpoints {
   private struct Inbox: WorkerInbox {
     var isAsked = false
@@ -20,7 +20,7 @@ public final class Checkpointer: BackgroundCheckpoints {
 
   /// - Parameters:
   ///   - path: the database; opened for the first pass.
-  ///   - onHeldBack: called after a pass that a reader kept from moving as much as the log may hold.
+  ///   - onHeldBack: called after a pass if readers kept more pages in the log than it may hold.
   public init(
     path: String, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onDamage: @escaping @Sendable (StoreFault) -> Void, onHeldBack: @escaping @Sendable () -> Void = {}
@@ -35,7 +35,7 @@ public final class Checkpointer: BackgroundCheckpoints {
     try worker.start { [self] in run() }
   }
 
-  /// Lets a pass that is under way end, and ends the thread.
+  /// Waits for the running pass, and ends the thread.
   public func stop() { worker.stop() }
 
   public func begin() {
@@ -69,14 +69,14 @@ public final class Checkpointer: BackgroundCheckpoints {
       if opened.pagesLeft >= StoreWriter.checkpointPages { onHeldBack() }
       return .success(moved)
     } catch {
-      // At once: the writer might have nothing to write for hours.
+      // Reported at once: the writer may have nothing to write for hours.
       if error.kind == .syncFailed { onSyncFailure(error) }
       return .failure(error)
     }
   }
 
-  /// Waits until it is asked for a pass.
-  /// - Returns: false when it is to stop.
+  /// Waits for a request.
+  /// - Returns: false when the thread must stop.
   private func isAsked() -> Bool {
     while true {
       let isAsked = worker.read { inbox -> Bool? in

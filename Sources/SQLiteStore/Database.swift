@@ -1,4 +1,4 @@
-// Opening the database: settings that are read back, the schema's version, and who may change it (R1, R10).
+// Opens the database: reads back each setting, checks the schema version, and migrates if allowed (R1, R10).
 
 internal import Migrations
 package import SQLite
@@ -6,22 +6,22 @@ package import Store
 
 /// How a program opens the database.
 public enum DatabaseRole: Sendable {
-  /// receiptd: makes the database, migrates it, writes.
+  /// receiptd: creates the database, migrates it, writes.
   case owner
-  /// receiptctl: writes to a database whose schema is its own, and never changes the schema.
+  /// receiptctl: writes only to a database of its own schema version, and never migrates.
   case guest
-  /// Reads only.
+  /// Only reads.
   case reader
 }
 
 /// Opens databases of this project.
 public enum Database {
-  /// "RRly": marks the file as one of ours (https://www.sqlite.org/pragma.html#pragma_application_id).
+  /// "RRly": marks the file as this project's (https://www.sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x5252_6C79
   /// How long a writer waits for another process's short transaction.
   static let busyTimeoutMilliseconds: Int32 = 10_000
 
-  /// - Parameter onDamage: called whenever SQLite meets damage in this connection.
+  /// - Parameter onDamage: called whenever SQLite reports damage on this connection.
   /// - Returns: a connection with every setting in force and the schema at this program's version.
   package static func open(
     path: String, role: DatabaseRole, onDamage: (@Sendable (StoreFault) -> Void)? = nil
@@ -64,33 +64,34 @@ public enum Database {
     return nil
   }
 
-  /// Sets what durability and consistency rest on, and reads it back: SQLite ignores what it does not know.
+  /// Sets what durability and consistency depend on, and reads it back, because SQLite ignores unknown
+  /// settings.
   private static func configure(_ connection: Connection, role: DatabaseRole) throws(SQLiteError)
     -> StoreError?
   {
     try connection.execute("PRAGMA foreign_keys = ON")
     guard try connection.integer("PRAGMA foreign_keys") == 1 else { return .unsafeSetting("foreign_keys") }
-    // The page cache in KiB (negative numbers are that). Who only reads has the same pages from the kernel.
+    // A negative cache size is in KiB. A reader gets the same pages from the kernel's cache.
     try connection.execute("PRAGMA cache_size = \(role == .owner ? -6144 : -512)")
     guard role != .reader else { return nil }
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       return .unsafeSetting("journal_mode")
     }
-    // It says so even if a page could not be read and the file was left as it was. Only with the next look
-    // at the file the mode is what it is; and a commit in another mode may be undone by a power loss (R1).
+    // The pragma returns "wal" even if SQLite could not read a page and left the file unchanged. The mode is
+    // known after the next read of the file. A power loss can undo a commit in another mode (R1).
     _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
     guard try connection.text("PRAGMA journal_mode") == "wal" else { return .unsafeSetting("journal_mode") }
-    // FULL (2) syncs the log at each commit; NORMAL would lose the last ones with the power (R1).
+    // FULL (2) syncs the log at each commit; NORMAL can lose the last commits at a power loss (R1).
     try connection.execute("PRAGMA synchronous = FULL")
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
-    // The daemon's writer makes its checkpoints itself; see `LogUpkeep`.
+    // The daemon's writer runs checkpoints itself; see `LogUpkeep`.
     let isOwner = role == .owner
-    // What a person erases is overwritten in the file, too
+    // receiptctl erases users, so it overwrites deleted content in the file
     // (https://www.sqlite.org/pragma.html#pragma_secure_delete).
     if !isOwner { try connection.execute("PRAGMA secure_delete = ON") }
     try connection.execute("PRAGMA wal_autocheckpoint = \(isOwner ? 0 : StoreWriter.checkpointPages)")
     if isOwner { connection.watchLog() }
-    // After a checkpoint the log is cut back to this size.
+    // SQLite truncates the log to this size (bytes) after a checkpoint.
     try connection.execute("PRAGMA journal_size_limit = 67108864")
     return nil
   }

@@ -1,21 +1,21 @@
-// The checker's thread: looks once, at the start, whether the database is damaged, while the daemon serves.
-// It reads on a connection of its own, and nobody waits for it. Then it sleeps until the stop.
+// The checker's thread: checks the database once for damage, at the start, while the daemon serves. It reads
+// on its own connection, and no thread waits for it. Then it sleeps until the stop.
 
 internal import Platform
 internal import Store
 
-/// Runs the quick check of a start.
+/// Runs the quick check at a start.
 ///
-/// SQLite cannot move the log into the database, or restart it, while somebody reads. So the check of a
-/// table is interrupted once the log has grown, and begins again after a pause.
+/// SQLite cannot restart the log while a reader is active. So the check of a table is interrupted when the
+/// log has grown, and starts again after a pause.
 final class DatabaseChecker: Sendable {
-  /// How long it may take after a run that did not end well: some tens of GiB from memory, some GiB from a
-  /// disk.
+  /// The time limit after a run that did not end cleanly: enough for tens of GiB from memory or a few GiB
+  /// from a disk.
   static let afterCrashMilliseconds: Int64 = 30_000
-  /// And after one that did, where there is no reason to look but that looking is cheap.
+  /// The time limit after a clean stop, when damage is unlikely.
   static let afterStopMilliseconds: Int64 = 5000
-  /// How often one table is begun. Where so much is stored that the log grows faster than a table is read, it
-  /// is left out.
+  /// How often the check of one table is started. A table is skipped if the log always grows faster than the
+  /// table is read.
   static let attemptsMax = 3
   /// Long enough for the writer to restart the log.
   static let pauseMilliseconds: Int64 = 1000
@@ -24,7 +24,7 @@ final class DatabaseChecker: Sendable {
 
   private struct State {
     var isStopping = false
-    /// The check has; the thread sleeps from then on.
+    /// Whether the check has ended; the thread then sleeps.
     var hasEnded = false
     var until = MonotonicInstant.now()
     /// Interrupts the check.
@@ -38,7 +38,7 @@ final class DatabaseChecker: Sendable {
   private let state = Monitor(State())
   private let thread = Monitor<WorkerThread?>(nil)
 
-  /// - Parameter milliseconds: how long it may take, from `start` on.
+  /// - Parameter milliseconds: the time limit, from `start` on.
   init(path: String, milliseconds: Int64, health: DatabaseHealth, log: Log) {
     self.path = path
     limit = milliseconds
@@ -51,23 +51,23 @@ final class DatabaseChecker: Sendable {
     state.withLock { $0.until = until }
     let started = try WorkerThread(name: "checker") { [self] in
       run()
-      // A thread that has ended must be joined, and only `stop` joins. Until then this one sleeps, so that
-      // it is never left behind, also by a process that ends without a stop (`onSyncFailure`).
+      // An ended thread must be joined, and only `stop` joins it. So the thread sleeps until then, and no
+      // unjoined thread remains if the process ends without a stop (`onSyncFailure`).
       _ = state.wait { $0.isStopping ? true : nil }
     }
     thread.withLock { $0 = started }
   }
 
-  /// Ends it when its time is up, also in the middle of a large table. Called every few seconds.
+  /// Interrupts the check at its time limit, also within a large table. Called every few seconds.
   func endWhenOver() {
     let now = MonotonicInstant.now()
     state.withLock { if now >= $0.until { $0.interrupt?() } }
   }
 
-  /// The log has become long, and a reader keeps it from being moved.
+  /// Interrupts the check because the log is long and a reader keeps it from being moved.
   func giveWay() { state.withLock { $0.interrupt?() } }
 
-  /// Ends the check within milliseconds, and the thread.
+  /// Interrupts the check within milliseconds, and ends the thread.
   func stop() {
     guard let thread = thread.withLock({ $0 }) else { return }
     state.update { $0.isStopping = true }

@@ -1,13 +1,13 @@
-// Whether the database is still the file that was opened, and whether it is damaged. Any thread; whoever asks
-// looks at the disk, which costs two calls of stat(2).
+// Whether the database is still the file that was opened, and whether it is damaged. Thread-safe. Each check
+// of the files costs two calls of stat(2).
 
 internal import Platform
 internal import Store
 
-/// What is known of the database's files.
+/// The state of the database's files.
 final class DatabaseHealth: Sendable {
   private struct State {
-    /// Each file with what it was when it was opened.
+    /// Each file with its identity when it was opened.
     var files: [(path: String, identity: FileIdentity)] = []
     var moved: String?
     var damage: String?
@@ -18,7 +18,7 @@ final class DatabaseHealth: Sendable {
 
   init(log: Log) { self.log = log }
 
-  /// The files are those of the database that the writer has just opened: the log is there by then.
+  /// Records the files of the database that the writer has just opened. The log must exist by then.
   func watch(_ path: String) {
     let files = [path, path + "-wal"].compactMap { path in
       FileIdentity(path: path).map { (path: path, identity: $0) }
@@ -26,7 +26,7 @@ final class DatabaseHealth: Sendable {
     state.withLock { $0.files = files }
   }
 
-  /// Whether what is stored now will be found again: looked at before each commit, and every few seconds.
+  /// Whether the next start will find what is stored now. Called before each commit, and every few seconds.
   func isInPlace() -> Bool {
     let (isChanged, moved) = state.withLock { state in
       let moved = state.files.first { file in
@@ -47,10 +47,10 @@ final class DatabaseHealth: Sendable {
     return moved == nil
   }
 
-  /// SQLite found damage, in whatever statement it was.
+  /// Records damage that SQLite reported for any statement.
   func note(_ error: StoreFault) { noteDamage(error.description) }
 
-  /// - Parameter what: without anything that is stored (R7).
+  /// - Parameter what: must contain no stored data (R7).
   func noteDamage(_ what: String) {
     let isNews = state.withLock { state in
       defer { state.damage = state.damage ?? what }
@@ -61,7 +61,7 @@ final class DatabaseHealth: Sendable {
       "the database is damaged. What is lost, and what to do: receiptctl db check", ["found": what])
   }
 
-  /// What is wrong now; damage lasts until the next start.
+  /// The present faults. Damage lasts until the next start.
   var troubles: [StoreTrouble] {
     let isInPlace = isInPlace()
     let isDamaged = state.withLock { $0.damage != nil }

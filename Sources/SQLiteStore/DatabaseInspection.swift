@@ -1,5 +1,5 @@
-// What is damaged in a database, part by part: what SQLite's own check finds is put down to the table or the
-// index that it is about, and each table is read as far as it goes. One thread.
+// Reports what is damaged in a database: assigns SQLite's findings to tables and indexes, and counts the rows
+// that can still be read. One thread at a time.
 
 internal import Migrations
 internal import SQLite
@@ -8,9 +8,10 @@ public import Store
 /// One table or index that is damaged.
 public struct DamagedPart: Sendable, Equatable {
   public enum State: Sendable, Equatable {
-    /// It is an index: all that it says is in its table, too (https://www.sqlite.org/lang_reindex.html).
+    /// An index: its table contains the same data, so REINDEX restores it
+    /// (https://www.sqlite.org/lang_reindex.html).
     case canBeRebuilt
-    /// It is a table; as many of its rows can still be read.
+    /// A table, with the number of rows that can still be read.
     case hasLostRows(readable: Int64)
   }
 
@@ -18,18 +19,18 @@ public struct DamagedPart: Sendable, Equatable {
   public let state: State
 }
 
-/// What an inspection found.
+/// The result of an inspection.
 public struct DatabaseFindings: Sendable, Equatable {
-  /// SQLite's words, and this program's about its own counts; none when all is well.
+  /// SQLite's findings, and those of this program's check of its counts; empty when there are none.
   public var faults: [String] = []
   public var parts: [DamagedPart] = []
-  /// Whether pages of an index are damaged, not only what is on them, or pages of no table and no index:
-  /// SQLite cannot build them again in their place.
+  /// Whether pages of an index, or pages of neither a table nor an index, are damaged: REINDEX cannot repair
+  /// them in this file.
   public var hasBrokenPages = false
-  /// Whether the file cannot even be opened as a database.
+  /// Whether SQLite cannot open the file as a database.
   public var isUnreadable = false
 
-  /// Whether rows are lost, so that nothing but another copy brings them back.
+  /// Whether rows are lost, so that only another copy has them.
   public var hasLoss: Bool {
     isUnreadable || parts.contains { if case .hasLostRows = $0.state { true } else { false } }
   }
@@ -37,14 +38,14 @@ public struct DatabaseFindings: Sendable, Equatable {
 
 /// Inspects a database.
 public struct DatabaseInspection {
-  /// What makes a file a database of this program and this schema, as SQL: a copy that sqlite3 makes lacks
-  /// it.
+  /// The SQL that marks a file as a database of this program and schema. A copy that sqlite3 makes lacks
+  /// these marks.
   public static let marks =
     "PRAGMA application_id = \(Database.applicationID); PRAGMA user_version = \(Migrations.currentVersion)"
 
   private let connection: Connection
 
-  /// - Throws: what keeps it from being opened, but damage, which is a finding.
+  /// - Throws: why the database cannot be opened. Damage is a finding, not an error.
   public static func run(path: String) throws(StoreError) -> DatabaseFindings {
     let inspection: DatabaseInspection
     do throws(StoreError) {
@@ -79,7 +80,7 @@ public struct DatabaseInspection {
       if !scan.isWhole || faults.contains(where: Self.isAboutRows) {
         findings.parts.append(DamagedPart(name: table, state: .hasLostRows(readable: scan.rows)))
       } else {
-        // The table is all there: what is wrong is an index of it, named or not.
+        // The table is complete, so the fault is in one of its indexes, named or not.
         let named = Set(faults.compactMap(Self.index))
         if !faults.allSatisfy({ Self.index($0) != nil }) { findings.hasBrokenPages = true }
         let names = named.isEmpty ? ["the indexes of \(table)"] : named.sorted()
@@ -90,22 +91,22 @@ public struct DatabaseInspection {
     return findings
   }
 
-  /// `Rowid 7 out of order`, `NULL value in events.app`, `CHECK constraint failed in events`: all rows can be
-  /// read, but not all of them are what was stored.
   private func orphans() throws(StoreFault) -> [String] {
     try translated { () throws(SQLiteError) in try connection.orphans() }
   }
 
+  /// Findings such as `Rowid 7 out of order`, `NULL value in events.app`, `CHECK constraint failed in
+  /// events`: all rows can be read, but some differ from what was stored.
   private static func isAboutRows(_ fault: String) -> Bool {
     fault.contains("Rowid ") || fault.contains(" value in ") || fault.hasPrefix("CHECK ")
   }
 
-  /// What a check says, and that it met damage which ended it.
+  /// Returns the findings of a check, including damage that ended it.
   private func check(_ pragma: String) throws(SQLiteError) -> [String] {
     do throws(SQLiteError) {
       return try connection.prepare(pragma).all { row throws(SQLiteError) in try row.text(0) }
         .filter { $0 != "ok" }
-        // One line of the answer may have several findings in it.
+        // One row of the result may contain several findings.
         .flatMap { $0.split(separator: "\n").map(String.init) }
     } catch {
       guard error.kind == .corrupt else { throw error }
@@ -113,19 +114,19 @@ public struct DatabaseInspection {
     }
   }
 
-  /// `row 7 missing from index purchases_by_user`, `wrong # of entries in index purchases_due`.
+  /// Examples: `row 7 missing from index purchases_by_user`, `wrong # of entries in index purchases_due`.
   private static func index(_ fault: String) -> String? {
     guard let range = fault.firstRange(of: "index ") else { return nil }
     let name = fault[range.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
     return name.isEmpty ? nil : String(name)
   }
 
-  /// Reads every column of a table's rows, from both ends until damage stops it.
+  /// Reads every column of a table's rows, from both ends, up to the damage.
   private func scan(_ table: String) throws(SQLiteError) -> (rows: Int64, isWhole: Bool) {
     let columns = try connection.prepare("SELECT name FROM pragma_table_info('\(table)')").all {
       row throws(SQLiteError) in try row.text(0)
     }
-    // The length of a value is known only once all of its pages were read.
+    // SQLite must read all pages of a value to compute its length as a blob.
     let lengths = columns.map { "length(CAST(\"\($0)\" AS BLOB))" }.joined(separator: ", ")
     let (forward, isWhole) = try count("SELECT \(lengths) FROM \"\(table)\" NOT INDEXED")
     if isWhole { return (forward, true) }

@@ -1,28 +1,29 @@
-// One process to a database: two receiptds would both deliver, and a restore must meet nobody. Any thread.
+// Limits a database to one process: two receiptds would both deliver, and a restore needs exclusive access.
+// Thread-safe.
 
 public import Domain
 public import Platform
 
-/// Why a program does not get a database to itself.
+/// Why a program cannot lock a database.
 public enum DatabaseRefusal: Error, Sendable {
-  /// Somebody else has it. Without a name it is another name of the same file under which it is in use.
+  /// Another process holds the lock; nil if the file is in use under another name.
   case held(by: LockHolder?)
-  /// What an operator has to decide.
+  /// An operator has to decide.
   case refused(String)
   case system(SystemError)
 }
 
-/// A database that this process has to itself.
+/// A database that this process has locked.
 ///
-/// Two locks are held. The one on the database file itself keeps others out whatever path they came by; the
-/// lock file beside it says who has it, so that receiptctl can wake receiptd. Both lie where the symbolic
-/// links end, as SQLite's own log does.
+/// It holds two locks. The lock on the database file excludes other processes whichever path they use. The
+/// lock file beside it names the holder, so that receiptctl can wake receiptd. Both are at the resolved path,
+/// as SQLite's log is.
 public final class DatabaseLock: Sendable {
   /// The database file, without symbolic links.
   public let path: String
-  /// What was left of a database that is not there, under its new names.
+  /// The remains of a missing database, under their new names.
   public let setAside: [String]
-  /// Nil where there was no database to lock.
+  /// Nil if there was no database to lock.
   private let inode: InodeLock?
   private let file: FileLock
 
@@ -33,22 +34,22 @@ public final class DatabaseLock: Sendable {
     self.setAside = setAside
   }
 
-  /// The file whose lock says who serves a database.
+  /// The lock file that names the process serving a database.
   public static func lockPath(of databasePath: String) -> String {
-    // Where the path leads nowhere, nobody serves it either.
+    // No process serves a path that cannot be resolved.
     ((try? FilePath.resolved(databasePath)) ?? databasePath) + ".lock"
   }
 
-  /// For receiptd. Must be called before SQLite opens the database in this process, and the lock must never
-  /// be let go of (`keep`); see `InodeLock`.
-  /// - Parameter makesNew: whether an empty database is made although there are files of an earlier one.
+  /// For receiptd. Must be called before SQLite opens the database in this process, and the lock must be held
+  /// until the process ends (`keep`); see `InodeLock`.
+  /// - Parameter makesNew: whether to create an empty database although files of an earlier one exist.
   public static func serve(
     _ databasePath: String, makesNew: Bool, now: Timestamp
   ) throws(DatabaseRefusal) -> DatabaseLock {
     let path = try resolved(databasePath)
     let remains = try remains(of: path, makesNew: makesNew)
-    // The database first: where it is made here and this process dies at once, an empty file is all that is
-    // left, and no lock file that would look like the remains of a database.
+    // Locks the database first: if the process dies after creating it, only an empty file remains, and no
+    // lock file that would look like the remains of a lost database.
     let inode = try inodeLock(path, creates: true)
     let file = try fileLock(path, .serving)
     var setAside: [String] = []
@@ -66,26 +67,26 @@ public final class DatabaseLock: Sendable {
     return DatabaseLock(path: path, inode: inode, file: file, setAside: setAside)
   }
 
-  /// For `receiptctl db restore`; the database need not be there.
+  /// For `receiptctl db restore`. The database need not exist.
   public static func replace(_ databasePath: String) throws(DatabaseRefusal) -> DatabaseLock {
     let path = try resolved(databasePath)
-    // What is no database, or may not be opened, is looked at by whoever replaces it.
+    // The caller examines a file that is not a database or cannot be opened.
     let isThere = FileIdentity(path: path) != nil && FileWriting.accessFault(path) == nil
     let inode = isThere ? try inodeLock(path, creates: false) : nil
     let file = try fileLock(path, .replacing)
     return DatabaseLock(path: path, inode: inode, file: file)
   }
 
-  /// Removes the lock file when this lock made it and there is no database: a lock file alone looks like the
-  /// remains of a database that was lost. To be called before a `replace` without success is let go of.
+  /// Removes the lock file if this lock created it and there is no database: a lock file alone looks like the
+  /// remains of a lost database. Must be called before a failed `replace` is released.
   public func abandon() {
     let lockPath = path + ".lock"
     guard file.isNew, file.isFile(at: lockPath), FileIdentity(path: path) == nil else { return }
     FileWriting.remove(lockPath)
   }
 
-  /// Runs `body` while nobody has the database open through receiptctl.
-  /// - Throws: `LockFailure.held` when somebody has; whatever `body` throws.
+  /// Runs `body` while no receiptctl has the database open.
+  /// - Throws: `LockFailure.held` if a receiptctl has it open; errors of `body`.
   @discardableResult
   public func keepingUsersOut<Result>(_ body: () throws -> Result) throws -> Result {
     try file.keepingUsersOut(body)
@@ -93,8 +94,8 @@ public final class DatabaseLock: Sendable {
 
   private static let kept = Monitor<[DatabaseLock]>([])
 
-  /// Holds the lock until the process ends, whatever becomes of the value: connections may be closed later
-  /// than it, and to close its descriptor before them would drop SQLite's locks.
+  /// Holds the lock until the process ends, even if this value is released. Connections may be closed later,
+  /// and closing the lock's descriptor before them would drop SQLite's locks.
   public func keep() { Self.kept.withLock { $0.append(self) } }
 
   private static func resolved(_ path: String) throws(DatabaseRefusal) -> String {
@@ -127,18 +128,17 @@ public final class DatabaseLock: Sendable {
     }
   }
 
-  /// What is beside the place of a database.
+  /// The suffixes of the files beside a database.
   private static let companions = ["-wal", "-shm", ".lock", ".reserve"]
 
-  /// Which files of a database are beside its path.
+  /// Returns the existing files beside a database.
   public static func companions(of databasePath: String) -> [String] {
     let path = (try? FilePath.resolved(databasePath)) ?? databasePath
     return companions.map { path + $0 }.filter { FileIdentity(path: $0) != nil }
   }
 
-  /// Looks whether the database was moved or removed.
-  /// - Returns: which files of an earlier database there are, by their endings; none where there is a
-  ///   database.
+  /// Checks whether the database was moved or removed.
+  /// - Returns: the suffixes of files that an earlier database left; empty if there is a database.
   private static func remains(of path: String, makesNew: Bool) throws(DatabaseRefusal) -> [String] {
     let database = FileIdentity(path: path)
     guard (database?.bytes ?? 0) == 0 else {
@@ -149,7 +149,7 @@ public final class DatabaseLock: Sendable {
       return []
     }
     var remains = companions.filter { FileIdentity(path: path + $0) != nil }
-    // An empty file and its lock are what a first start leaves that was killed in its first moment.
+    // A first start that was killed at once leaves an empty file and its lock.
     if database != nil { remains.removeAll { $0 == ".lock" } }
     guard !remains.isEmpty, !makesNew else { return remains }
     if let holder = FileLock.holder(path: path + ".lock") { throw .held(by: holder) }

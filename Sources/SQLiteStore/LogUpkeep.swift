@@ -1,24 +1,24 @@
-// Keeps SQLite's write-ahead log short, beside the writer's transactions. The writer's thread.
+// Keeps SQLite's write-ahead log short, between the writer's transactions. The writer's thread.
 
 internal import SQLite
 public import Store
 
 /// Checkpoints of the writer's connection (https://www.sqlite.org/wal.html#ckpt).
 ///
-/// SQLite's own automatic checkpoints would keep their errors to themselves.
+/// SQLite's automatic checkpoints do not report their errors.
 final class LogUpkeep: StoreUpkeep {
   private let connection: Connection
   private let checkpointPages: Int
   private let background: (any BackgroundCheckpoints)?
   private let isInPlace: (@Sendable () -> Bool)?
   private var isPassUnderWay = false
-  /// How many pages of the log the last pass found or left in the database.
+  /// How many pages of the log the last pass moved into the database.
   private var movedPages = 0
 
   /// - Parameters:
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
-  ///   - background: makes most of each checkpoint beside the writer; without it the writer makes all of it.
-  ///   - isInPlace: whether the database is still at its path; asked before each commit of a batch.
+  ///   - background: runs most of each checkpoint beside the writer; without it the writer runs all of it.
+  ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   init(
     _ connection: Connection, checkpointPages: Int, background: (any BackgroundCheckpoints)?,
     isInPlace: (@Sendable () -> Bool)?
@@ -30,7 +30,7 @@ final class LogUpkeep: StoreUpkeep {
   }
 
   func beforeCommit() throws(StoreFault) {
-    // Nothing is acknowledged that goes into a file which the next start does not find.
+    // The next start would not find data in a moved file, so it must not be acknowledged.
     if let isInPlace, !isInPlace() { throw StoreFault(SQLiteError.moved) }
   }
 
@@ -40,9 +40,9 @@ final class LogUpkeep: StoreUpkeep {
       if pages >= checkpointPages { try freeSpace() }
       return
     }
-    // A shorter log than what was moved of it: it has begun again.
+    // The log is shorter than what was moved: SQLite restarted it.
     if pages < movedPages { movedPages = 0 }
-    // A little at a time, for the sync of a commit waits in the disk's queue behind that of a pass.
+    // Passes are small, because a commit's sync waits in the disk's queue behind a pass's sync.
     if !isPassUnderWay, pages - movedPages >= checkpointPages / 4 {
       isPassUnderWay = true
       background.begin()
@@ -52,29 +52,29 @@ final class LogUpkeep: StoreUpkeep {
     switch result {
     case .success(let moved): movedPages = moved
     case .failure(let fault) where fault.kind == .syncFailed: throw fault
-    // Tried again with the next batch, and by the writer if the log is long.
+    // Retried with the next batch, and by the writer if the log is long.
     case .failure: break
     }
-    // As long as commits go on, a pass never catches up with them; the log begins again only when nothing of
-    // it is left to be moved, so the little that came meanwhile is moved here.
+    // A pass never catches up while commits go on, and the log restarts only when all of it is moved. So the
+    // writer moves the remaining pages here.
     if pages >= checkpointPages { try freeSpace() }
   }
 
-  /// Moves as much of the log into the database file as no reader still needs where it is; the log is then
-  /// written from its start again.
+  /// Moves the part of the log that no reader needs into the database file. SQLite then writes the log from
+  /// its start.
   func freeSpace() throws(StoreFault) {
     try translated { () throws(SQLiteError) in try connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
   }
 
-  /// Moves the log into the database file and cuts it.
+  /// Moves the log into the database file and truncates it.
   func finish() throws(StoreFault) {
     try translated { () throws(SQLiteError) in try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
   }
 }
 
 extension StoreWriter {
-  /// How many pages the log may have before the writer moves what is left of it: 16 MiB, which a start
-  /// after a crash reads in a moment.
+  /// How many pages the log may have before the writer moves the rest: 16 MiB, which a start after a crash
+  /// reads quickly.
   public static let checkpointPages = 4096
 
   /// The writing side of an SQLite database.
@@ -82,9 +82,9 @@ extension StoreWriter {
   ///   - role: `owner` for receiptd, `guest` for receiptctl.
   ///   - rules: what each configured app's configuration means for the store.
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
-  ///   - background: makes most of each checkpoint beside the writer; without it the writer makes all of it.
-  ///   - onDamage: called whenever SQLite finds damage.
-  ///   - isInPlace: whether the database is still at its path; asked before each commit of a batch.
+  ///   - background: runs most of each checkpoint beside the writer; without it the writer runs all of it.
+  ///   - onDamage: called whenever SQLite reports damage.
+  ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   public convenience init(
     path: String, role: DatabaseRole, rules: [String: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -106,8 +106,8 @@ extension StoreWriter {
 extension StoreReader {
   /// The reading side of an SQLite database.
   /// - Parameters:
-  ///   - role: `reader` beside a running daemon; `guest` where the log may have to be recovered first.
-  ///   - onDamage: called whenever SQLite finds damage.
+  ///   - role: `reader` beside a running daemon; `guest` if the log may have to be recovered first.
+  ///   - onDamage: called whenever SQLite reports damage.
   public convenience init(
     path: String, role: DatabaseRole = .reader, onDamage: (@Sendable (StoreFault) -> Void)? = nil
   ) throws(StoreError) {
@@ -119,7 +119,7 @@ extension StoreReader {
     }
   }
 
-  /// Copies the database, as it is at one moment, into a new file.
+  /// Copies a snapshot of the database into a new file.
   public func copy(to path: String) throws(StoreFault) {
     guard let engine = connection.engine as? SQLiteConnection else {
       throw StoreFault(.misuse, operation: "copy database", reason: "the database is not SQLite's")

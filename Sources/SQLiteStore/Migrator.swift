@@ -1,4 +1,4 @@
-// Brings an older schema up to date, inside one transaction: either all of it is there, or none (R10).
+// Migrates an older schema in one transaction, all or nothing (R10).
 
 internal import SQLite
 

@@ -1,10 +1,10 @@
-// Whether a table is damaged, looked at quickly beside a daemon that serves it. One thread; another may
-// interrupt it.
+// Checks tables for damage quickly, beside a daemon that serves the database. One thread at a time; another
+// thread may interrupt it.
 
 internal import SQLite
 public import Store
 
-/// Looks for damage, table after table.
+/// Checks one table after another for damage.
 public final class QuickCheck {
   /// How the check of one table ended.
   public enum Outcome: Sendable, Equatable {
@@ -16,16 +16,16 @@ public final class QuickCheck {
 
   private let connection: Connection
 
-  /// A connection of its own, which only reads.
+  /// Opens its own read-only connection.
   public init(path: String) throws(StoreError) { connection = try Database.open(path: path, role: .reader) }
 
-  /// Ends the check of a table from any thread, as `interrupted`.
+  /// Interrupts the check of a table, which returns `interrupted`. Called from any thread.
   public var interrupt: @Sendable () -> Void {
     let interrupter = connection.interrupter
     return { interrupter.interrupt() }
   }
 
-  /// The names of the tables, in the order in which they were made.
+  /// The names of the tables, in the order of their creation.
   public func tables() throws(StoreError) -> [String] {
     do throws(SQLiteError) {
       return try connection.tableNames()
@@ -34,14 +34,14 @@ public final class QuickCheck {
     }
   }
 
-  /// Checks one table with its indexes, the contents of which it does not compare with the table
-  /// (https://www.sqlite.org/pragma.html#pragma_quick_check). Reads all of it in one transaction: until then
-  /// nothing that is stored meanwhile is moved out of the log.
+  /// Checks one table with its indexes, but does not compare the indexes' contents with the table
+  /// (https://www.sqlite.org/pragma.html#pragma_quick_check). Reads the table in one transaction: until it
+  /// ends, the log cannot be moved past this snapshot.
   public func look(at table: String) throws(StoreError) -> Outcome {
     do throws(SQLiteError) {
       let found = try connection.text("PRAGMA quick_check('\(table)')") ?? "ok"
       if found == "ok" { return .sound }
-      // It begins with the name of the database.
+      // The finding begins with the name of the database.
       return .damaged("\(table): \(found.split(separator: "\n").last.map(String.init) ?? found)")
     } catch {
       switch error.kind {
@@ -54,7 +54,7 @@ public final class QuickCheck {
 }
 
 extension Connection {
-  /// The tables of the database, in the order in which they were made.
+  /// The tables of the database, in the order of their creation.
   func tableNames() throws(SQLiteError) -> [String] {
     try prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY rootpage")
       .all { row throws(SQLiteError) in try row.text(0) }

@@ -25,7 +25,7 @@ final class SQLiteConnection: EngineConnection {
     try translated { () throws(SQLiteError) in try connection.execute(sql) }
   }
 
-  /// The pages that nothing uses any more (https://www.sqlite.org/pragma.html#pragma_freelist_count).
+  /// The unused pages (https://www.sqlite.org/pragma.html#pragma_freelist_count).
   func freeBytes() throws(StoreFault) -> Int64 {
     try translated { () throws(SQLiteError) in
       let pages = try connection.integer("PRAGMA freelist_count") ?? 0
@@ -82,7 +82,7 @@ private final class SQLiteStatement: EngineStatement {
 }
 
 extension Connection {
-  /// Rows that refer to rows that are not there
+  /// Returns the rows whose foreign keys refer to missing rows
   /// (https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
   func orphans() throws(SQLiteError) -> [String] {
     try prepare("PRAGMA foreign_key_check").all { row throws(SQLiteError) in
@@ -130,7 +130,7 @@ extension StoreFault.Kind {
   }
 }
 
-/// Runs `body` and throws what SQLite reports as a fault of the store.
+/// Runs `body` and converts an SQLite error to a `StoreFault`.
 func translated<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreFault) -> Result {
   do throws(SQLiteError) {
     return try body()

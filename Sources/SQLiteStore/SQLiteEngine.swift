@@ -1,5 +1,4 @@
-// SQLite as the engine of a program: one file with its log, and what is done beside its connections. Any
-// thread.
+// SQLite as a program's database engine: one file with its log, and the background work on it. Thread-safe.
 
 public import Domain
 public import Platform
@@ -7,23 +6,23 @@ public import Store
 
 /// An SQLite database.
 public final class SQLiteEngine: StoreEngine {
-  /// What a daemon does beside its connections; a test or a simulation leaves it out.
+  /// What a daemon runs beside its connections. Tests and simulations leave it out.
   public struct Services: Sendable {
-    /// Whether a thread of its own moves the log into the database; otherwise the writer does.
+    /// Whether a separate thread moves the log into the database; otherwise the writer does.
     public var movesLogInBackground = false
-    /// For how long the start looks for damage, beside everything else; nil not at all.
+    /// The time limit of the damage check at the start; nil for no check.
     public var checkMilliseconds: Int64?
-    /// Whether the database is a file of the operating system, so that it can be moved away.
+    /// Whether the database is a file of the operating system and can be moved.
     public var watchesFile = false
 
     public init() {}
   }
 
-  /// How much space is kept back for a full disk: the longest that the log becomes between two checkpoints,
-  /// for a checkpoint may need as much once more.
+  /// The space kept back for a full disk: the longest log between two checkpoints, because a checkpoint may
+  /// need as much again.
   public static let reserveBytes = StoreWriter.checkpointPages * 4096
 
-  /// The database file, without symbolic links where the engine serves it.
+  /// The database file; symbolic links are resolved if the engine serves it.
   public let path: String
   public let reserve: any SpaceReserve
   private let role: DatabaseRole
@@ -32,7 +31,7 @@ public final class SQLiteEngine: StoreEngine {
   private let checker: DatabaseChecker?
   private let checkpointer: Checkpointer?
 
-  /// For a program that writes a database now and then, beside the daemon or while it is down.
+  /// For a program that writes to the database occasionally, beside the daemon or while it is down.
   public init(guest path: String) {
     self.path = path
     role = .guest
@@ -41,10 +40,10 @@ public final class SQLiteEngine: StoreEngine {
     (health, checker, checkpointer) = (nil, nil, nil)
   }
 
-  /// For the program that owns the database. A daemon uses `serve`, which locks it first.
+  /// For the program that owns the database. A daemon uses `serve`, which locks the database first.
   /// - Parameters:
-  ///   - reserve: where tests keep space back; nil for a file beside the database.
-  ///   - onSyncFailure: called when a write beside the writer could not be made durable.
+  ///   - reserve: used by tests; nil for a file beside the database.
+  ///   - onSyncFailure: called when a write outside the writer's transactions could not be made durable.
   public init(
     owner path: String, services: Services = Services(), reserve: (any SpaceReserve)? = nil, log: Log,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
@@ -67,9 +66,9 @@ public final class SQLiteEngine: StoreEngine {
       : nil
   }
 
-  /// For a daemon: takes the database for this process until it ends.
+  /// For a daemon: locks the database for this process until it ends.
   /// - Parameters:
-  ///   - makesNew: whether an empty database is made although there are files of an earlier one.
+  ///   - makesNew: whether to create an empty database although files of an earlier one exist.
   ///   - onMigration: called when opening the writer will bring the schema up to date.
   public static func serve(
     _ path: String, makesNew: Bool, log: Log, now: Timestamp, onMigration: () -> Void,
@@ -88,7 +87,7 @@ public final class SQLiteEngine: StoreEngine {
         ["file": lock.path, "names": String(file.links)])
     }
     let hasEndedWell = forgetUnsynced(lock.path)
-    // Not before the lock: whoever opens a database by another name of it makes it another log.
+    // Only after the lock: opening a database under another name creates a second log.
     if Database.isMigrationDue(path: lock.path) { onMigration() }
     var services = Services()
     services.movesLogInBackground = true
@@ -98,9 +97,10 @@ public final class SQLiteEngine: StoreEngine {
     return SQLiteEngine(owner: lock.path, services: services, log: log, onSyncFailure: onSyncFailure)
   }
 
-  /// The run before may have ended because a write could not be made durable. Nothing must rest on that. Only
-  /// a run that ended well leaves no log behind, and then what Linux remembers is good.
-  /// - Returns: whether the run before ended well.
+  /// Drops the kernel's cached pages of the database. The previous run may have ended because a sync failed,
+  /// and then cached pages may not be on the disk. Only a clean stop leaves no log, and then the cache is
+  /// valid.
+  /// - Returns: whether the previous run ended cleanly.
   private static func forgetUnsynced(_ path: String) -> Bool {
     guard FileCache.forget(path + "-wal") else { return true }
     FileCache.forget(path)
@@ -144,7 +144,7 @@ public final class SQLiteEngine: StoreEngine {
   }
 
   public func look() {
-    // Also where nothing is stored; the log says what it finds.
+    // Also checks when nothing is stored. `DatabaseHealth` logs what it finds.
     _ = health?.isInPlace()
     checker?.endWhenOver()
   }
