@@ -1,6 +1,6 @@
 // The breaker of one app's deliveries: closed (all may go), open (the destination is down), paused (the
-// configuration is wrong), and beside these the rest that a destination asked for. Its state is kept in the
-// database. Pure; any thread.
+// configuration is wrong). A rest that the destination asked for is separate from this state. The state is
+// stored in the database. Pure; any thread.
 
 /// Whether an app's receipts may be sent now.
 public struct Breaker: Sendable, Equatable {
@@ -12,26 +12,26 @@ public struct Breaker: Sendable, Equatable {
   /// What may be sent at a moment.
   public enum Admission: Sendable, Equatable {
     case free
-    /// One receipt, to see whether the destination is back.
+    /// One receipt, to test whether the destination is available again.
     case probe
-    /// Nothing before that moment.
+    /// Nothing before this moment.
     case none(until: Timestamp)
   }
 
   public var state: State
-  /// Transient failures in a row, while closed.
+  /// Transient failures in a row while closed.
   public var failures: Int
-  /// When the next probe may go, while not closed.
+  /// When the next probe is due while not closed.
   public var probeAt: Timestamp?
-  /// Until when the destination asked to be left alone.
+  /// The end of the rest that the destination asked for.
   public var restUntil: Timestamp?
-  /// Since when the state is what it is.
+  /// When the present state began.
   public var since: Timestamp?
   /// Why it is not closed.
   public var cause: Reason?
-  /// The address that the cause is about, and what was said of it.
+  /// The address that the cause concerns, and its error text.
   public var detail: String?
-  /// How long the configuration has been wrong in all, without the pause that still lasts.
+  /// How long the configuration was wrong in total, without the present pause.
   public var pausedMilliseconds: Int64
 
   public init(
@@ -48,7 +48,7 @@ public struct Breaker: Sendable, Equatable {
     self.pausedMilliseconds = pausedMilliseconds
   }
 
-  /// - Parameter probing: whether a probe is under way already; there is never more than one.
+  /// - Parameter probing: whether a probe is already under way; there is at most one.
   public func admission(now: Timestamp, probing: Bool) -> Admission {
     if let restUntil, now < restUntil { return .none(until: restUntil) }
     guard state != .closed else { return .free }
@@ -57,20 +57,20 @@ public struct Breaker: Sendable, Equatable {
     return now < probeAt ? .none(until: probeAt) : .probe
   }
 
-  /// How long the configuration has been wrong in all, up to now.
+  /// How long the configuration was wrong in total, up to now.
   public func pausedMilliseconds(now: Timestamp) -> Int64 {
     guard state == .paused, let since else { return pausedMilliseconds }
     return pausedMilliseconds + max(0, now.milliseconds(since: since))
   }
 
-  /// Records what came of one attempt.
-  /// - Parameter detail: what more is known of a failure.
+  /// Records the verdict of one attempt.
+  /// - Parameter detail: more about a failure.
   public mutating func record(
     _ verdict: Verdict, detail: String? = nil, policy: BreakerPolicy, now: Timestamp
   ) {
     switch verdict {
     case .delivered, .refused:
-      // The destination read and judged a receipt: it is up, and it knows us.
+      // The destination read and judged a receipt: it is up, and the credentials are valid.
       close(now: now)
     case .retry(let reason, _):
       failures += 1
@@ -85,17 +85,16 @@ public struct Breaker: Sendable, Equatable {
     }
   }
 
-  /// Lets a probe go at once, as soon as the rest that the destination asked for is over: what stopped the
-  /// deliveries may be mended.
+  /// Allows a probe now, or after the rest that the destination asked for: the cause may be fixed.
   public mutating func probeNow(now: Timestamp) {
     if state != .closed { probeAt = now }
   }
 
-  /// The destination is another one, or knows us by another name: the rest was not asked of this one.
+  /// Ends the rest after the destination or its credentials changed: the rest was asked of the old ones.
   public mutating func endRest() { restUntil = nil }
 
-  /// The wall clock was set, or the machine slept: what is planned stays as far off as it was, and time in
-  /// which nobody could try counts against no receipt.
+  /// Adjusts to a clock step or a sleep of the machine: due times keep their distance, and the lost time
+  /// counts against no receipt.
   public mutating func clockJumped(byMilliseconds jump: Int64) {
     probeAt = probeAt?.advanced(byMilliseconds: jump)
     restUntil = restUntil?.advanced(byMilliseconds: jump)
@@ -103,8 +102,8 @@ public struct Breaker: Sendable, Equatable {
     pausedMilliseconds = pausedMilliseconds.addingReportingOverflow(jump).partialValue
   }
 
-  /// As it was kept, seen at this moment: nothing is planned for later than it can have been, whatever clock
-  /// it was planned by.
+  /// Adjusts a stored breaker to the present moment: no due time is later than the policy allows, in case a
+  /// clock that ran ahead set it.
   public mutating func adopt(policy: BreakerPolicy, now: Timestamp) {
     let latestProbe = now.advanced(byMilliseconds: max(policy.openForMilliseconds, 0))
     let latestRest = now.advanced(byMilliseconds: Delivery.retryAfterMillisecondsMax)

@@ -1,12 +1,12 @@
-// What becomes of a receipt after one try to deliver it. Pure; any thread.
+// Decides what follows from one delivery attempt. Pure; any thread.
 
-/// How far a receipt's retry budget is used up.
+/// How much of a receipt's retry budget is used.
 public struct RetryBudget: Sendable, Equatable {
-  /// Failed tries that counted, since the receipt became ready or was replayed.
+  /// Failed attempts that counted since the receipt became ready or was replayed.
   public var spentTries: Int64
   /// When the receipt became ready or was replayed.
   public var startedAt: Timestamp
-  /// How long since then the app's configuration was wrong; that time does not count.
+  /// How long the app's configuration was wrong since then; this time does not count.
   public var pausedMilliseconds: Int64
 
   public init(spentTries: Int64, startedAt: Timestamp, pausedMilliseconds: Int64) {
@@ -15,29 +15,28 @@ public struct RetryBudget: Sendable, Equatable {
     self.pausedMilliseconds = pausedMilliseconds
   }
 
-  /// Whether the time to try is used up.
+  /// Whether the time for attempts is used up.
   public func isUsedUp(policy: RetryPolicy, now: Timestamp) -> Bool {
     now.milliseconds(since: startedAt) - max(0, pausedMilliseconds) >= policy.giveUpAfterMilliseconds
   }
 }
 
-/// The rules of trying again (contract: Delivery).
+/// The rules for retries (contract: Delivery).
 public enum Delivery {
-  /// The longest `Retry-After` that is honoured, and the rest that a 429 without one brings.
+  /// The longest `Retry-After` that is honoured, then the rest after a 429 without one.
   public static let retryAfterMillisecondsMax: Int64 = 24 * 3_600_000
   public static let coolDownMillisecondsDefault: Int64 = 600_000
 
-  /// What becomes of the receipt.
+  /// What follows for the receipt.
   public enum Decision: Sendable, Equatable {
     case delivered(importID: String?)
-    /// - spent: whether the try counts against the budget.
+    /// - spent: whether the attempt counts against the budget.
     case retry(at: Timestamp, spent: Bool)
     case failed(Reason)
   }
 
   /// - Parameters:
-  ///   - probe: whether the try was made to see whether a closed-off destination is back; such a one spends
-  ///     nothing.
+  ///   - probe: whether the attempt tested if an unavailable destination is back; a probe spends no budget.
   public static func decide(
     _ verdict: Verdict, budget: RetryBudget, probe: Bool, policy: DeliveryPolicy, now: Timestamp,
     random: inout some RandomNumberGenerator
@@ -59,7 +58,7 @@ public enum Delivery {
     }
   }
 
-  /// The schedule's pause with its jitter: the last entry repeats.
+  /// The schedule's pause with jitter; the last entry repeats.
   static func pause(
     afterTries tries: Int64, policy: RetryPolicy, random: inout some RandomNumberGenerator
   ) -> Int64 {

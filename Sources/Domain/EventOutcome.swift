@@ -1,19 +1,19 @@
-// What became of an event: the words of the column, the metric and the tables. Pure; any thread.
+// The outcomes of events, with the words used in the column, the metric and the tables. Pure; any thread.
 
-/// What became of an event that carried a valid signature.
+/// The outcome of an event that carried a valid signature.
 public enum EventOutcome: String, Sendable, CaseIterable {
-  /// It belongs to a purchase that has a receipt.
+  /// The event belongs to a purchase that has a receipt.
   case receipt
-  /// It says something about a purchase that has no receipt yet, and is kept for it.
+  /// The event concerns a purchase that has no receipt yet, and is stored for it.
   case noted
-  /// It says nothing that matters here: another type, a renewal, an abandoned checkout.
+  /// The event is not relevant: another type, a renewal, an abandoned checkout.
   case ignored
-  /// It is of a type that matters, or of none, and could not be understood.
+  /// The event has a relevant type or no type, and could not be parsed.
   case unparsed
-  /// It is live and the app takes test events only, or the other way round.
+  /// The event is live and the app accepts only test events, or the reverse.
   case otherMode = "other_mode"
-  /// It is of a connected account that the app does not count.
+  /// The event is of a connected account that the app does not include.
   case otherAccount = "other_account"
-  /// It is about a purchase of a user who was forgotten; nothing of it is kept.
+  /// The event concerns a purchase of an erased user; its content is not stored.
   case erased
 }

@@ -1,4 +1,4 @@
-// The identifiers that the relay itself gives out. Pure; any thread.
+// The identifiers that the relay generates. Pure; any thread.
 
 /// Identifiers of the form `prefix_` + 26 characters of Crockford's base32
 /// (https://www.crockford.com/base32.html): 48 bits of time, then 80 random bits, as in a ULID. Text order is
@@ -13,12 +13,12 @@ public enum Identifier {
 
   /// A new identifier.
   /// - Parameters:
-  ///   - now: clamped to what 48 bits of milliseconds hold.
-  ///   - random: must be unpredictable for identifiers that are a secret, as those of contexts are.
+  ///   - now: clamped to 48 bits of milliseconds.
+  ///   - random: must be unpredictable for identifiers that are secrets, such as those of contexts.
   public static func make(
     prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
   ) -> String {
-    // 40 bits of each word: bits are as good as numbers here.
+    // Uses 40 bits of each word.
     let (high, low) = (random.next(), random.next())
     var text = Array(prefix.utf8)
     append(time(of: now), characters: 10, to: &text)
@@ -27,9 +27,9 @@ public enum Identifier {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A new identifier that carries a number, by which what it names is found; identifiers of one moment are
-  /// in the order of their numbers. Half of the random bits are left.
-  /// - Parameter number: clamped to what 40 bits hold.
+  /// Makes an identifier that contains a number, such as the row of what it names. Identifiers of one moment
+  /// sort by their numbers. Half of the random bits remain.
+  /// - Parameter number: clamped to 40 bits.
   public static func make(
     prefix: String, now: Timestamp, number: Int64, random: inout some RandomNumberGenerator
   ) -> String {
@@ -40,7 +40,7 @@ public enum Identifier {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The number that an identifier carries; nil when `text` is none with this prefix.
+  /// The number in an identifier; nil if `text` is not an identifier with this prefix.
   public static func number(in text: String, prefix: String) -> Int64? {
     guard isWellFormed(text, prefix: prefix) else { return nil }
     return text.utf8.dropFirst(prefix.utf8.count + 10).prefix(8).reduce(0) { number, character in
@@ -48,8 +48,7 @@ public enum Identifier {
     }
   }
 
-  /// What stands, in the order of text, before every identifier of that moment or later and behind all
-  /// earlier ones.
+  /// A text that sorts before every identifier of that moment or later, and after all earlier ones.
   public static func bound(prefix: String, at moment: Timestamp) -> String {
     var text = Array(prefix.utf8)
     append(time(of: moment), characters: 10, to: &text)
@@ -66,7 +65,7 @@ public enum Identifier {
     }
   }
 
-  /// Whether `text` has the form of an identifier with this prefix. Says nothing of whether it exists.
+  /// Whether `text` has the form of an identifier with this prefix. The identifier need not exist.
   public static func isWellFormed(_ text: String, prefix: String) -> Bool {
     text.utf8.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
       && text.utf8.dropFirst(prefix.utf8.count).allSatisfy(alphabet.contains)

@@ -1,4 +1,4 @@
-// Which of a user's contexts a purchase gets that names none. Pure; any thread.
+// Chooses a context for a purchase that names none. Pure; any thread.
 
 extension Join {
   /// A context that a purchase may claim.
@@ -14,21 +14,21 @@ extension Join {
     }
   }
 
-  /// The earliest moment from which a context can belong to something that happened then and is heard of now.
+  /// The earliest time at which a context can have been received and belong to an event that happened then
+  /// and is processed now.
   public static func windowStart(happenedAt: Timestamp, now: Timestamp, policy: JoinPolicy) -> Timestamp {
     min(happenedAt, now).advanced(byMilliseconds: -policy.windowMilliseconds)
   }
 
   /// Guesses among a user's unused contexts: the newest with one of the purchase's prices, else the newest
   /// whose price cannot be compared. A context that names another of the processor's prices belongs to
-  /// another purchase, unless the policy takes any.
+  /// another purchase, unless the policy allows any price.
   ///
-  /// Eligible is what was received within the window before the event happened (or after it, up to the wait),
-  /// and what is within the window of now: an event that comes days late, or whose sender's clock is off,
-  /// still finds the checkout that led to it, and so does a purchase that still waits when the app gets its
-  /// context through at last. A purchase whose money is days under way takes none from then on: what comes
-  /// then belongs to another checkout. Of two that fit alike, one from around the event goes before a later
-  /// one.
+  /// A context is eligible if it was received within the window before the event (or after it, up to the
+  /// wait), or within the window before now. So an event that comes days late, or whose sender's clock is
+  /// wrong, still finds its checkout, and a waiting purchase still gets a context that was posted late. A
+  /// purchase whose payment takes days gets no context posted after that: it belongs to another checkout. Of
+  /// two equal matches, one received around the event is preferred to a later one.
   public static func choose(
     from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules,
     now: Timestamp
@@ -42,7 +42,7 @@ extension Join {
     let eligible = candidates.filter {
       policy.guess == .newest || isComparable($0, purchase, processor)
     }.map { candidate in
-      // What a clock that ran ahead has dated is as new as can be.
+      // A timestamp from a clock that ran ahead counts as now.
       var candidate = candidate
       candidate.receivedAt = min(candidate.receivedAt, now)
       return candidate
@@ -52,13 +52,13 @@ extension Join {
     }
   }
 
-  /// Whether a guess that was made before the price was known is to be made again.
+  /// Whether a guess made before the price was known must be made again.
   public static func isOutdated(_ guess: ContextBlob, for purchase: Purchase) -> Bool {
     guard !purchase.prices.isEmpty else { return false }
     return guess.priceID.map { !purchase.prices.contains($0) } ?? true
   }
 
-  /// Whether nothing says that the context belongs to a purchase of another price.
+  /// Whether the context's price does not contradict the purchase's prices.
   private static func isComparable(
     _ candidate: Candidate, _ purchase: Purchase, _ processor: ProcessorRules
   ) -> Bool {

@@ -1,19 +1,18 @@
-// How long a purchase waits for the events that belong to it. Events of one checkout come in any order within
-// moments, and each says something that the others do not: the session names the context and says whether
-// money is still to come, the subscription names the price. What is sent before all of them are here would
-// depend on their order (R2). Pure; any thread.
+// How long a purchase waits for its events. Events of one checkout come in any order within moments, and each
+// has different facts: the session names the context and says whether payment is still due, the subscription
+// names the price. A receipt sent before all of them came would depend on their order (R2). Pure; any thread.
 
 extension Join {
-  /// Whether events that belong to a purchase are still to be waited for.
+  /// Whether a purchase still waits for its events.
   enum Settling: Equatable {
     /// Only sister events are known.
     case forCheckout(until: Timestamp)
-    /// Neither an event nor a context that an event names has named the price.
+    /// Neither an event nor a context named by an event has named the price.
     case forPrice(until: Timestamp)
     case over
 
     init(_ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp) {
-      // What is bought settles from then on; what is only promised, from when it was first heard of.
+      // A bought purchase settles from its purchase on; a promised one, from its first event on.
       let since = purchase.isBought ? purchase.boughtAt ?? now : purchase.createdAt
       func end(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: max(0, milliseconds)) }
       guard policy.settleMilliseconds > 0 else {
@@ -33,7 +32,7 @@ extension Join {
       }
     }
 
-    /// Whether the price is known without a guess: most receipts are then sent as soon as they are paid.
+    /// Whether the price is known without a guess. Most receipts are then sent as soon as they are paid.
     private static func hasPrice(_ purchase: Purchase, _ processor: ProcessorRules) -> Bool {
       if !purchase.prices.isEmpty { return true }
       guard purchase.contextSource?.isName ?? false else { return false }
@@ -49,11 +48,11 @@ extension Join {
     }
   }
 
-  /// How many times as long as `settle` the answer of the processor is waited for, so that a receipt is not
-  /// held for ever by one that does not answer.
+  /// The multiple of `settle` for which an answer of the processor is awaited, so that a processor that never
+  /// answers does not hold a receipt for ever.
   static let lookUpFactor: Int64 = 6
 
-  /// For how long a purchase that is known only from sister events waits for its checkout.
+  /// How long a purchase known only from sister events waits for its checkout.
   static func settleMilliseconds(_ policy: JoinPolicy, looksUp: Bool) -> Int64 {
     let settle = max(0, policy.settleMilliseconds)
     guard looksUp else { return settle }
@@ -61,8 +60,8 @@ extension Join {
     return hasOverflowed ? .max : product
   }
 
-  /// Whether a context may be guessed for a purchase: nothing can be sent yet, so that the guess can still be
-  /// changed; or all that is to come soon is here, so that neither a name nor a price can contradict it.
+  /// Whether a context may be guessed for a purchase: either nothing can be sent yet, so the guess can still
+  /// be changed, or all expected events are here, so neither a name nor a price can contradict it.
   public static func mayGuess(
     for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Bool {

@@ -1,20 +1,20 @@
 // The rules of the join (contract: Join): which context belongs to a purchase, which price is reported, what
-// is still waited for and until when. Functions of what was read, never of a database. Pure; any thread.
+// a purchase waits for and until when. The functions use values only, never a database. Pure; any thread.
 
 /// The rules by which a purchase becomes a receipt.
 public enum Join {
-  /// What is to become of a purchase's receipt now.
+  /// The decision about a purchase's receipt.
   public enum Resolution: Sendable, Equatable {
-    /// There is no receipt: nothing was bought, as far as is known.
+    /// There is no receipt: no known event shows a purchase.
     case none
-    /// - until: when to look again if nothing comes; nil for as long as it takes.
+    /// - until: when to decide again if nothing comes; nil for no limit.
     case waiting(Reason, until: Timestamp?)
     case ready(ReceiptContent, priceMismatch: Bool)
     case failed(Reason)
     case cancelled(Reason)
   }
 
-  /// Decides what becomes of a purchase, as it is known now.
+  /// Decides about a purchase's receipt from what is known now.
   public static func resolve(
     _ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Resolution {
@@ -58,12 +58,12 @@ public enum Join {
     }
   }
 
-  /// What a purchase lacks that no receipt can go without.
+  /// A missing value without which no receipt can be made.
   public struct Lack: Error, Equatable {
     public let reason: Reason
   }
 
-  /// The receipt of a purchase as it is known now, whether or not something more is worth waiting for.
+  /// Returns the receipt's content from what is known now, even if more may come.
   public static func content(
     of purchase: Purchase
   ) -> Result<(content: ReceiptContent, priceMismatch: Bool), Lack> {
@@ -89,25 +89,25 @@ public enum Join {
   ) -> Resolution {
     let until = purchase.createdAt.advanced(byMilliseconds: policy.waitForPaymentMilliseconds)
     guard now < until else { return .failed(reason) }
-    // Once it is settled a context can be guessed for it.
+    // Once the purchase is settled, a context can be guessed for it.
     return .waiting(reason, until: min(until, settling.until ?? until))
   }
 
-  /// The price to report: of those that events named the context's own, else the first; without any, the
-  /// context's, whatever it looks like.
+  /// The price to report: the context's own if events named it, else the first that events named; if events
+  /// named none, the context's, whatever its form.
   static func price(of purchase: Purchase) -> String? {
     let named = purchase.context?.priceID
     guard let first = purchase.prices.first else { return named }
     return named.flatMap { purchase.prices.contains($0) ? $0 : nil } ?? first
   }
 
-  /// The same, without a price of the context that cannot be the processor's own.
+  /// The same, but nil if the context's price cannot be one of the processor's.
   static func price(of purchase: Purchase, acceptedBy processor: ProcessorRules) -> String? {
     guard let price = price(of: purchase) else { return nil }
     return !purchase.prices.isEmpty || processor.mayOwn(price) ? price : nil
   }
 
-  /// Whether the context names another price than the one that the processor reported.
+  /// Whether the context names a different price from the one that the processor reported.
   private static func hasMismatch(_ purchase: Purchase, reporting price: String) -> Bool {
     guard let named = purchase.context?.priceID, !purchase.prices.isEmpty else { return false }
     return named != price

@@ -1,14 +1,14 @@
-// How fast a job may go: so many a second, evenly, whoever takes them and however often that ends and begins
-// again. Pure; any thread.
+// The rate of a job: evenly spaced, also across restarts and when two programs run the job. Pure; any thread.
 
-/// A steady pace, as what comes next and when.
+/// A steady rate, stored as the time of the next item.
 public struct Pace: Sendable, Equatable {
-  /// After a longer standstill nothing is caught up with: who asked for a pace did so to be gentle.
+  /// The longest delay that is caught up with. After a longer one the job keeps its rate, because the
+  /// operator set the rate to limit the load.
   static let catchUpNanosecondsMax: Int64 = 1_000_000_000
 
-  /// How many in 1000 seconds; nil is as fast as it goes.
+  /// Items in 1000 seconds; nil for no limit.
   public var perThousandSeconds: Int64?
-  /// When the next may go; Unix nanoseconds. Nil before the first.
+  /// When the next item is due; Unix nanoseconds. Nil before the first.
   public var nextAtNanoseconds: Int64?
 
   public init(perThousandSeconds: Int64?, nextAtNanoseconds: Int64? = nil) {
@@ -16,7 +16,8 @@ public struct Pace: Sendable, Equatable {
     self.nextAtNanoseconds = nextAtNanoseconds
   }
 
-  /// How many may go now. They count as gone.
+  /// Takes the items that are due now.
+  /// - Returns: how many.
   public mutating func take(now: Timestamp, atMost: Int) -> Int {
     guard atMost > 0 else { return 0 }
     guard let interval = intervalNanoseconds else { return atMost }
@@ -28,7 +29,7 @@ public struct Pace: Sendable, Equatable {
     return Int(clamping: taken)
   }
 
-  /// When the next may go, rounded up; not before now.
+  /// When the next item is due, rounded up; not before now.
   public func nextAt(now: Timestamp) -> Timestamp {
     guard let interval = intervalNanoseconds else { return now }
     let next = next(Self.nanoseconds(now), interval)
@@ -37,14 +38,14 @@ public struct Pace: Sendable, Equatable {
 
   private var intervalNanoseconds: Int64? { perThousandSeconds.map { max(1, 1_000_000_000_000 / $0) } }
 
-  /// What was planned by a clock that stood elsewhere, or before a standstill, is planned anew.
+  /// Restarts from now after a clock step or a long delay.
   private func next(_ now: Int64, _ interval: Int64) -> Int64 {
     guard let next = nextAtNanoseconds, next >= now - Self.catchUpNanosecondsMax, next <= now + interval
     else { return now }
     return next
   }
 
-  /// Clamped to the years in which nanoseconds fit, with room to calculate.
+  /// Clamped to the range in which nanoseconds fit into 64 bits, with room for arithmetic.
   private static func nanoseconds(_ time: Timestamp) -> Int64 {
     max(0, min(time.unixMilliseconds, 8_000_000_000_000)) * 1_000_000
   }

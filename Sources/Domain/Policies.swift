@@ -1,16 +1,16 @@
-// What an app's configuration decides about joining and delivering, as values. Pure; any thread.
+// What an app's configuration says about the join and deliveries, as values. Pure; any thread.
 
-/// How long a purchase waits for what it lacks, and what happens then (contract of the join).
+/// How long a purchase waits for missing data, and what happens then (contract of the join).
 public struct JoinPolicy: Sendable, Equatable {
-  /// What becomes of a purchase whose context never came.
+  /// What happens to a purchase whose context never came.
   public enum WithoutContext: String, Sendable, CaseIterable {
-    /// The receipt goes out without `ply_context`.
+    /// The receipt is sent without `ply_context`.
     case deliver
-    /// The receipt waits until an operator or a context comes.
+    /// The receipt waits until an operator supplies a context or one arrives.
     case hold
   }
 
-  /// Which of a user's unused contexts a purchase may get that names none.
+  /// Which of a user's unused contexts a purchase that names none may get.
   public enum Guess: String, Sendable, CaseIterable {
     /// The newest with the purchase's price, else the newest whose price cannot be compared with it.
     case samePrice = "same_price"
@@ -20,17 +20,17 @@ public struct JoinPolicy: Sendable, Equatable {
     case never
   }
 
-  /// How long before an event a context may have been received and still belong to it.
+  /// How long before an event a context that belongs to it may have been received.
   public var windowMilliseconds: Int64
-  /// How long a purchase waits for the events that belong to it: one known only from sister events for its
-  /// checkout session, one whose price no event has named for that price. 0 does not wait.
+  /// How long a purchase waits for its events: one known only from sister events, for its checkout session;
+  /// one whose price no event has named, for that price. 0 does not wait.
   public var settleMilliseconds: Int64
   public var guess: Guess
   public var waitForContextMilliseconds: Int64
   public var withoutContext: WithoutContext
   public var waitForUserMilliseconds: Int64
-  /// How long a price of the processor's own is waited for before the context's price is taken whatever it
-  /// looks like.
+  /// How long to wait for one of the processor's own prices before the context's price is used, whatever its
+  /// form.
   public var waitForProcessorPriceMilliseconds: Int64
   public var waitForPriceMilliseconds: Int64
   public var waitForPaymentMilliseconds: Int64
@@ -56,14 +56,14 @@ public struct JoinPolicy: Sendable, Equatable {
   }
 }
 
-/// When a failed delivery is tried again, and when no more.
+/// When a failed delivery is retried, and when it fails for good.
 public struct RetryPolicy: Sendable, Equatable {
   /// The pauses after the first, second, … failure; the last one repeats. Never empty.
   public var scheduleMilliseconds: [Int64]
-  /// The share by which a pause is varied either way, 0…1, so that receipts which failed together do not come
-  /// back together.
+  /// The share by which a pause varies either way, 0…1, so that receipts which failed together are not
+  /// retried together.
   public var jitter: Double
-  /// Counted from when the receipt became ready; time under a wrong configuration does not count.
+  /// Counted from the time when the receipt became ready; time under a wrong configuration does not count.
   public var giveUpAfterMilliseconds: Int64
 
   /// The defaults: 2 s growing to 12 h, ±20 %, 7 d.
@@ -80,7 +80,7 @@ public struct RetryPolicy: Sendable, Equatable {
   }
 }
 
-/// When an app's deliveries stop because its destination is down, and for how long at a time.
+/// When an app's deliveries stop because its destination is down, and for how long.
 public struct BreakerPolicy: Sendable, Equatable {
   /// How many transient failures in a row open the breaker.
   public var failures: Int
@@ -107,12 +107,12 @@ public struct DeliveryPolicy: Sendable, Equatable {
   /// Whether `ply_context` is sent when there is one.
   public var forwardContext: Bool
 
-  /// How many replays may be due at once before jobs release no more: enough to keep every place busy while
-  /// outcomes are written, so few that a pause takes effect soon.
+  /// How many replays may be due at once before jobs release no more: enough to keep all places busy while
+  /// outcomes are written, and few enough that a pause takes effect soon.
   public var replayWindow: Int { max(20, 2 * concurrency) }
 
-  /// How many deliveries under way may be replays. The other places are kept for new receipts, unless there
-  /// is only one.
+  /// How many of the concurrent deliveries may be replays. The other places are reserved for new receipts,
+  /// unless there is only one.
   public var replayConcurrency: Int { max(1, concurrency - max(1, concurrency / 4)) }
 
   /// The defaults: 8 at once, 50/s, 10 s in all, 3 s to connect.

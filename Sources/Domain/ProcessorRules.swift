@@ -1,12 +1,13 @@
-// What the rules of the join and of retention must know of a payment processor. Pure; any thread.
+// What the join and retention need to know of a payment processor. Pure; any thread.
 
-/// One app's payment processor, as the rules see it. The processor itself says what is true of it.
+/// The properties of one app's payment processor. The processor's implementation supplies them.
 public struct ProcessorRules: Sendable, Equatable {
-  /// Whether it can be asked for what a purchase lacks.
+  /// Whether the processor can be asked for missing data.
   public var isAsked: Bool
-  /// How the ids of its own prices begin; empty where nothing tells them from a merchant's names.
+  /// The prefixes of the processor's own price ids; empty if they cannot be distinguished from a merchant's
+  /// names.
   public var pricePrefixes: [String]
-  /// For how long it may send the events of a purchase again, in milliseconds.
+  /// How long the processor may send the events of a purchase again, in milliseconds.
   public var repeatMilliseconds: Int64
 
   public init(
@@ -18,10 +19,10 @@ public struct ProcessorRules: Sendable, Equatable {
     self.repeatMilliseconds = repeatMilliseconds
   }
 
-  /// For a processor of which nothing is known: one that is not configured any more.
+  /// For a processor that is not configured any more.
   public static let repeatMillisecondsDefault: Int64 = 30 * 86_400_000
 
-  /// Whether a price may be one of the processor's own, and not only the merchant's name for it.
+  /// Whether a price may be one of the processor's own, not just the merchant's name for it.
   func mayOwn(_ price: String) -> Bool {
     pricePrefixes.isEmpty || pricePrefixes.contains { price.hasPrefix($0) }
   }

@@ -1,12 +1,12 @@
-// What is left of a purchase whose user was forgotten. Pure; any thread.
+// What remains of a purchase whose user was erased. Pure; any thread.
 
 extension Purchase {
-  /// Begins what stands in the place of an id. No id of a processor has a colon.
+  /// The prefix of the hash that replaces an id. No processor's id contains a colon.
   public static let erasedPrefix = "erased:"
 
-  /// Whether a text stands in the place of an id.
+  /// Whether a text is the hash of an erased id.
   public static func isErased(_ id: String) -> Bool { id.utf8.starts(with: erasedPrefix.utf8) }
 
-  /// Whether its user was forgotten.
+  /// Whether the purchase's user was erased.
   public var isErased: Bool { Self.isErased(key.id) }
 }

@@ -1,8 +1,8 @@
-// Everything that is known about one purchase, and how it grows with each report. Pure; any thread.
+// What is known about one purchase, and how each report extends it. Pure; any thread.
 
 /// What is known about one purchase.
 public struct Purchase: Sendable, Equatable {
-  /// Where the user came from; a lower one is more certain.
+  /// Where the user came from; a lower value is more certain.
   public enum UserSource: Int64, Sendable, Comparable {
     case byOperator = 0
     case context, reference, metadata, customer
@@ -10,7 +10,7 @@ public struct Purchase: Sendable, Equatable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// How a purchase came by its context; a lower one is more certain.
+  /// How a purchase got its context; a lower value is more certain.
   public enum ContextSource: Int64, Sendable, Comparable {
     case byOperator = 0
     /// The blob itself was in an event's metadata.
@@ -22,12 +22,12 @@ public struct Purchase: Sendable, Equatable {
     /// Any of these: a version that did not record it left the purchase. It is kept as a name would be,
     /// because an event may have named it; an event of the same purchase that names one replaces it.
     case unknown
-    /// One of the user's unused contexts; it goes to the purchase that names it, if there is one.
+    /// One of the user's unused contexts; a purchase that names the context takes it.
     case guess
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Whether something named exactly this context for exactly this purchase.
+    /// Whether an event or the operator named exactly this context for this purchase.
     public var isName: Bool { self < .unknown }
   }
 
@@ -37,20 +37,20 @@ public struct Purchase: Sendable, Equatable {
   public var customerID: String?
   public var userID: String?
   public var userSource: UserSource?
-  /// The prices that events named; of several the context chooses.
+  /// The prices that events named; if there are several, the context selects one.
   public var prices: [String]
-  /// Whether `prices` are those of the checkout's own line items, which go before those of sister events.
+  /// Whether `prices` are from the checkout's own line items, which replace those of sister events.
   public var pricesAreOfCheckout: Bool
-  /// The claimed context's id; nil for a blob that came inside an event.
+  /// The claimed context's id; nil for a blob inside an event.
   public var contextID: String?
   public var context: ContextBlob?
-  /// How it came by `context`; nil without one.
+  /// The source of `context`; nil without a context.
   public var contextSource: ContextSource?
-  /// When it first happened by the processor's clock; contexts are looked for around it.
+  /// When the purchase first happened by the processor's clock; contexts are searched around this time.
   public var happenedAt: Timestamp
-  /// When it was first heard of.
+  /// When the first report of the purchase was received.
   public var createdAt: Timestamp
-  /// When it was seen to be bought; what it lacks is waited for from here.
+  /// When the purchase was first known to be bought; waits begin here.
   public var boughtAt: Timestamp?
 
   public init(
@@ -76,21 +76,21 @@ public struct Purchase: Sendable, Equatable {
     self.boughtAt = boughtAt
   }
 
-  /// The purchase as one report tells it.
+  /// Makes a purchase from one report.
   public init(_ report: PurchaseReport, now: Timestamp) {
     self.init(key: report.key, happenedAt: report.happenedAt, createdAt: now)
     absorb(report)
   }
 
-  /// Whether the money has come, or none is needed, as far as events say; whoever bought it, and whatever
-  /// became of its receipt.
+  /// Whether events show that it is paid or needs no payment, regardless of who bought it and of its
+  /// receipt's state.
   public var isPaid: Bool { observations.showPayment }
 
-  /// Whether it has been paid for, or needs no payment, and belongs to the app.
+  /// Whether it is paid or needs no payment, and belongs to the app.
   ///
-  /// A subscription that began proves nothing while its checkout waits for the money: with a delayed payment
-  /// method it is active at once. Its first invoice being paid does. Both count only once the user is known,
-  /// because subscriptions are also made outside of any app.
+  /// An active subscription proves no payment while its checkout waits for the money: with a delayed payment
+  /// method it is active at once. A paid first invoice proves it. Both count only once the user is known,
+  /// because subscriptions are also created outside any app.
   public var isBought: Bool {
     guard isPaid else { return false }
     return userID != nil || !observations.isDisjoint(with: [.paid, .promised])
@@ -103,29 +103,30 @@ public struct Purchase: Sendable, Equatable {
       || (userID != nil && observations.contains(.firstPaymentDue))
   }
 
-  /// Whether the money was promised, and then failed to come.
+  /// Whether the payment was promised and then did not come.
   public var endedUnpaid: Bool {
     !isBought && isPromised
       && !observations.isDisjoint(with: [.failed, .expired, .ended])
   }
 
-  /// Whether the subscription ended. If it has no receipt by then it gets none.
+  /// Whether the subscription ended. A purchase without a receipt at that time gets none.
   public var hasEnded: Bool { observations.contains(.ended) }
 
-  /// Whether its checkout is known, or known not to exist. Only the checkout says whether money is still to
-  /// come, and often it alone names the context.
+  /// Whether its checkout is known, or known not to exist. Only the checkout says whether payment is still
+  /// due, and often only it names the context.
   public var isCheckoutKnown: Bool {
     sessionID != nil
       || !observations.isDisjoint(with: [.paid, .promised, .soldWithoutCheckout])
   }
 
-  /// Whether there is to be a receipt: it is bought, or promised to be paid.
+  /// Whether the purchase gets a receipt: it is bought, or payment is promised.
   public var deservesReceipt: Bool { isBought || isPromised }
 
-  /// Whether it is known under its checkout's id: what the checkout sold has no name of its own, or none yet.
+  /// Whether it is stored under its checkout's id, because what the checkout sold has no id of its own, or
+  /// none yet.
   public var isKnownByCheckout: Bool { sessionID == key.id }
 
-  /// Whether the processor has not named yet what the checkout sold. The receipt must name it.
+  /// Whether the processor has not yet named what the checkout sold. The receipt needs that id.
   public var awaitsObject: Bool { isKnownByCheckout && observations.contains(.objectExpected) }
 
   /// Whether the report names the object that this purchase's checkout sold.
@@ -134,11 +135,10 @@ public struct Purchase: Sendable, Equatable {
       && report.key.processor == key.processor
   }
 
-  /// Whether its checkout ended unfinished, so that there is nothing to come.
+  /// Whether its checkout ended incomplete, so that nothing more will come.
   public var isAbandoned: Bool { !deservesReceipt && observations.contains(.expired) }
 
-  /// Takes in what a report says. Fills what is lacking; replaces only what a more certain source knows
-  /// better.
+  /// Merges a report: fills missing values, and replaces a value only from a more certain source.
   public mutating func absorb(_ report: PurchaseReport) {
     if isNamed(by: report) { key = report.key }
     observations.formUnion(report.observations)
@@ -158,7 +158,7 @@ public struct Purchase: Sendable, Equatable {
     }
   }
 
-  /// Takes in everything that another row knows about what turned out to be the same purchase.
+  /// Merges another row that turned out to be the same purchase.
   public mutating func absorb(_ other: Purchase) {
     observations.formUnion(other.observations)
     sessionID = sessionID ?? other.sessionID
@@ -174,8 +174,8 @@ public struct Purchase: Sendable, Equatable {
     boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
   }
 
-  /// Puts back what a receipt was made of before this took in more: what may have been sent is not told
-  /// otherwise.
+  /// Restores the values that a receipt was made from before another row was merged: content that may have
+  /// been sent must not change.
   public mutating func keepContent(of fixed: Purchase) {
     if fixed.userID != nil {
       userID = fixed.userID
@@ -188,8 +188,8 @@ public struct Purchase: Sendable, Equatable {
     takeContext(of: fixed)
   }
 
-  /// Takes a blob from an event, unless a more certain source named a context before. A context that the app
-  /// posted with the same blob stays.
+  /// Sets the context to a blob from an event, unless a more certain source named a context before. A posted
+  /// context with the same blob stays.
   public mutating func take(_ blob: ContextBlob) {
     if let known = contextSource, known <= .blob { return }
     if context?.text != blob.text {
@@ -199,21 +199,21 @@ public struct Purchase: Sendable, Equatable {
     contextSource = .blob
   }
 
-  /// Has the other's context, and none of its own.
+  /// Replaces the context by the other purchase's.
   public mutating func takeContext(of other: Purchase) {
     contextID = other.contextID
     context = other.context
     contextSource = other.contextSource
   }
 
-  /// Has no context any more.
+  /// Removes the context.
   public mutating func dropContext() {
     contextID = nil
     context = nil
     contextSource = nil
   }
 
-  /// Takes a user, unless a more certain source, or one as certain, named one before.
+  /// Sets the user, unless a source that is at least as certain named one before.
   public mutating func learnUser(_ user: String, from source: UserSource) {
     if let known = userSource, known <= source { return }
     userID = user

@@ -1,7 +1,7 @@
-// What one event says about one purchase, in words that every payment processor can speak. A processor makes
-// reports; the join takes them in. Pure; any thread.
+// What one event says about one purchase, in terms that suit every payment processor. A processor makes
+// reports; the join merges them. Pure; any thread.
 
-/// What a payment processor is called in URLs, rows and metrics.
+/// The name of a payment processor in URLs, rows and metrics.
 public struct ProcessorName: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
   public let rawValue: String
 
@@ -10,7 +10,7 @@ public struct ProcessorName: RawRepresentable, Sendable, Hashable, ExpressibleBy
   public init(stringLiteral name: String) { rawValue = name }
 }
 
-/// One app at one of its payment processors.
+/// An app and one of its payment processors.
 public struct AppProcessor: Sendable, Hashable {
   public var app: String
   public var processor: ProcessorName
@@ -21,11 +21,10 @@ public struct AppProcessor: Sendable, Hashable {
   }
 }
 
-/// What was bought, within an app: a processor, a kind of its objects, and the object's id. Two processors
+/// The identity of a purchase within an app: a processor, an object type, and the object's id. Two processors
 /// may use the same id for different purchases.
 public struct PurchaseKey: Sendable, Hashable {
-  /// The processor's own word for a kind of object. Only the processor and what receives receipts of it know
-  /// the words.
+  /// The processor's own name for a type of object. Only the processor and the destinations know these names.
   public struct ObjectType: RawRepresentable, Sendable, Hashable {
     public let rawValue: String
 
@@ -43,37 +42,37 @@ public struct PurchaseKey: Sendable, Hashable {
   }
 }
 
-/// What events have been seen to say about a purchase. A set that only grows: whichever order events come in,
-/// the union is the same, and with it what follows (R2).
+/// The facts that events have shown about a purchase. The set only grows: the order of events does not change
+/// the union, nor what follows from it (R2).
 public struct Observations: OptionSet, Sendable, Hashable {
   public let rawValue: Int64
 
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
-  /// The checkout is complete and paid for, or nothing had to be paid.
+  /// The checkout is complete and paid, or no payment was needed.
   public static let paid = Observations(rawValue: 1 << 0)
-  /// The checkout is complete, the money under way.
+  /// The checkout is complete; the payment is under way.
   public static let promised = Observations(rawValue: 1 << 1)
-  /// The money that was under way did not come.
+  /// The payment that was under way failed.
   public static let failed = Observations(rawValue: 1 << 2)
-  /// The checkout ended unfinished.
+  /// The checkout ended incomplete.
   public static let expired = Observations(rawValue: 1 << 3)
-  /// The object itself says that it began, as a subscription does that is active.
+  /// The object itself reports that it began, such as an active subscription.
   public static let began = Observations(rawValue: 1 << 4)
-  /// The first payment of what renews is made.
+  /// The first payment of a renewing object is made.
   public static let firstPaymentMade = Observations(rawValue: 1 << 5)
-  /// The checkout sells an object that does not exist yet, and whose name the receipt needs.
+  /// The checkout sells an object that does not exist yet, and the receipt needs its id.
   public static let objectExpected = Observations(rawValue: 1 << 6)
-  /// The object exists, and its first payment is still to be made.
+  /// The object exists, and its first payment is still due.
   public static let firstPaymentDue = Observations(rawValue: 1 << 7)
-  /// The object was cancelled, was deleted or expired.
+  /// The object was cancelled or deleted, or it expired.
   public static let ended = Observations(rawValue: 1 << 8)
-  /// No checkout sold the object, says the processor's own list of checkouts.
+  /// The processor's list of checkouts has none that sold the object.
   public static let soldWithoutCheckout = Observations(rawValue: 1 << 9)
 }
 
 extension Observations {
-  /// Whether the money has come, or none is needed, as far as events say.
+  /// Whether events show that it is paid or needs no payment.
   public var showPayment: Bool {
     if contains(.paid) { return true }
     if contains(.promised) { return contains(.firstPaymentMade) }
@@ -84,15 +83,15 @@ extension Observations {
 /// What one event says about one purchase.
 public struct PurchaseReport: Sendable, Equatable {
   public var key: PurchaseKey
-  /// The checkout session, when the event names one.
+  /// The checkout session, if the event names one.
   public var sessionID: String?
   public var observations: Observations
   public var customerID: String?
-  /// The reference that the checkout was opened with: a context's id or a user.
+  /// The reference that the checkout was opened with: a context's id or a user's.
   public var clientReference: String?
-  /// The id of a context, from the metadata.
+  /// The context's id from the metadata.
   public var contextID: String?
-  /// A context's blob and the price it names, from the metadata.
+  /// The context's blob from the metadata, and the price it names.
   public var context: ContextBlob?
   /// The user from the metadata.
   public var metadataUser: String?
@@ -118,8 +117,8 @@ public struct PurchaseReport: Sendable, Equatable {
     self.happenedAt = happenedAt
   }
 
-  /// The ids of contexts that the event names, the most certain first: in the metadata, then as the reference
-  /// of the checkout.
+  /// The context ids that the event names, the most certain first: from the metadata, then the checkout's
+  /// reference.
   public var namedContexts: [(id: String, source: Purchase.ContextSource)] {
     [(contextID, Purchase.ContextSource.metadata), (clientReference, .reference)].compactMap { id, source in
       guard let id, Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) else { return nil }
@@ -127,12 +126,11 @@ public struct PurchaseReport: Sendable, Equatable {
     }
   }
 
-  /// Whether it names no other object than the checkout. The processor may name the object that the checkout
-  /// sold later.
+  /// Whether it names only the checkout. The processor may name the object that the checkout sold later.
   public var isOfCheckoutOnly: Bool { sessionID == key.id }
 
-  /// The reference of the checkout, unless it has the form of a context's id: that never is a user, known or
-  /// not, for a wrong user is worse than none.
+  /// The checkout's reference, unless it has the form of a context's id. Such a text never is a user, known
+  /// or not, because a wrong user is worse than none.
   public var referencedUser: String? { Self.user(clientReference) }
 
   /// The user from the metadata, unless it has the form of a context's id.
@@ -144,7 +142,7 @@ public struct PurchaseReport: Sendable, Equatable {
   }
 }
 
-/// A context as it is carried: the blob exactly as it came, and the price that it names.
+/// A context's content: the blob exactly as it was received, and the price that it names.
 public struct ContextBlob: Sendable, Hashable {
   public var text: String
   public var priceID: String?

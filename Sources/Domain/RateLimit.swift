@@ -1,7 +1,7 @@
-// How often something may happen, and who has done it how often. Pure; any thread. Time is a number of
-// milliseconds that never goes back.
+// Rate limits, and a table of token buckets by key. Pure; any thread. Time is in milliseconds and never goes
+// back.
 
-/// So many in a time; all of them at once, too, after a pause that long.
+/// A number of requests in a period. After a pause of one period all of them may come at once.
 public struct RateLimit: Sendable, Equatable {
   public enum Period: String, Sendable, CaseIterable {
     case second = "s"
@@ -28,7 +28,7 @@ public struct RateLimit: Sendable, Equatable {
     self.period = period
   }
 
-  /// `120/m`: digits, a slash, and `s`, `m` or `h`; nil for anything else.
+  /// Parses `120/m`: digits, a slash, and `s`, `m` or `h`; nil for anything else.
   public init?(parsing text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let period = Period(rawValue: String(parts[1])), let count = Int(parts[0]),
@@ -46,18 +46,18 @@ public struct RateLimit: Sendable, Equatable {
   }
 }
 
-/// A limit for each of many, in a table that does not grow.
+/// A limit for each of many keys, in a table of bounded size.
 ///
-/// A full bucket is dropped sooner or later: a new one is the same. So memory follows the keys that were
-/// active lately, not all that there have ever been. If these are too many, the fullest buckets go first: an
-/// evicted key restarts with a full one.
+/// A full bucket is dropped at the next sweep, because a new bucket is the same. So memory follows the
+/// recently active keys. If there are too many of these, the fullest buckets are evicted first: an evicted
+/// key restarts with a full one.
 public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public let limit: RateLimit
-  /// How many are remembered at most.
+  /// The maximum number of entries.
   public let entriesMax: Int
   private var buckets: [Key: TokenBucket] = [:]
-  /// At this number of entries the full ones are dropped: twice what was left the last time, so each entry
-  /// pays for one look or two.
+  /// The number of entries at which full buckets are dropped: twice what the last sweep left, so the
+  /// amortized cost is one or two checks per entry.
   private var sweepAt = Self.sweepMin
 
   private static var sweepMin: Int { 1024 }
@@ -67,13 +67,13 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     self.entriesMax = max(1, entriesMax)
   }
 
-  /// How many are remembered now.
+  /// The present number of entries.
   public var count: Int { buckets.count }
 
-  /// Counts one of `key`.
-  /// - Returns: 0 when it is within the limit; else after how many milliseconds the next one is.
+  /// Counts one request of `key`.
+  /// - Returns: 0 if it is within the limit; otherwise the milliseconds until the next one is allowed.
   public mutating func take(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
-    // In place: a bucket that is taken out and put back would be two look-ups more.
+    // Updated in place: removing and reinserting a bucket would cost two more hash lookups.
     if let wait = Self.take(&buckets[key], now) { return wait }
     if buckets.count >= min(sweepAt, entriesMax) { makeRoom(now) }
     var bucket = limit.bucket(nowMilliseconds: now)
@@ -87,8 +87,8 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     return bucket?.waitMilliseconds(nowMilliseconds: now)
   }
 
-  /// Drops the full ones, and where no more fit in, more of the fullest when that is not a quarter of all:
-  /// making room then costs little for each that comes.
+  /// Drops full buckets. If the table is still full, also evicts the fullest up to a quarter of all, so that
+  /// the cost per new key stays small.
   private mutating func makeRoom(_ now: Int64) {
     func fill(_ bucket: TokenBucket) -> Double {
       var bucket = bucket

@@ -1,4 +1,4 @@
-// A point in time on the wall clock. Pure; any thread. Where the time comes from is the caller's business.
+// A point in time on the wall clock. Pure; any thread. The caller reads the clock.
 
 /// Unix time in milliseconds. Arithmetic saturates, so no input can trap.
 public struct Timestamp: Sendable, Hashable, Comparable {
@@ -19,7 +19,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     return Timestamp(unixMilliseconds: overflow ? (milliseconds < 0 ? .min : .max) : sum)
   }
 
-  /// Milliseconds from `earlier` to here; negative when `earlier` is later.
+  /// Milliseconds from `earlier` to this time; negative if `earlier` is later.
   public func milliseconds(since earlier: Timestamp) -> Int64 {
     let (difference, overflow) = unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds)
     return overflow ? (self < earlier ? .min : .max) : difference

@@ -1,16 +1,16 @@
-// A rate limit, for deliveries of one app and for whoever posts. Pure; any thread. Time is a number of
-// milliseconds that never goes back.
+// A token bucket, for deliveries of one app and for requests of one client. Pure; any thread. Time is in
+// milliseconds and never goes back.
 
-/// A token bucket: `ratePerSecond` on average, and never more than `burst` at once.
+/// A token bucket: on average `ratePerSecond`, at most `burst` at once.
 public struct TokenBucket: Sendable {
   private let ratePerSecond: Double
   private let burst: Double
   private var tokens: Double
   private var updatedAt: Int64
 
-  /// Full.
+  /// Makes a full bucket.
   /// - Parameters:
-  ///   - burst: one second's worth without it; at least one.
+  ///   - burst: at least one; nil for one second's worth.
   ///   - nowMilliseconds: on a monotonic clock.
   public init(ratePerSecond: Double, burst: Double? = nil, nowMilliseconds: Int64) {
     self.ratePerSecond = ratePerSecond
@@ -19,7 +19,7 @@ public struct TokenBucket: Sendable {
     updatedAt = nowMilliseconds
   }
 
-  /// Takes one token if there is one.
+  /// Acquires one token if there is one.
   public mutating func take(nowMilliseconds: Int64) -> Bool {
     refill(nowMilliseconds)
     guard tokens >= 1 else { return false }
@@ -27,14 +27,14 @@ public struct TokenBucket: Sendable {
     return true
   }
 
-  /// Milliseconds until there is a token; 0 when there is one.
+  /// Milliseconds until a token is available; 0 if one is.
   public mutating func waitMilliseconds(nowMilliseconds: Int64) -> Int64 {
     refill(nowMilliseconds)
     guard tokens < 1, ratePerSecond > 0 else { return 0 }
     return Int64(exactly: ((1 - tokens) / ratePerSecond * 1000).rounded(.up)) ?? .max
   }
 
-  /// Which share of its tokens it has, from 0 to 1. A full one need not be remembered: a new one is the same.
+  /// The fill level, from 0 to 1. A full bucket need not be kept, because a new one is the same.
   public mutating func fill(nowMilliseconds: Int64) -> Double {
     refill(nowMilliseconds)
     return tokens / burst

@@ -1,21 +1,20 @@
-// What an answer of a destination means for the receipt, for its app, and for the log. Pure; any thread.
+// What a destination's answer means for the receipt, for its app, and for the log. Pure; any thread.
 
-/// What came back from one try to deliver, before any destination has judged it.
+/// The result of one delivery attempt, before a destination has judged it.
 public struct DeliveryAnswer: Sendable, Equatable {
-  /// Why there is no whole answer.
+  /// Why there is no complete answer.
   public enum Failure: Sendable, Equatable {
-    /// Nothing is wrong with the configuration as far as one can tell: no connection, TLS broke off,
-    /// time-out, nonsense.
+    /// The configuration may be correct: no connection, TLS closed early, timeout, malformed answer.
     case transient(String)
-    /// The other side's certificate does not verify, or the URL may not be used.
+    /// The destination's certificate is not valid, or the URL is not allowed.
     case misconfigured(String)
   }
 
-  /// The status of the answer; present even when the answer's body then broke off.
+  /// The HTTP status; present even if the answer's body then broke off.
   public var status: Int?
-  /// The value of `Retry-After` as it came.
+  /// The value of `Retry-After` as received.
   public var retryAfter: String?
-  /// The value of `Content-Type` as it came.
+  /// The value of `Content-Type` as received.
   public var contentType: String?
   /// The first bytes of the answer.
   public var body: [UInt8]
@@ -33,17 +32,17 @@ public struct DeliveryAnswer: Sendable, Equatable {
   }
 }
 
-/// A destination's judgement of an answer.
+/// A destination's interpretation of an answer.
 public enum Verdict: Sendable, Equatable {
-  /// Taken in, under this import id when it gave one.
+  /// Accepted, with the import id if the answer had one.
   case delivered(importID: String?)
-  /// Try again by the schedule, and not before this many milliseconds from now.
+  /// Retry by the schedule, and not before this many milliseconds from now.
   case retry(Reason, notBeforeMilliseconds: Int64?)
-  /// Try again, and let the whole app's deliveries rest for this many milliseconds.
+  /// Retry, and pause the whole app's deliveries for this many milliseconds.
   case coolDown(Reason, forMilliseconds: Int64)
-  /// The configuration is wrong: it concerns every receipt of the app, so none is given up for it.
+  /// The configuration is wrong. It affects every receipt of the app, so no receipt fails because of it.
   case misconfigured(Reason)
-  /// This receipt is wrong: trying again cannot help.
+  /// This receipt is invalid: a retry cannot help.
   case refused(Reason)
 
   /// Whether the destination accepted the receipt and named no import id.

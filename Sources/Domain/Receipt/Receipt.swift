@@ -1,5 +1,5 @@
-// A receipt as it is stored. Only its life cycle (`ReceiptLifeCycle.swift`) changes one: outside of this
-// target every property is read-only, and the compiler keeps it so. Pure; any thread.
+// A receipt as stored. Only its life cycle (`ReceiptLifeCycle.swift`) changes it: outside this target every
+// property is read-only. Pure; any thread.
 
 /// A receipt.
 public struct Receipt: Sendable, Equatable {
@@ -11,21 +11,21 @@ public struct Receipt: Sendable, Equatable {
   /// When to decide again about a waiting receipt.
   public internal(set) var waitUntil: Timestamp?
   public internal(set) var priceID: String?
-  /// Whether the context names another price than the processor.
+  /// Whether the context names a different price from the processor's.
   public internal(set) var priceMismatch: Bool
   /// Whether it was sent with a guessed context that another purchase names.
   public internal(set) var contextDisputed: Bool
-  /// What is sent; nil until the receipt is ready.
+  /// The request body to send; nil until the receipt is ready.
   public internal(set) var body: [UInt8]?
   /// All attempts that counted.
   public internal(set) var attempts: Int64
   /// Attempts that counted since it became ready or was replayed.
   public internal(set) var spentTries: Int64
-  /// The status of the last answer.
+  /// The HTTP status of the last answer.
   public internal(set) var lastStatus: Int64?
-  /// Why the last attempt failed; nil when it did not.
+  /// Why the last attempt failed; nil if it did not.
   public internal(set) var lastCause: Reason?
-  /// Whether an operator sent it again: new receipts are delivered first.
+  /// Whether an operator sent it again. New receipts are delivered before replays.
   public internal(set) var isReplay: Bool
   public internal(set) var importID: String?
   public internal(set) var readyAt: Timestamp?
@@ -35,10 +35,10 @@ public struct Receipt: Sendable, Equatable {
   public internal(set) var pausedBaseMilliseconds: Int64
   public internal(set) var nextAttemptAt: Timestamp?
   public internal(set) var deliveredAt: Timestamp?
-  /// What an operator wrote.
+  /// The operator's note.
   public internal(set) var note: String?
 
-  /// A receipt as a store has it. A new one comes from `Receipt.begin`.
+  /// Makes a receipt from its stored columns. `Receipt.begin` makes a new receipt.
   public init(
     id: String, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
     priceID: String? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
@@ -70,7 +70,7 @@ public struct Receipt: Sendable, Equatable {
     self.note = note
   }
 
-  /// Whether later events and contexts may still decide what becomes of it.
+  /// Whether later events and contexts may still change the decision about it.
   public var isOpenToJoin: Bool {
     switch state {
     case .waiting: true
@@ -79,8 +79,8 @@ public struct Receipt: Sendable, Equatable {
     }
   }
 
-  /// What contradicts the rules of its state; nil for a sound receipt. The schema has the same rules as
-  /// CHECK constraints, as far as SQL can say them.
+  /// Describes a violation of the rules of its state; nil if there is none. The schema has the same rules as
+  /// CHECK constraints, as far as SQL can express them.
   public var contradiction: String? {
     switch state {
     case .waiting where reason == nil: "a waiting receipt has a reason"
@@ -98,7 +98,7 @@ public struct Receipt: Sendable, Equatable {
 }
 
 extension Receipt {
-  /// Whether both differ in nothing but what a delivery, a replay or a cancellation changes.
+  /// Whether the two differ only in what a delivery, a replay or a cancellation changes.
   public func hasContent(of other: Receipt) -> Bool {
     id == other.id && createdAt == other.createdAt && priceID == other.priceID
       && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed

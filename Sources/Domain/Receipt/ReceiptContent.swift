@@ -1,11 +1,11 @@
-// What a receipt is made of, before and after a destination has put it into its own format. Pure; any thread.
+// A receipt's content, before and after a destination encodes it. Pure; any thread.
 
 /// What a destination receives about a purchase; fixed when the receipt becomes ready.
 public struct ReceiptContent: Sendable, Equatable {
   public var userID: String
   public var key: PurchaseKey
   public var priceID: String
-  /// `ply_context`, when there is one.
+  /// `ply_context`, if there is one.
   public var context: String?
 
   public init(userID: String, key: PurchaseKey, priceID: String, context: String?) {
@@ -19,9 +19,9 @@ public struct ReceiptContent: Sendable, Equatable {
 /// A receipt's content in the destination's format.
 public struct ReceiptPayload: Sendable, Equatable {
   public var priceID: String
-  /// Whether the context names another price than the processor.
+  /// Whether the context names a different price from the processor's.
   public var priceMismatch: Bool
-  /// The request body that is sent, byte by byte, at each attempt.
+  /// The request body, sent byte for byte at each attempt.
   public var body: [UInt8]
 
   public init(priceID: String, priceMismatch: Bool, body: [UInt8]) {

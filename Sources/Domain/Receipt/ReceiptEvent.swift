@@ -1,33 +1,33 @@
-// What can happen to a receipt. Pure; any thread.
+// The events in a receipt's life. Pure; any thread.
 
-/// Something that happens to a receipt. `Receipt.apply` says what follows from it in each state.
+/// An event in a receipt's life. `Receipt.apply` defines what follows from it in each state.
 public enum ReceiptEvent: Sendable, Equatable {
   /// The join decided about the purchase.
   case resolved(ReceiptResolution)
-  /// Nothing can be decided yet: look again at that time.
+  /// Nothing can be decided yet: decide again at that time.
   case postponed(until: Timestamp)
   /// The purchase lost its context before the receipt was sent: decide again.
   case withdrawn(until: Timestamp)
-  /// The purchase lost its context after its receipt had ended unsent: this is what a replay would send; nil
-  /// if nothing can be sent.
+  /// The purchase lost its context after its receipt had ended unsent. The payload is what a replay would
+  /// send; nil if nothing can be sent.
   case recomposed(ReceiptPayload?)
-  /// The receipt was changed while an attempt was under way: what the destination got counts.
+  /// The receipt was changed while an attempt was under way: keep what the destination received.
   case foundSent(SentReceipt)
   /// Another purchase names the context with which this receipt was sent.
   case contextDisputed
-  /// An attempt to deliver it has ended.
+  /// A delivery attempt has ended.
   case attempted(ReceiptAttempt)
   /// Its time for attempts ended while the destination was known to be down.
   case gaveUp
-  /// An operator sends it again, a delivered one only with force.
-  /// - payload: what is sent if it never became ready.
+  /// An operator sends it again; a delivered one only with force.
+  /// - payload: what to send if it never became ready.
   case replayed(dueAt: Timestamp, force: Bool, payload: ReceiptPayload?)
-  /// An operator stops it.
+  /// An operator cancels it.
   case cancelled(note: String)
   /// An operator supplied what it lacked.
   case completed(ReceiptPayload, changesContext: Bool)
   /// Its user was erased.
-  /// - cancelsOpen: whether a receipt that is still to be delivered is cancelled, too.
+  /// - cancelsOpen: whether a receipt that is still to be delivered is also cancelled.
   case erased(cancelsOpen: Bool)
 }
 
@@ -39,11 +39,11 @@ public enum ReceiptResolution: Sendable, Equatable {
   case cancelled(Reason)
 }
 
-/// An attempt that has ended, as far as the receipt is concerned.
+/// The result of an ended attempt for its receipt.
 public struct ReceiptAttempt: Sendable, Equatable {
-  /// The status of the answer; nil when there was none.
+  /// The HTTP status of the answer; nil without an answer.
   public var status: Int64?
-  /// Why the attempt failed; nil when it says nothing about the destination.
+  /// Why the attempt failed; nil if it says nothing about the destination.
   public var cause: Reason?
   public var decision: Delivery.Decision
 
@@ -54,10 +54,10 @@ public struct ReceiptAttempt: Sendable, Equatable {
   }
 }
 
-/// What a destination got.
+/// What a destination received.
 public struct SentReceipt: Sendable, Equatable {
   public var body: [UInt8]
-  /// What the body says; nil when it cannot be told.
+  /// The content of the body; nil if it cannot be determined.
   public var content: Content?
 
   public struct Content: Sendable, Equatable {
@@ -90,7 +90,7 @@ public enum ReceiptRefusal: Error, Sendable, Equatable {
 /// When something happens to a receipt.
 public struct ReceiptMoment: Sendable, Equatable {
   public var now: Timestamp
-  /// How long the receipt's app has been paused up to now: time that no retry budget counts.
+  /// How long the receipt's app has been paused in total; no retry budget counts this time.
   public var pausedMilliseconds: Int64
 
   public init(now: Timestamp, pausedMilliseconds: Int64) {

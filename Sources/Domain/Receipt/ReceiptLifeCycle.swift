@@ -1,19 +1,19 @@
-// The life cycle of receipts: one function that says for each state and each event what follows. ARCHITECTURE
-// draws it; a test compares both. Pure; any thread.
+// The life cycle of receipts: one function defines for each state and event what follows. ARCHITECTURE has
+// the diagram; a test compares both. Pure; any thread.
 
 extension Receipt {
-  /// A new receipt, of a purchase about which the join decided for the first time.
+  /// Makes a new receipt from the join's first decision about a purchase.
   public static func begin(
     id: String, _ resolution: ReceiptResolution, at moment: ReceiptMoment
   ) -> Receipt {
-    // For a moment only, and for no reason that anyone sees.
+    // A placeholder state and reason, replaced at once by `resolve`.
     var receipt = Receipt(id: id, createdAt: moment.now, state: .waiting, reason: .payment)
     receipt.resolve(resolution, at: moment)
     return receipt
   }
 
-  /// Changes the receipt as the event demands.
-  /// - Throws: `ReceiptRefusal` when its state does not allow the event; the receipt is unchanged then.
+  /// Applies an event to the receipt.
+  /// - Throws: `ReceiptRefusal` if its state does not allow the event; the receipt is then unchanged.
   public mutating func apply(
     _ event: ReceiptEvent, at moment: ReceiptMoment
   ) throws(ReceiptRefusal) {
@@ -56,7 +56,7 @@ extension Receipt {
       note = words
       enter(.cancelled, .byOperator)
     case .completed(let payload, let changesContext):
-      // The bytes of a pending receipt may be on their way; those of a delivered one have arrived.
+      // The bytes of a pending receipt may be under way, and those of a delivered one have arrived.
       guard state != .delivered, state != .pending else { throw .notAllowed(state) }
       if changesContext { contextDisputed = false }
       use(payload)
@@ -102,7 +102,8 @@ extension Receipt {
     lastStatus = attempt.status ?? lastStatus
     switch attempt.decision {
     case .delivered(let importID):
-      // Also one that an operator cancelled meanwhile: it was accepted, and must not be sent again (R3).
+      // Also for a receipt that an operator cancelled meanwhile: the destination accepted it, so it must not
+      // be sent again (R3).
       attempts += 1
       lastCause = nil
       isReplay = false
@@ -139,7 +140,7 @@ extension Receipt {
     body = payload.body
   }
 
-  /// Pending and due at that time, with its whole retry budget.
+  /// Makes it pending and due at that time, with its whole retry budget.
   private mutating func makeDue(at dueAt: Timestamp, _ moment: ReceiptMoment) {
     enter(.pending, nil)
     spentTries = 0
@@ -148,7 +149,7 @@ extension Receipt {
     nextAttemptAt = dueAt
   }
 
-  /// The one place that changes a state, so that what only some states have goes with them.
+  /// The only place that changes the state, so that values which belong to certain states are cleared.
   private mutating func enter(_ state: ReceiptState, _ reason: Reason?, until: Timestamp? = nil) {
     self.state = state
     self.reason = reason

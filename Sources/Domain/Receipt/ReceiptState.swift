@@ -1,18 +1,17 @@
-// The receipt's states and reasons: the words that columns, answers, tables and metrics use. Pure; any
-// thread.
+// The receipt's states and reasons, as used in columns, answers, tables and metrics. Pure; any thread.
 
 /// The state of a receipt.
 public enum ReceiptState: String, Sendable, CaseIterable {
   case waiting, pending, delivered, failed, cancelled
 }
 
-/// Why a receipt is in its state. Pending and delivered receipts have none.
+/// Why a receipt is in its state. Pending and delivered receipts have no reason.
 public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public let text: String
   public init(_ text: String) { self.text = text }
   public var description: String { text }
 
-  /// The one list of reasons: what can be stored, filtered by and suggested. `http_NNN` is not in it.
+  /// The list of reasons that can be stored, filtered by and suggested. It does not include `http_NNN`.
   private enum Word: String, CaseIterable {
     case payment, subscription, user, price, context, checkout
     case paymentFailed = "payment_failed"
@@ -26,13 +25,13 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   // What a waiting receipt waits for, and what a failed one never got.
   public static let payment = Reason(.payment)
-  /// The checkout is paid; the subscription that it sold has no name yet.
+  /// The checkout is paid; the subscription that it sold has no id yet.
   public static let subscription = Reason(.subscription)
   public static let user = Reason(.user)
   public static let price = Reason(.price)
   public static let context = Reason(.context)
-  /// Only sister events of the purchase are known: its checkout session may name the context, and knows
-  /// whether money is still to come.
+  /// Only sister events of the purchase are known. Its checkout session may name the context, and says
+  /// whether payment is still due.
   public static let checkout = Reason(.checkout)
   // Ends of an unpaid checkout.
   public static let paymentFailed = Reason(.paymentFailed)
@@ -41,27 +40,27 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let gaveUp = Reason(.gaveUp)
   /// The destination refused the receipt with this status.
   public static func status(_ status: Int) -> Reason { Reason("\(statusPrefix)\(status)") }
-  // What a success status can hide: the destination accepted nothing.
+  // A success status although the destination accepted nothing.
   /// The answer is an HTML page.
   public static let htmlAnswer = Reason("html_answer")
   /// The answer names errors and no import id.
   public static let errorAnswer = Reason("error_answer")
-  // An operator's choice.
+  // An operator's action.
   public static let byOperator = Reason(.byOperator)
-  /// Its user was forgotten.
+  /// The receipt's user was erased.
   public static let erased = Reason(.erased)
 
   /// Every reason but `http_NNN`.
   public static let named = Word.allCases.map { Reason($0) }
 
-  /// A reason that somebody typed.
-  /// - Returns: nil when no receipt can have it.
+  /// Parses a reason that an operator typed.
+  /// - Returns: nil if no receipt can have it.
   public init?(typed text: String) {
     guard Self.isStatus(text) || Word(rawValue: text) != nil else { return nil }
     self.init(text)
   }
 
-  /// Whether a word is `http_NNN` with a status that HTTP has.
+  /// Whether a word is `http_NNN` with a valid HTTP status.
   public static func isStatus(_ word: String) -> Bool {
     let digits = word.dropFirst(statusPrefix.count)
     return word.hasPrefix(statusPrefix) && digits.utf8.count == 3
@@ -70,11 +69,10 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   private static let statusPrefix = "http_"
 
-  /// Whether a receipt cannot be made of what is known, so that sending it again is no help.
+  /// Whether the receipt's content is incomplete, so that sending it again cannot help.
   public var forbidsReplay: Bool { self == .user || self == .price || self == .subscription }
 
-  /// Reasons under which a receipt is still open to what later events and contexts bring, even when it has
-  /// ended.
+  /// Reasons for which later events and contexts may still change the receipt, even after it has ended.
   public static let ofJoin: Set<Reason> = [
     .payment, .subscription, .user, .price, .context, .checkout, .paymentFailed, .sessionExpired,
   ]
