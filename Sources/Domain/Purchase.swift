@@ -19,7 +19,7 @@ public struct Purchase: Sendable, Equatable {
     case metadata
     /// The checkout's `client_reference_id` is the context's id.
     case reference
-    /// Any of these: a version that did not record it left the purchase. It is kept as a name would be,
+    /// Any of these: an older version that did not record the source stored it. It is treated as a name,
     /// because an event may have named it; an event of the same purchase that names one replaces it.
     case unknown
     /// One of the user's unused contexts; a purchase that names the context takes it.

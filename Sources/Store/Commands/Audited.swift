@@ -1,20 +1,20 @@
-// A change through a person's hands: the change and who made it are on disk together, or neither is.
+// Audited changes: the change and its audit entry are on disk together, or neither is.
 
 public import Domain
 
 /// Who changed what, and why.
 public struct AuditEntry: Sendable, Equatable {
   public var at: Timestamp
-  /// The operating system's user, or where else the change came from.
+  /// The operating system's user, or another source of the change.
   public var actor: String
   /// The command, such as `receipts cancel`.
   public var action: String
   public var app: String?
-  /// What was changed: the id of a receipt, an event, a job.
+  /// The id of the receipt, event or job that was changed.
   public var subject: String?
-  /// The person's words.
+  /// The operator's reason.
   public var reason: String?
-  /// A JSON object with what else is worth knowing. Never a secret, and nothing of a user but ids of rows.
+  /// A JSON object with further details. Never contains a secret, nor any data of a user except ids of rows.
   public var details: String
 
   public init(
@@ -31,10 +31,10 @@ public struct AuditEntry: Sendable, Equatable {
   }
 }
 
-/// A command with what is written down about it.
+/// A command with its audit entry.
 public struct Audited<Command: StoreCommand>: StoreCommand {
   public var command: Command
-  /// What to write down, once it is known what came of the command; nothing when it changed nothing.
+  /// Makes the entry from the command's outcome; nil if the command changed nothing.
   public var entry: @Sendable (Command.Outcome) -> AuditEntry?
 
   public init(_ command: Command, entry: @escaping @Sendable (Command.Outcome) -> AuditEntry?) {
@@ -51,7 +51,7 @@ public struct Audited<Command: StoreCommand>: StoreCommand {
   }
 }
 
-/// Writes down what was done in several transactions.
+/// Writes the audit entry of a change that took several transactions.
 public struct WriteAudit: StoreCommand {
   public var entry: AuditEntry
 

@@ -1,7 +1,6 @@
-// Many changes of one kind in one transaction: what an operator does to many receipts is synced once, not
-// each time.
+// Many changes of one kind in one transaction, so that an operator's bulk change is synced once.
 
-/// Several commands as one: all of them are on disk, or none.
+/// Applies several commands as one: all are on disk, or none.
 public struct CommandList<Command: StoreCommand>: StoreCommand {
   public var commands: [Command]
 
@@ -9,7 +8,7 @@ public struct CommandList<Command: StoreCommand>: StoreCommand {
 
   public var reads: [ReadKey] { commands.flatMap(\.reads) }
 
-  /// What came of each, in their order.
+  /// The outcome of each command, in order.
   public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {
     var outcomes: [Command.Outcome] = []
     outcomes.reserveCapacity(commands.count)

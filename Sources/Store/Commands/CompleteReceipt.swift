@@ -1,16 +1,16 @@
-// An operator supplies what a receipt lacks. The context is found by the join's own rule, unless the operator
+// An operator supplies what a receipt lacks. The join's own rule chooses the context, unless the operator
 // names one.
 
 internal import Domain
 
-/// Supplies what a receipt lacks, and sends it.
+/// Supplies what a receipt lacks, and sends the receipt.
 public struct CompleteReceipt: StoreCommand {
   public var id: String
   public var userID: String?
   public var priceID: String?
-  /// The context to send; nil for the one that the join chooses, if there is any.
+  /// The context to send; nil to let the join choose one, if there is any.
   public var contextID: String?
-  /// Whether a user or a price that is known is replaced.
+  /// Whether to replace a user or a price that is known.
   public var force: Bool
 
   public init(
@@ -31,7 +31,7 @@ public struct CompleteReceipt: StoreCommand {
     guard let old else { return .notFound }
     var record = old
     if let refusal = try complete(&record, in: store) { return refusal }
-    // Nothing refuses any more from here on; what a refusal had written would be kept.
+    // No refusal may follow from here on, because the rows written so far would be kept.
     if old.purchase.contextID != record.purchase.contextID {
       if let contextID = record.purchase.contextID,
         let context = try store.contexts.find(app: record.app, id: contextID)
@@ -45,13 +45,13 @@ public struct CompleteReceipt: StoreCommand {
     return .done
   }
 
-  /// Supplies it and makes the content, in the record only.
-  /// - Returns: why that cannot be; nil when it can.
+  /// Supplies the values and makes the content, in the record only.
+  /// - Returns: why this is not possible; nil on success.
   func complete(
     _ record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
     guard let receipt = record.receipt else { return .notFound }
-    // Before anything is supplied, so that this is the reason that is reported.
+    // Checked before values are supplied, so that this refusal is the one that is reported.
     guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
     let contextID = record.purchase.contextID
     if let refusal = try supply(to: &record, in: store) { return refusal }
@@ -63,7 +63,7 @@ public struct CompleteReceipt: StoreCommand {
     }
   }
 
-  /// - Returns: why what the operator supplies cannot be used; nil when it can.
+  /// - Returns: why the operator's values cannot be used; nil if they can.
   private func supply(
     to record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
@@ -97,7 +97,7 @@ public struct CompleteReceipt: StoreCommand {
     return nil
   }
 
-  /// The join's choice, by what is known now.
+  /// Chooses a context by the join's rule, from what is known now.
   private func chooseContext(
     for record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
@@ -111,7 +111,7 @@ public struct CompleteReceipt: StoreCommand {
   }
 }
 
-/// What `CompleteReceipt` would make of a receipt. Changes nothing.
+/// Returns what `CompleteReceipt` would make of a receipt. Changes nothing.
 public struct PreviewCompletion: StoreCommand {
   public var command: CompleteReceipt
 
@@ -119,7 +119,7 @@ public struct PreviewCompletion: StoreCommand {
 
   public struct Outcome: Sendable, Equatable {
     public var result: OperatorResult
-    /// The receipt as it would be; nil when it cannot be completed.
+    /// The receipt after completion; nil if it cannot be completed.
     public var record: PurchaseRecord?
   }
 

@@ -1,6 +1,6 @@
-// How much the database can take in without growing.
+// How much can be stored before the database grows.
 
-/// Counts the space inside of the database that nothing uses any more.
+/// Counts the unused space inside the database.
 public struct CountFreeSpace: StoreCommand {
   public init() {}
 

@@ -1,19 +1,19 @@
-// Waits that ran out, and waits that are decided again because the configuration is another one.
+// Decides again about receipts whose wait ended, or whose app's configuration changed.
 
 public import Domain
 
-/// Decides again about every receipt whose wait has run out, a slice at a time. Receipts of an app that is
-/// not configured keep their place: once it is configured again, those that are overdue come first.
+/// Decides again about every receipt whose wait has ended, a slice at a time. Receipts of an app that is not
+/// configured are left alone; once the app is configured again, the longest overdue come first.
 public struct EndWaits: StoreCommand {
   static let slice: Int64 = 200
 
   public init() {}
 
-  /// When to come again; nil when nothing waits.
+  /// The time of the next call; nil if no receipt waits.
   public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
     let apps = store.rules.keys.sorted()
-    // Each app has its share of a slice, so that none waits for another one's thousands (R11); what some do
-    // not need is for the others.
+    // Each app has its share of a slice, so that one app's backlog delays no other (R11). Unused shares go to
+    // the other apps.
     let share = max(10, Self.slice / Int64(max(1, apps.count)))
     var left = Self.slice
     var busy = apps
@@ -23,7 +23,7 @@ public struct EndWaits: StoreCommand {
         let limit = min(share, left)
         let found = try store.purchases.overdue(app: app, now: store.now, limit: limit)
         for row in found {
-          // One purchase may give its context to another one of this slice.
+          // An earlier purchase of this slice may have changed this one, by giving it its context.
           guard let record = try store.purchases.find(row: row), record.receipt?.state == .waiting else {
             continue
           }
@@ -44,7 +44,7 @@ public struct EndWaits: StoreCommand {
     return next
   }
 
-  /// Nothing can be decided about it: it stays waiting, and is looked at again in an hour.
+  /// Nothing can be decided: the receipt keeps waiting, and is checked again in an hour.
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(StoreFault) {
     var postponed = record
     postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record.app))
@@ -52,8 +52,8 @@ public struct EndWaits: StoreCommand {
   }
 }
 
-/// Decides again about a slice of an app's waiting receipts, whose waits follow from the configuration: it
-/// was read again, or the program was started with another one.
+/// Decides again about a slice of an app's waiting receipts after a reload or a start, because their waits
+/// follow from the configuration.
 public struct ReconsiderWaits: StoreCommand, Equatable {
   static let slice: Int64 = 200
 
@@ -64,9 +64,9 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
   }
 
   public var app: String
-  /// When the first slice was taken: what changed since then was decided by the configuration in force.
+  /// The time of the first slice. Later changes were already decided by the present configuration.
   public var startedAt: Timestamp
-  /// Where the slice before ended; nil for the first.
+  /// The end of the previous slice; nil for the first.
   public var after: Place?
 
   public init(app: String, startedAt: Timestamp, after: Place? = nil) {
@@ -75,12 +75,12 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
     self.after = after
   }
 
-  /// Where the next slice begins; nil when this was the last.
+  /// The start of the next slice; nil after the last one.
   public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
     let start = (until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? .min)
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
     for seen in found where seen.updatedAt < startedAt {
-      // One purchase may give its context to another one of this slice.
+      // An earlier purchase of this slice may have changed this one, by giving it its context.
       guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
         continue
       }

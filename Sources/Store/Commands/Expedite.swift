@@ -1,12 +1,12 @@
-// The configuration was read again while an app's deliveries were stopped.
+// Reschedules retries after a reload while an app's deliveries were stopped.
 
 internal import Domain
 
-/// Makes due at once what an app would have tried again within the pause of its breaker. The reason for the
-/// pause may be gone, and then the receipts that met it must not sit it out.
+/// Makes an app's retries due now if they are due within its breaker's pause. The reload may have fixed the
+/// cause, so these receipts must not wait for the rest of the pause.
 public struct Expedite: StoreCommand {
   public var app: String
-  /// How long a pause of the app's breaker is.
+  /// The length of a pause of the app's breaker.
   public var pauseMilliseconds: Int64
 
   public init(app: String, pauseMilliseconds: Int64) {

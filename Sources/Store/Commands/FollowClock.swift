@@ -1,26 +1,26 @@
-// The wall clock was set, or the machine slept: what is written down by it is moved along.
+// Adjusts stored times after a clock step or a sleep of the machine.
 
 internal import Domain
 
-/// Keeps plans as far off as they were, whatever the wall clock says now.
+/// Keeps the distance of stored due times from now after a clock step.
 ///
-/// Waits go on for as long as they had left: time that nobody lived through ends none. What is to be sent
-/// never comes later than it would have; when the clock goes forward it is simply due, as after any pause.
+/// Waits keep their remaining time: time that passed only on the clock ends no wait. A delivery is never due
+/// later than before; if the clock goes forward, the delivery is due now, as after any pause.
 public struct FollowClock: StoreCommand {
-  /// How long it may take to notice a jump. What was written since then is by the new clock already.
+  /// The longest time to notice a clock step. Times written since then already follow the new clock.
   static let noticedWithinMilliseconds: Int64 = 10_000
-  /// A jump's largest size, some 35 000 years: sums with it stay integers.
+  /// The largest step, about 35 000 years, for which sums do not overflow.
   static let millisecondsMax: Int64 = 1 << 50
 
-  /// By how many milliseconds the clock jumped; nil when that is not known, at a start: then what was written
-  /// in the future goes back to now.
+  /// The size of the clock step in milliseconds; nil if unknown, at a start: then times in the future become
+  /// now.
   public var jump: Int64?
 
   public init(jump: Int64?) {
     self.jump = jump.map { min(max($0, -Self.millisecondsMax), Self.millisecondsMax) }
   }
 
-  /// How many receipts were moved.
+  /// The number of receipts whose times were changed.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     let apps: [String]
     if let jump {

@@ -1,16 +1,16 @@
-// The erasure of a user (Regulation (EU) 2016/679, Article 17), in commands that are short enough to stand
-// between others. Each can be given again: what is erased already is left as it is.
+// The erasure of a user (Regulation (EU) 2016/679, Article 17), as short commands that leave the writer free
+// in between. Each can be repeated: it skips what is already erased.
 
 internal import Domain
 
-/// Empties purchases: ids become hashes, everything that tells of a person goes, counts and states stay.
+/// Erases the personal data of purchases: ids become hashes, counts and states stay.
 public struct ForgetPurchases: StoreCommand {
-  /// How many rows one command should name.
+  /// The maximum number of rows in one command.
   public static let rowsMax = 100
 
   public var rows: [Int64]
-  /// Whether receipts that are still to be delivered are cancelled; otherwise they and what belongs to them
-  /// are left alone.
+  /// Whether to cancel receipts that are still to be delivered; otherwise they and their data are not
+  /// changed.
   public var cancelsOpen: Bool
 
   public init(rows: [Int64], cancelsOpen: Bool) {
@@ -22,7 +22,7 @@ public struct ForgetPurchases: StoreCommand {
     public var receipts = 0
     public var events = 0
     public var cancelled = 0
-    /// Receipts that are still to be delivered, and were left alone.
+    /// Receipts that are still to be delivered and were not changed.
     public var open: [String] = []
   }
 
@@ -49,7 +49,7 @@ public struct ForgetPurchases: StoreCommand {
   }
 }
 
-/// Empties some of a user's contexts. An unused one serves no purchase any more.
+/// Erases some of a user's contexts. After that no purchase can get an unused one.
 public struct ForgetContexts: StoreCommand {
   public static let rowsMax = 200
 
@@ -61,14 +61,14 @@ public struct ForgetContexts: StoreCommand {
     self.userID = userID
   }
 
-  /// - Returns: how many were emptied; none when none is left.
+  /// - Returns: how many were erased; 0 when none is left.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     try store.prepareErasure()
     return try store.erasures.emptyContexts(app: app, user: userID, limit: Int64(Self.rowsMax))
   }
 }
 
-/// Empties events that belong to no purchase.
+/// Erases events that belong to no purchase.
 public struct ForgetEvents: StoreCommand {
   public static let rowsMax = 100
 
@@ -82,7 +82,7 @@ public struct ForgetEvents: StoreCommand {
   }
 }
 
-/// What stands in the audit in a user's place.
+/// Returns the hash that replaces a user in the audit.
 public struct NameErasure: StoreCommand {
   public var app: String
   public var userID: String

@@ -1,26 +1,26 @@
-// What persons do with jobs: start one, pause it, go on, stop it.
+// Starts, pauses, resumes and cancels jobs.
 
 internal import Domain
 
-/// Begins a job, in one short transaction whatever it is about: whoever runs jobs chooses the receipts and
-/// gives each its turn (`JobWork`). To be wrapped in `Audited`, with the job's id as subject.
+/// Creates a job in one short transaction, whatever its size: the job runner chooses the receipts and
+/// releases them later (`JobWork`). Must be wrapped in `Audited`, with the job's id as subject.
 public struct StartJob: StoreCommand {
   public var request: JobRequest
 
   public init(_ request: JobRequest) { self.request = request }
 
-  /// The job as it was made.
+  /// The new job.
   public func apply(to store: StoreSession) throws(StoreFault) -> Job {
     var request = request
     if case .filter(var filter, let limit) = request.source {
-      // What is made from now on is not meant.
+      // Receipts made from now on are not part of the job.
       let end = store.now.advanced(byMilliseconds: 1)
       filter.until = min(filter.until ?? end, end)
       filter.after = nil
       request.source = .filter(filter, limit: limit)
     }
     let row = try store.jobs.nextRow()
-    // Clamped to what a rate may be: from one in 1000 s to a million a second.
+    // Clamped to valid rates: from one in 1000 s to a million per second.
     let rate = request.ratePerSecond.map { Int64(max(1, min($0 * 1000, 1e9)).rounded()) }
     let job = Job(
       row: row, id: store.jobIdentifier(row: row), state: .preparing, request: request, total: 0,
@@ -31,17 +31,17 @@ public struct StartJob: StoreCommand {
   }
 }
 
-/// Pauses, resumes or stops a job.
+/// Pauses, resumes or cancels a job.
 public struct ChangeJob: StoreCommand {
   public enum Change: Sendable {
     case pause, resume, cancel
   }
 
   public enum Outcome: Sendable, Equatable {
-    /// The job, and whether it was changed; it may have been so already.
+    /// The job, and whether it was changed; false if it already was in that state.
     case done(Job, isChanged: Bool)
     case notFound
-    /// Its state does not allow it.
+    /// The job's state does not allow the change.
     case notAllowed(JobState)
   }
 

@@ -1,22 +1,22 @@
-// What whoever runs jobs does, a little at a time, so that nobody is kept from writing for long. Each step
-// looks again at what stands there: two programs may run the same job at once, and either may end between any
-// two steps.
+// The steps of a job. Each is short, so that other writes do not wait long. Each reads the present state
+// again, because two programs may run the same job at once and either may stop between two steps.
 
 public import Domain
 
 /// Adds receipts to a job that is being prepared.
 public struct ExtendJob: StoreCommand {
-  /// Receipts in one step.
+  /// The maximum number of receipts in one step.
   public static let slice = 1000
 
   public var job: Int64
-  /// Where the search stood when these were found; if it stands elsewhere, somebody else went on.
+  /// The search position before these receipts; if the job has another one now, another program has extended
+  /// it.
   public var from: String?
-  /// Where it stands now.
+  /// The search position after these receipts.
   public var to: String?
   /// Rows of purchases, the newest first.
   public var rows: [Int64]
-  /// Whether there are no more: the job runs from then on.
+  /// Whether these are the last receipts; the job then runs.
   public var isLast: Bool
 
   public init(job: Int64, from: String?, to: String?, rows: [Int64], isLast: Bool) {
@@ -27,7 +27,8 @@ public struct ExtendJob: StoreCommand {
     self.isLast = isLast
   }
 
-  /// Whether they were added; not so when the job is not prepared any more, or by somebody else.
+  /// Whether the receipts were added; false if the job is not being prepared any more, or another program
+  /// extended it.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
     guard var job = try store.jobs.find(row: job), job.state == .preparing, job.foundTo == from else {
       return false
@@ -48,17 +49,17 @@ public struct ExtendJob: StoreCommand {
   }
 }
 
-/// Takes a job on: notes what came of its receipts, and gives the next ones their turn.
+/// Continues a job: records the outcomes of its receipts, and releases the next ones.
 public struct StepJob: StoreCommand {
-  /// Receipts that get their turn in one step: a few milliseconds.
+  /// The maximum number of receipts released in one step, which takes a few milliseconds.
   public static let slice = 200
-  /// Who hands over ids one by one is gone when nothing came for so long.
+  /// A job whose ids are added one by one is abandoned if none was added for this long.
   static let abandonedMilliseconds: Int64 = 60_000
 
   public var job: Int64
   /// Positions of receipts that seem to have ended.
   public var ended: [Int64]
-  /// Whether the next receipts get their turn, too.
+  /// Whether to release the next receipts, too.
   public var releases: Bool
 
   public init(job: Int64, ended: [Int64] = [], releases: Bool = true) {
@@ -67,7 +68,7 @@ public struct StepJob: StoreCommand {
     self.releases = releases
   }
 
-  /// The job afterwards; nil when there is none any more.
+  /// The job after the step; nil if it no longer exists.
   public func apply(to store: StoreSession) throws(StoreFault) -> Job? {
     guard let old = try store.jobs.find(row: job) else { return nil }
     guard old.endedAt == nil else { return old }
@@ -89,7 +90,7 @@ public struct StepJob: StoreCommand {
     }
 
     mutating func giveUpWhenAbandoned(now: Timestamp) {
-      // A clock that was set back says nothing of how long it was.
+      // After the clock was set back, the difference is not the elapsed time.
       guard case .ids = job.request.source,
         now.milliseconds(since: job.updatedAt) >= StepJob.abandonedMilliseconds
       else { return }
@@ -134,7 +135,8 @@ public struct StepJob: StoreCommand {
 
     /// How many receipts of an app may be changed now.
     private func room(_ app: String, in store: StoreSession) throws(StoreFault) -> Int {
-      // What is not sent needs no room: a cancellation, or a receipt that is skipped without its app.
+      // A cancellation sends nothing and needs no room, nor does a receipt that is skipped because its app is
+      // not configured.
       guard job.request.kind != .cancel, let rules = store.rules(of: app) else { return StepJob.slice }
       return JobRoom(
         store.breakers.byApp[app], window: rules.replayWindow, now: store.now,
@@ -171,8 +173,7 @@ public struct StepJob: StoreCommand {
       return result == .done ? (.released, nil) : (.skipped, result.code)
     }
 
-    /// Whether a receipt is not what it was when it was chosen: somebody has decided about it since, and that
-    /// is the later word (R3).
+    /// Whether a receipt has changed since it was chosen. The later decision wins (R3).
     private func hasMovedOn(_ receipt: Receipt, _ record: PurchaseRecord) -> Bool {
       if case .filter(let filter, _) = job.request.source, let state = filter.state {
         return receipt.state != state
@@ -194,7 +195,7 @@ public struct StepJob: StoreCommand {
       }
       job.counts.removeAll { $0.count == 0 }
       if job.count(.released) == 0 {
-        // Of a paused one nothing is left to pause, either.
+        // A paused job without planned receipts is also done.
         if job.state == .running || job.state == .paused, job.count(.planned) == 0 { job.state = .done }
         if job.state == .done || job.state == .cancelled { job.endedAt = store.now }
       }
@@ -214,7 +215,7 @@ public struct StepJob: StoreCommand {
   }
 }
 
-/// Deletes a slice of a job that ended long ago.
+/// Deletes a slice of a job that ended before the cutoff.
 public struct RetainJobs: StoreCommand, Equatable {
   static let slice: Int64 = 1000
 

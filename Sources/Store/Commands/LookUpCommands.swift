@@ -1,22 +1,21 @@
-// Asking the processor: what it answered, and what is still to be asked.
+// Stores the answers of processors, and plans further lookups.
 
 public import Domain
 
-/// Takes in what the processor answered about a purchase that waits: one more report, that comes from no
-/// event (R2).
+/// Ingests a processor's answer about a waiting purchase: one more report, without an event (R2).
 public struct TakeLookUp: StoreCommand {
-  /// Who was asked.
+  /// The processor that answered.
   public var place: AppProcessor
   public var row: Int64
-  /// What the purchase waited for when the question was asked; nil when events alone asked for it.
+  /// What the purchase waited for at the time of the request; nil if only events caused the lookup.
   public var asked: Reason?
-  /// How many events asked for the purchase to be fetched.
+  /// How many events required the purchase to be fetched.
   public var fetches: Int64
-  /// Whether that was done: the processor said how it stands, or that there is no such thing.
+  /// Whether it was fetched: the processor returned its state, or said that it does not exist.
   public var isFetched: Bool
-  /// Empty when the processor had nothing to say.
+  /// Empty if the processor had no data.
   public var reports: [PurchaseReport]
-  /// When to ask again if this does not help.
+  /// When to retry if this does not help.
   public var nextAt: Timestamp
 
   public init(
@@ -35,7 +34,7 @@ public struct TakeLookUp: StoreCommand {
   public var reads: [ReadKey] { [.purchase(row: row)] + reports.flatMap { $0.reads(app: place.app) } }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    // First, so that one that now lacks something else is asked about at once.
+    // Postponed first, so that a purchase that now lacks something else is looked up at once.
     try store.lookUps.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
     for report in reports { _ = try store.take(report, app: place.app, keep: false) }
     if fetches > 0, isFetched { try store.noteFetched(row: row, fetches) }
@@ -43,14 +42,14 @@ public struct TakeLookUp: StoreCommand {
   }
 }
 
-/// Plans look-ups for receipts that began to wait while the app had no key for its processor, a slice at a
+/// Plans lookups for receipts that began to wait while the app had no key for its processor, a slice at a
 /// time.
 public struct PlanLookUps: StoreCommand {
   public var app: String
-  /// Those that can be asked.
+  /// The processors that can be asked.
   public var processors: Set<ProcessorName>
   public var reason: Reason
-  /// The receipt that the slice before ended with; empty for the first.
+  /// The last receipt of the previous slice; empty for the first.
   public var after: String
 
   public init(app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String = "") {
@@ -60,7 +59,7 @@ public struct PlanLookUps: StoreCommand {
     self.after = after
   }
 
-  /// The next slice; nil when there is none.
+  /// The next slice; nil if there is none.
   public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookUps? {
     let last = try store.lookUps.planSlice(
       app: app, processors, reason: reason, after: after, at: store.now)
@@ -69,21 +68,21 @@ public struct PlanLookUps: StoreCommand {
   }
 }
 
-/// Says that receiptd serves.
+/// Records that receiptd is serving.
 public struct NoteService: StoreCommand {
-  /// After how long a silence an app's events are to be fetched from a processor.
+  /// The length of a silence after which a processor's events must be fetched for an app.
   public var backfillAfterMilliseconds: [AppProcessor: Int64]
 
-  /// How long before the last sign of life the missing events may begin: signs come once a minute, and the
-  /// processor's clock is another one.
+  /// How long before the last record the missing events may begin: it is written once a minute, and the
+  /// processor has a different clock.
   static let marginMilliseconds: Int64 = 300_000
 
-  /// - Parameter backfillAfterMilliseconds: empty but at the start.
+  /// - Parameter backfillAfterMilliseconds: empty except at the start.
   public init(backfillAfterMilliseconds: [AppProcessor: Int64] = [:]) {
     self.backfillAfterMilliseconds = backfillAfterMilliseconds
   }
 
-  /// - Returns: since when it had not served; nil when it never did.
+  /// - Returns: when receiptd last recorded that it was serving; nil if never.
   public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
     let last = try store.lookUps.lastServed()
     if let last {
@@ -97,7 +96,7 @@ public struct NoteService: StoreCommand {
   }
 }
 
-/// An app's events were fetched from a processor, from that moment on.
+/// Records that a processor's events from that moment on were fetched for an app.
 public struct NoteBackfilled: StoreCommand {
   public var place: AppProcessor
   public var since: Timestamp

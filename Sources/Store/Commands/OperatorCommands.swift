@@ -1,32 +1,32 @@
-// What an operator does to receipts. Each is decided again inside its transaction, whatever was shown before
-// it.
+// An operator's changes of receipts. Each is decided inside its transaction from the present state, whatever
+// was displayed before.
 
 public import Domain
 
-/// What became of one receipt that an operator named.
+/// The result for one receipt that an operator named.
 public enum OperatorResult: Sendable, Equatable {
   case done
   case notFound
-  /// It is delivered already, and was not to be sent again without force (R3).
+  /// It is already delivered, and force was not set (R3).
   case delivered
-  /// It cannot be sent while this is not known.
+  /// It cannot be sent without this value.
   case lacks(Reason)
   /// Its state does not allow it.
   case notAllowed(ReceiptState)
-  /// The context that was named is none of this app and user, or it serves another purchase (R5).
+  /// The named context belongs to another app or user, or another purchase has it (R5).
   case contextNotUsable
-  /// Its user was forgotten; there is nothing left to send.
+  /// Its user was erased; there is nothing left to send.
   case erased
-  /// It is known already, and was not to be replaced without force: `user` or `price`.
+  /// The value is known, and force was not set: `user` or `price`.
   case known(Reason)
 }
 
-/// Takes a receipt up again: due at a moment, with its whole retry budget and its history.
+/// Replays a receipt: due at a moment, with its whole retry budget. Its history stays.
 public struct ReplayReceipt: StoreCommand {
   public var id: String
-  /// Whether a delivered one is sent again.
+  /// Whether to send a delivered receipt again.
   public var force: Bool
-  /// When it is due; a past moment is now.
+  /// When it is due; a past moment means now.
   public var dueAt: Timestamp
 
   public init(id: String, force: Bool, dueAt: Timestamp) {
@@ -46,7 +46,7 @@ public struct ReplayReceipt: StoreCommand {
     if receipt.state == .delivered && !force { return .delivered }
     var payload: ReceiptPayload?
     if receipt.body == nil {
-      // It never became ready; if nothing is lacking any more, an operator may send it as it is.
+      // It never became ready. If nothing is missing any more, an operator may send it as it is.
       switch store.payload(of: old) {
       case .success(let made): payload = made
       case .failure(let refusal): return refusal.result
@@ -56,10 +56,10 @@ public struct ReplayReceipt: StoreCommand {
   }
 }
 
-/// Stops a receipt.
+/// Cancels a receipt.
 public struct CancelReceipt: StoreCommand {
   public var id: String
-  /// The operator's words.
+  /// The operator's note.
   public var note: String
 
   public init(id: String, note: String) {
@@ -82,7 +82,7 @@ public struct CancelReceipt: StoreCommand {
 }
 
 extension StoreSession {
-  /// What the receipt of a purchase would send, made from what is known now.
+  /// Makes the body of a purchase's receipt from what is known now.
   func payload(of record: PurchaseRecord) -> Result<ReceiptPayload, PayloadRefusal> {
     if record.purchase.isErased { return .failure(.erased) }
     if record.purchase.awaitsObject { return .failure(.lacks(.subscription)) }
@@ -92,7 +92,7 @@ extension StoreSession {
       .mapError { .lacks($0.reason) }
   }
 
-  /// Applies what an operator does to a receipt, and writes it.
+  /// Applies an operator's change to a receipt, and saves it.
   func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(StoreFault) -> OperatorResult {
     var record = old
     if let refusal = record.apply(event, at: moment(of: old.app)) { return refusal.result }
@@ -109,11 +109,11 @@ extension StoreSession {
   }
 }
 
-/// Why nothing can be sent for a purchase.
+/// Why no body can be made for a purchase.
 enum PayloadRefusal: Error {
   case erased
   case lacks(Reason)
-  /// Only the rules of its app can make the payload.
+  /// Only the rules of its app can make the body.
   case appNotConfigured(ReceiptState?)
 
   var result: OperatorResult {

@@ -1,6 +1,6 @@
-// A sign of life.
+// A command that tests whether the writer responds.
 
-/// Changes nothing. When it is answered, the writer moves.
+/// Changes nothing. Its answer shows that the writer is running.
 public struct Pulse: StoreCommand {
   public init() {}
 

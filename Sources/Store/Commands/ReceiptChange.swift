@@ -1,4 +1,4 @@
-// What bulk verbs do to single receipts, as one kind of command.
+// The bulk commands' changes of single receipts, as one command type.
 
 /// One change of one receipt.
 public enum ReceiptChange: StoreCommand {
@@ -10,7 +10,7 @@ public enum ReceiptChange: StoreCommand {
     switch self {
     case .replay(let command): command.reads
     case .cancel(let command): command.reads
-    // Only its row says in which app the user and the context are to be found.
+    // The app and user, by which the context is found, are known only from the row.
     case .complete: []
     }
   }

@@ -1,17 +1,17 @@
-// What came of one try to deliver.
+// Records the outcomes of delivery attempts.
 
 public import Domain
 
-/// One try, as it goes into the log.
+/// One attempt, as logged.
 public struct AttemptReport: Sendable, Equatable {
   public var startedAt: Timestamp
   public var durationMilliseconds: Int64
   public var status: Int64?
-  /// Why there is no whole answer, or why a success status accepted nothing; one word.
+  /// One word for why there is no complete answer, or why a success status accepted nothing.
   public var error: String?
-  /// The address that the error is about, and what was said of it.
+  /// The address that the error concerns, and its error text.
   public var detail: String?
-  /// Whether it was sent and not answered: it may have arrived.
+  /// Whether the request was sent but not answered: it may have arrived.
   public var isAmbiguous: Bool
   /// The beginning of the answer.
   public var response: [UInt8]
@@ -32,10 +32,10 @@ public struct AttemptReport: Sendable, Equatable {
   /// Whether the destination accepted the receipt.
   public var isAcceptance: Bool { status.map { (200...299).contains($0) } ?? false && !isHiddenRefusal }
 
-  /// Whether a success status hid that nothing was accepted.
+  /// Whether the destination accepted nothing despite a success status.
   private var isHiddenRefusal: Bool { error == Reason.htmlAnswer.text || error == Reason.errorAnswer.text }
 
-  /// Why the attempt failed, as far as it did.
+  /// Why the attempt failed, if it did.
   public var cause: Reason {
     if isHiddenRefusal, let error { return Reason(error) }
     return status.map { .status(Int(clamping: $0)) } ?? Reason(error ?? "no_answer")
@@ -43,18 +43,18 @@ public struct AttemptReport: Sendable, Equatable {
 }
 
 extension AttemptReport {
-  /// Whether the destination has, or may have, got what was sent.
+  /// Whether the destination received, or may have received, the request.
   var mayHaveArrived: Bool { status != nil || isAmbiguous }
 }
 
-/// Logs a try, moves its receipt on, and keeps the app's breaker, all at once.
+/// Logs an attempt, updates its receipt, and saves the app's breaker, in one transaction.
 public struct RecordAttempt: StoreCommand {
-  /// The error of an attempt that receiptd ended at its own stop.
+  /// The error of an attempt that receiptd interrupted at its own stop.
   public static let cutShort = "cancelled"
 
   public var row: Int64
   public var app: String
-  /// The bytes that were sent; nil for those that the receipt has.
+  /// The bytes that were sent; nil if they are the receipt's.
   public var sent: [UInt8]?
   public var report: AttemptReport
   public var decision: Delivery.Decision
@@ -74,7 +74,7 @@ public struct RecordAttempt: StoreCommand {
 
   public var reads: [ReadKey] { [.purchase(row: row)] }
 
-  /// The receipt as it is afterwards; nil when there is no such receipt any more.
+  /// The receipt after the change; nil if it no longer exists.
   public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
     try store.breakers.save(breaker, app: app)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
@@ -82,7 +82,7 @@ public struct RecordAttempt: StoreCommand {
     if let sent, report.mayHaveArrived { try store.keepSent(sent, in: &record) }
     let wasChangedMeanwhile = before != record
     var report = report
-    // Its user was erased while it was under way.
+    // Its user was erased while the attempt was under way.
     let isErased = record.purchase.isErased
     if isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
@@ -98,17 +98,17 @@ public struct RecordAttempt: StoreCommand {
   private func attempt(isErased: Bool) -> ReceiptAttempt {
     var decision = decision
     if isErased, case .delivered = decision { decision = .delivered(importID: nil) }
-    // An attempt that was cut short by a stop says nothing about the destination.
+    // An attempt interrupted by a stop says nothing about the destination.
     let saysSomething = report.status != nil || report.error != Self.cutShort
     return ReceiptAttempt(
       status: report.status, cause: saysSomething ? report.cause : nil, decision: decision)
   }
 }
 
-/// Fails the receipts of an app whose time to try is used up while its destination is known to be down: they
-/// get no turn of their own in which that would be noticed.
+/// Fails an app's receipts whose time for attempts ended while its destination is known to be down: without
+/// attempts, nothing else would notice it.
 public struct GiveUp: StoreCommand {
-  /// How many are given up in one go.
+  /// The maximum number of receipts in one command.
   public static let rowsMax = 500
 
   public var app: String
@@ -121,7 +121,7 @@ public struct GiveUp: StoreCommand {
 
   public var reads: [ReadKey] { rows.map { .purchase(row: $0) } }
 
-  /// How many receipts were given up, and when the oldest of them was made.
+  /// How many receipts failed, and when the oldest of them was made.
   public func apply(to store: StoreSession) throws(StoreFault) -> (count: Int, madeSince: Timestamp)? {
     var count = 0
     var madeSince = store.now
@@ -139,7 +139,7 @@ public struct GiveUp: StoreCommand {
   }
 }
 
-/// Keeps an app's breaker.
+/// Saves an app's breaker.
 public struct SaveBreaker: StoreCommand {
   public var app: String
   public var breaker: Breaker

@@ -1,10 +1,10 @@
-// An event that is here already, read again.
+// Reads a stored event again.
 
 public import Domain
 
-/// Lets the join take in what a kept event says to today's reader. Doing so again changes nothing (R2).
+/// Merges what a stored event says to this version's reader. Repeating this changes nothing (R2).
 public struct ReprocessEvent: StoreCommand {
-  /// The event as it reads today; its id and bytes are those of the row.
+  /// The event as this version reads it; its id and bytes are those of the row.
   public var event: TakeEvent
   public var row: Int64
 
@@ -14,10 +14,10 @@ public struct ReprocessEvent: StoreCommand {
   }
 
   public struct Outcome: Sendable, Equatable {
-    /// What had become of it; nil when the event is not here any more.
+    /// The outcome before; nil if the event is no longer stored.
     public var before: EventOutcome?
     public var after: EventOutcome?
-    /// Whether its purchase got a receipt by it.
+    /// Whether its purchase got a receipt from it.
     public var makesReceipt: Bool
 
     public init(before: EventOutcome?, after: EventOutcome?, makesReceipt: Bool = false) {
@@ -26,22 +26,22 @@ public struct ReprocessEvent: StoreCommand {
       self.makesReceipt = makesReceipt
     }
 
-    /// Whether anything came of reading it again.
+    /// Whether reading it again changed anything.
     public var isChange: Bool { before != after || makesReceipt }
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
-    // Of a forgotten user's event nothing is left to be read.
+    // An erased user's event has no content to read.
     if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
-    // Its receipt was kept for as long as it had to be, and is gone: another one would be sent again (R3).
+    // Retention deleted its receipt; a new one would be sent a second time (R3).
     if known.outcome == .receipt, known.purchaseRow == nil {
       return Outcome(before: known.outcome, after: known.outcome)
     }
     if try event.isAboutErased(in: store) { return Outcome(before: known.outcome, after: known.outcome) }
     switch known.isHint ? event.content.asHint : event.content {
     case .nothing(let outcome):
-      // What a purchase has taken in stays with it, whatever is thought of the event now.
+      // A purchase keeps what it merged, even if the event now reads differently.
       guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
       try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
       return Outcome(before: known.outcome, after: outcome)
@@ -55,7 +55,7 @@ public struct ReprocessEvent: StoreCommand {
         before: known.outcome, after: taken.outcome,
         makesReceipt: taken.outcome == .receipt && hadReceipt == false)
     case .fetch(let key, let sessionID, let keep):
-      // The answer comes later.
+      // The processor's answer comes later.
       guard let found = try store.fetch(key, sessionID: sessionID, app: event.app, keep: keep) else {
         return Outcome(before: known.outcome, after: known.outcome)
       }

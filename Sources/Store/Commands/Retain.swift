@@ -1,15 +1,15 @@
-// Retention: what is older than the configuration says goes, a slice at a time.
+// Retention: deletes rows older than the configuration allows, a slice at a time.
 
 public import Domain
 
 /// Deletes one slice of one table.
 public struct Retain: StoreCommand, Equatable {
   public var table: RetentionTable
-  /// What is older may go.
+  /// The time before which rows may be deleted.
   public var cutoff: Timestamp
-  /// Where the last slice ended; 0 for the first.
+  /// The last row of the previous slice; 0 for the first.
   public var afterRow: Int64
-  /// Otherwise it only counts what would go.
+  /// If false, only counts what would be deleted.
   public var deletes: Bool
 
   public init(table: RetentionTable, cutoff: Timestamp, afterRow: Int64, deletes: Bool = true) {
@@ -21,7 +21,7 @@ public struct Retain: StoreCommand, Equatable {
 
   public struct Outcome: Sendable, Equatable {
     public var deleted: Int
-    /// Where the next slice begins; nil when nothing older is left.
+    /// The row with which the next slice continues; nil if no older rows are left.
     public var nextRow: Int64?
   }
 
@@ -41,16 +41,16 @@ public struct Retain: StoreCommand, Equatable {
         try store.retention.delete(candidate.row, from: table)
       }
     }
-    // Rows that a clock which ran ahead has dated say nothing about those behind them.
+    // A timestamp in the future, from a clock that ran ahead, says nothing about later rows.
     let isYoung = candidates.allSatisfy { $0.at >= cutoff && $0.at <= store.now }
     let isLast = candidates.count < RetentionRows.slice || isYoung
     return Outcome(deleted: deleted, nextRow: isLast ? nil : candidates.last?.row)
   }
 }
 
-/// Deletes a slice of the purchases that never got a receipt; they are kept as long as events are. Those that
-/// ended are kept for as long as their events may come again, if that is longer: a late event must still find
-/// that no receipt is to be made.
+/// Deletes a slice of the purchases that never got a receipt; they are kept as long as events. Purchases that
+/// ended are kept at least as long as their events may come again, because a late event must still find that
+/// no receipt is due.
 public struct RetainNoted: StoreCommand, Equatable {
   static let slice: Int64 = 500
 
@@ -73,8 +73,8 @@ public struct RetainNoted: StoreCommand, Equatable {
   }
 }
 
-/// Deletes a slice of what is kept for a time that no configuration changes: the ids of purchases whose
-/// receipts are gone, and counts by minute.
+/// Deletes a slice of the data with a fixed retention: the ids of purchases whose receipts are deleted, and
+/// counts by minute.
 public struct RetainPast: StoreCommand {
   public init() {}
 
@@ -85,7 +85,7 @@ public struct RetainPast: StoreCommand {
   }
 }
 
-/// One slice of a pass of retention, of whatever is retained; its outcome says what follows.
+/// One slice of a retention pass over any kind of data; its outcome says what follows.
 public enum RetentionSlice: StoreCommand, Equatable {
   case noted(RetainNoted)
   case past
@@ -94,7 +94,7 @@ public enum RetentionSlice: StoreCommand, Equatable {
 
   public struct Outcome: Sendable, Equatable {
     public var deleted: Int
-    /// The next slice of the same; nil when nothing older is left.
+    /// The next slice of the same kind; nil if no older rows are left.
     public var next: RetentionSlice?
   }
 
@@ -107,7 +107,7 @@ public enum RetentionSlice: StoreCommand, Equatable {
       let outcome = try RetainPast().apply(to: store)
       return Outcome(deleted: outcome.deleted, next: outcome.hasMore ? self : nil)
     case .jobs(let command):
-      // How many rows that were is not counted.
+      // The number of rows is not counted.
       return Outcome(deleted: 0, next: try command.apply(to: store) ? self : nil)
     case .rows(var command):
       let outcome = try command.apply(to: store)
@@ -117,7 +117,7 @@ public enum RetentionSlice: StoreCommand, Equatable {
     }
   }
 
-  /// What it deletes, for the log.
+  /// The name of the data, for the log.
   public var name: String {
     switch self {
     case .noted: "purchases without a receipt"

@@ -1,16 +1,16 @@
-// What was told about troubles: kept, so that a restart goes on from there.
+// Saves which alerts were sent, so that a restart repeats none.
 
 public import Domain
 
-/// What one destination was last told about one trouble.
+/// The last notification about one condition to one destination.
 public struct AlertRecord: Sendable, Equatable {
-  /// Which trouble of which app, and who is told.
+  /// The destination, the condition and the app.
   public struct Key: Sendable, Hashable {
     /// A digest of the address, which may be a secret.
     public var destination: String
-    /// As the configuration has it, such as `oldest_pending>15m`.
+    /// The condition as in the configuration, such as `oldest_pending>15m`.
     public var condition: String
-    /// Nil where it is about the whole relay.
+    /// Nil if the condition concerns the whole relay.
     public var app: String?
 
     public init(destination: String, condition: String, app: String?) {
@@ -21,11 +21,11 @@ public struct AlertRecord: Sendable, Equatable {
   }
 
   public var key: Key
-  /// What was told last: that it is there, or that it is over.
+  /// Whether the last notification said that the alert is firing; otherwise it said that it ended.
   public var isFiring: Bool
-  /// When the trouble began.
+  /// When the condition began.
   public var since: Timestamp
-  /// When it was last told that it is there.
+  /// When the destination was last notified that the alert is firing.
   public var toldAt: Timestamp
 
   public init(key: Key, isFiring: Bool, since: Timestamp, toldAt: Timestamp) {
@@ -36,7 +36,7 @@ public struct AlertRecord: Sendable, Equatable {
   }
 }
 
-/// Keeps what was told, and forgets what need not be known any more.
+/// Saves sent notifications, and deletes those no longer needed.
 public struct SaveAlerts: StoreCommand {
   public var told: [AlertRecord]
   public var forgotten: [AlertRecord.Key]

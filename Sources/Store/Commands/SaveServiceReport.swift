@@ -1,12 +1,12 @@
-// What receiptd reports of itself, for programs that read the database and do not ask the process.
+// Reports of receiptd's state, for programs that read the database instead of asking the process.
 
 public import Domain
 
-/// One report; the next one of its name replaces it.
+/// One report; it replaces the previous one of its name.
 public struct ServiceReport: Sendable, Equatable {
-  /// What it is about.
+  /// The subject of a report.
   public enum Name: String, Sendable {
-    /// Whether receiptd is ready, and what it counts in memory only.
+    /// Whether receiptd is ready, and the counts that it has only in memory.
     case health
     /// The result of the last reload of the configuration.
     case reload
@@ -14,7 +14,7 @@ public struct ServiceReport: Sendable, Equatable {
 
   public var name: Name
   public var at: Timestamp
-  /// A JSON object, without secrets (R7).
+  /// A JSON object without secrets (R7).
   public var content: String
 
   public init(name: Name, at: Timestamp, content: String) {
@@ -24,14 +24,14 @@ public struct ServiceReport: Sendable, Equatable {
   }
 }
 
-/// Replaces the report of a name.
+/// Replaces the report of this name.
 public struct SaveServiceReport: StoreCommand {
   public var report: ServiceReport
 
   public init(_ report: ServiceReport) { self.report = report }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    // At most a few a minute: it is prepared each time.
+    // Prepared at each call, which happens only a few times a minute.
     try store.connection.prepare(
       """
       INSERT INTO service_reports (name, at, content) VALUES (?1, ?2, ?3)
@@ -42,7 +42,7 @@ public struct SaveServiceReport: StoreCommand {
 }
 
 extension StoreReader {
-  /// The newest report of a name; nil when there never was one.
+  /// The newest report of a name; nil if there is none.
   public func serviceReport(_ name: ServiceReport.Name) throws(StoreFault) -> ServiceReport? {
     try connection.prepare("SELECT at, content FROM service_reports WHERE name = ?1")
       .first([.text(name.rawValue)]) { row throws(StoreFault) in

@@ -1,17 +1,17 @@
-// A change of the database as a value. Everything that receiptd changes, and every write of receiptctl, is
-// one of these.
+// A change of the database as a value. Every change by receiptd, and every write by receiptctl, is one of
+// these.
 
-/// One change. Applied inside a transaction that may hold many; undone with it. It must not keep anything of
-/// the session.
+/// One change. It is applied inside a transaction that may contain many, and rolled back with it. It must not
+/// keep a reference to the session.
 public protocol StoreCommand: Sendable {
   associatedtype Outcome: Sendable
 
-  /// What it finds rows by, known before it has read any. What those rows refer to belongs to it: the user
-  /// that a context names, the context that a purchase has. Empty for a command that reads nothing, or that
-  /// searches.
+  /// The keys by which it finds rows, known before it reads any. Rows that those rows refer to are included:
+  /// the user that a context names, the context that a purchase has. Empty for a command that reads nothing
+  /// or that searches.
   var reads: [ReadKey] { get }
 
-  /// Makes the change. Runs on the writer's thread; may run again after a transaction that was undone.
+  /// Makes the change. Called on the writer's thread; may be called again after a rollback.
   func apply(to store: StoreSession) throws(StoreFault) -> Outcome
 }
 
@@ -19,12 +19,12 @@ extension StoreCommand {
   public var reads: [ReadKey] { [] }
 }
 
-/// A command with what is to be told about it, ready to be queued.
+/// A command with its completion, ready to be queued.
 public struct Submission: Sendable {
   private let pending: any PendingCommand
 
-  /// - Parameter completion: called once, on the writer's thread: with the outcome when it is on disk (R1),
-  ///   or with why it is not there.
+  /// - Parameter completion: called once, on the writer's thread: with the outcome once it is on disk (R1),
+  ///   or with the reason why it was not stored.
   public init<Command: StoreCommand>(
     _ command: Command, completion: @escaping @Sendable (Result<Command.Outcome, StoreFault>) -> Void
   ) {
@@ -32,18 +32,18 @@ public struct Submission: Sendable {
   }
 
   /// Applies the command.
-  /// - Returns: what to call once it is on disk.
+  /// - Returns: the closure to call once the change is on disk.
   func apply(to store: StoreSession) throws(StoreFault) -> @Sendable () -> Void {
     try pending.apply(to: store)
   }
 
-  /// Reports that the command was not stored.
+  /// Completes the command with a fault: it was not stored.
   public func fail(_ fault: StoreFault) { pending.fail(fault) }
 
   var reads: [ReadKey] { pending.reads }
 }
 
-/// A submission without the type of its command.
+/// A submission with its command's type erased.
 private protocol PendingCommand: Sendable {
   var reads: [ReadKey] { get }
   func apply(to store: StoreSession) throws(StoreFault) -> @Sendable () -> Void

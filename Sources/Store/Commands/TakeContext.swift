@@ -1,15 +1,15 @@
-// The app posted a context.
+// Ingests a context that the app posted.
 
 public import Domain
 
-/// Keeps a context and gives it to a purchase of the same user that waits for one.
+/// Stores a context and gives it to a waiting purchase of the same user.
 public struct TakeContext: StoreCommand {
   public var app: String
   public var userID: String
   public var blob: ContextBlob
   /// SHA-256 of the blob.
   public var digest: [UInt8]
-  /// The identifier it gets, unless it is a repeat.
+  /// The context's identifier, unless the post is a repeat.
   public var id: String
   /// For the log.
   public var requestID: String?
@@ -29,7 +29,7 @@ public struct TakeContext: StoreCommand {
     public var id: String
     public var receivedAt: Timestamp
     public var expiresAt: Timestamp
-    /// Whether the same user posted the same blob before and it is unused still.
+    /// Whether the same user posted the same blob before and it is still unused.
     public var isRepeat: Bool
   }
 
@@ -40,7 +40,7 @@ public struct TakeContext: StoreCommand {
     let expiresAt = store.now.advanced(byMilliseconds: window)
     if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
-      // It may have been too old for a purchase that waits, and is fresh again.
+      // The context may have been too old for a waiting purchase, and is recent again.
       try release(in: store)
       return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
     }

@@ -1,20 +1,20 @@
-// A processor reported something.
+// Ingests an event from a processor.
 
 public import Domain
 
-/// Keeps an event and lets its purchase take in what it says.
+/// Stores an event and merges its report into its purchase.
 public struct TakeEvent: StoreCommand {
   /// What the event says.
   public enum Content: Sendable {
-    /// - keep: whether it may serve a purchase that is yet to come.
+    /// - keep: whether to store a purchase that is not known yet.
     case report(PurchaseReport, keep: Bool)
-    /// Only that something happened to a purchase: the processor must be asked what.
-    /// - keep: whether a purchase of which nothing is known yet is fetched, too.
+    /// Only that a purchase changed: the processor must be asked for its state.
+    /// - keep: whether to fetch a purchase that is not known yet, too.
     case fetch(PurchaseKey, sessionID: String?, keep: Bool)
     case nothing(EventOutcome)
 
-    /// What it says if it is not known who sent it: no more than which purchase to ask about, and none that
-    /// is not known already, for the question carries the app's key.
+    /// The content if the sender is not verified: only which purchase to look up, and only one that is known,
+    /// because a lookup uses the app's key.
     var asHint: Content {
       switch self {
       case .report(let report, _): .fetch(report.key, sessionID: report.sessionID, keep: false)
@@ -31,7 +31,7 @@ public struct TakeEvent: StoreCommand {
   /// The raw bytes.
   public var body: [UInt8]
   public let content: Content
-  /// Whether it is not known who sent it.
+  /// Whether the sender is not verified.
   public let isHint: Bool
   /// For the log.
   public var requestID: String?
@@ -52,9 +52,9 @@ public struct TakeEvent: StoreCommand {
 
   public enum Outcome: Sendable, Equatable {
     case stored(EventOutcome)
-    /// The same event is there already; nothing changed.
+    /// The event is already stored; nothing changed.
     case repeated
-    /// A hint about no purchase that is known. Nothing is kept of it, for anybody can send it.
+    /// A hint about an unknown purchase. It is not stored, because anyone can send one.
     case unmatched
   }
 
@@ -94,7 +94,7 @@ public struct TakeEvent: StoreCommand {
     }
   }
 
-  /// What became of an event of a user who was forgotten; nil for one of any other.
+  /// The outcome for an erased user's event; nil for any other event.
   private func takeErased(in store: StoreSession) throws(StoreFault) -> Outcome? {
     guard let token = store.erasures.token(eventID, app: app) else { return nil }
     if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
@@ -106,7 +106,7 @@ public struct TakeEvent: StoreCommand {
     return .stored(.erased)
   }
 
-  /// Whether it is about a purchase of somebody who was forgotten.
+  /// Whether it concerns an erased user's purchase.
   func isAboutErased(in store: StoreSession) throws(StoreFault) -> Bool {
     switch content {
     case .report(let report, _):

@@ -1,9 +1,9 @@
-// A request that arrives while its app leaves the configuration.
+// Refuses requests whose app was removed from the configuration.
 
 /// Applies a command only while its app is configured.
 ///
-/// Without the app's rules nothing decides what becomes of a purchase, and nothing looks at it again when the
-/// app returns. So what cannot be decided is not stored: the sender is refused and sends it again.
+/// Without the app's rules nothing can decide about a purchase, and nothing decides about it again when the
+/// app returns. So the change is not stored: the sender gets a refusal and retries.
 public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
   public var app: String
   public var command: Command
@@ -15,7 +15,7 @@ public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
 
   public var reads: [ReadKey] { command.reads }
 
-  /// The command's outcome; nil when the app is not configured and nothing was stored.
+  /// The command's outcome; nil if the app is not configured and nothing was stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {
     guard store.rules(of: app) != nil else { return nil }
     return try command.apply(to: store)
