@@ -1,29 +1,29 @@
-// What the store asks of a database engine. One thread at a time uses a connection and its statements.
+// What the store needs from a database engine. One thread at a time uses a connection and its statements.
 
-/// An open connection of an engine. An implementation closes it when it is released.
+/// An engine's open connection. An implementation closes it on deinit.
 public protocol EngineConnection: AnyObject {
   /// Prepares one statement for repeated use.
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement
-  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  /// The number of rows changed by the last INSERT, UPDATE or DELETE.
   var changedRows: Int { get }
 
-  /// Begins a transaction that writes; one that failed before is undone by then.
+  /// Begins a transaction that writes. A failed transaction before it is rolled back first.
   func begin() throws(StoreFault)
   /// Makes the transaction durable (R1).
   func commit() throws(StoreFault)
-  /// Undoes the open transaction, if there is one.
+  /// Rolls back the open transaction, if any.
   func rollBack()
-  /// Begins a transaction that sees the state of one moment and writes nothing; `rollBack` ends it.
+  /// Begins a read-only transaction on one snapshot; `rollBack` ends it.
   func beginReading() throws(StoreFault)
   var isInTransaction: Bool { get }
 
-  /// Fetches what a batch will read; nil where a read costs no round trip, as in a database of this process.
+  /// Prefetches what a batch will read; nil if a read costs no round trip, as for a database in this process.
   var readAhead: (any ReadAhead)? { get }
 
-  /// How many bytes the database can take in without growing.
+  /// How many bytes can be stored before the database grows.
   func freeBytes() throws(StoreFault) -> Int64
   /// Checks the whole database. Reads all of it.
-  /// - Returns: a sentence for each fault.
+  /// - Returns: one sentence per fault.
   func integrityFaults() throws(StoreFault) -> [String]
 }
 
@@ -31,12 +31,12 @@ extension EngineConnection {
   public var readAhead: (any ReadAhead)? { nil }
 }
 
-/// A prepared statement. Parameters and columns count from 0.
+/// A prepared statement. Parameters and columns are numbered from 0.
 public protocol EngineStatement: AnyObject {
-  /// Gives each parameter its value; there must be as many as the statement has.
+  /// Binds a value to each parameter; the number of values must match.
   func bind(_ values: [StoreValue]) throws(StoreFault)
-  /// Goes to the next row.
-  /// - Returns: false after the last one.
+  /// Advances to the next row.
+  /// - Returns: false after the last row.
   func step() throws(StoreFault) -> Bool
   /// Ends the use that `bind` began. No read transaction outlives it.
   func reset()
@@ -45,7 +45,7 @@ public protocol EngineStatement: AnyObject {
   /// NULL reads as 0.
   func integer(_ column: Int) -> Int64
   /// NULL reads as the empty string.
-  /// - Throws: `corrupt` when what is stored is not UTF-8.
+  /// - Throws: `corrupt` when the stored bytes are not UTF-8.
   func text(_ column: Int) throws(StoreFault) -> String
   /// NULL reads as no bytes.
   func blob(_ column: Int) -> [UInt8]

@@ -1,35 +1,35 @@
-// What a batch will read, as values: an engine to which each read is a round trip fetches it all at once,
-// before the first command is applied. Pure; any thread.
+// What a batch will read, as values: an engine whose reads cost a round trip prefetches it before the first
+// command. Pure; any thread.
 
 public import Domain
 
-/// What a command finds rows by.
+/// A key by which a command finds rows.
 public enum ReadKey: Sendable, Hashable {
   case event(app: String, processor: ProcessorName, id: String)
   case object(app: String, key: PurchaseKey)
-  /// Purchases that a checkout sold, also under the checkout's own id.
+  /// The purchases that a checkout sold, and those stored under the checkout's own id.
   case session(app: String, processor: ProcessorName, id: String)
-  /// A processor's customer's purchases, and the user that they name.
+  /// A processor's customer's purchases, and the user in them.
   case customer(app: String, processor: ProcessorName, id: String)
   /// A user's purchases and contexts.
   case user(app: String, id: String)
   case context(app: String, id: String)
   case purchase(row: Int64)
 
-  /// A receipt's id names the row of its purchase.
+  /// A receipt's id contains the row of its purchase.
   static func receipt(_ id: String) -> [ReadKey] {
     Identifier.number(in: id, prefix: Identifier.receiptPrefix).map { [.purchase(row: $0)] } ?? []
   }
 }
 
-/// Fetches before a batch reads. The writer's thread.
+/// Prefetches before a batch reads. The writer's thread.
 public protocol ReadAhead: AnyObject {
-  /// Called inside of the batch's transaction, before its first command.
+  /// Called inside the batch's transaction, before its first command.
   func fetch(_ keys: Set<ReadKey>) throws(StoreFault)
 }
 
 extension PurchaseReport {
-  /// What the join finds by what the report says.
+  /// The keys by which the join finds what the report concerns.
   func reads(app: String) -> [ReadKey] {
     var keys: [ReadKey] = [.object(app: app, key: key)]
     if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
@@ -43,7 +43,7 @@ extension PurchaseReport {
 }
 
 extension ErasureRows {
-  /// The same key with the hash that is in the place of a forgotten user's id; nil where there is none.
+  /// The same key with the hash that replaces an erased user's id; nil if there is none.
   func erased(_ key: ReadKey) -> ReadKey? {
     switch key {
     case .event(let app, let processor, let id):

@@ -1,8 +1,8 @@
-// A connection as commands and queries use it, whatever the engine.
+// A connection as commands and queries use it, for any engine.
 
-/// An open database. One thread at a time; put it behind a lock to share it.
+/// An open database. Used by one thread at a time; protect it with a lock to share it.
 public final class StoreConnection {
-  /// For what only this engine has.
+  /// For features of one engine only.
   package let engine: any EngineConnection
 
   public init(_ engine: any EngineConnection) { self.engine = engine }
@@ -17,13 +17,14 @@ public final class StoreConnection {
     try prepare(sql).first { row throws(StoreFault) in row.integer(0) }
   }
 
-  /// How many bytes the database can take in without growing.
+  /// How many bytes can be stored before the database grows.
   public func freeBytes() throws(StoreFault) -> Int64 { try engine.freeBytes() }
 
-  /// Checks the whole database: a sentence for each fault. Reads all of it.
+  /// Checks the whole database and returns one sentence per fault. Reads all of it.
   public func integrityFaults() throws(StoreFault) -> [String] { try engine.integrityFaults() }
 
-  /// Runs `body` in one transaction: all of it is durable when this returns, or nothing of it is there.
+  /// Runs `body` in one transaction: when this returns all changes are durable; after an error there are
+  /// none.
   public func transaction<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
     try engine.begin()
     do {
@@ -36,9 +37,9 @@ public final class StoreConnection {
     }
   }
 
-  /// Runs `body`, which only reads, on the state of one moment.
+  /// Runs `body`, which only reads, on one snapshot of the database.
   public func snapshot<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
-    // One that asks inside of another sees what that one sees.
+    // A nested call uses the snapshot of the outer transaction.
     if engine.isInTransaction { return try body() }
     try engine.beginReading()
     defer { engine.rollBack() }
@@ -46,7 +47,7 @@ public final class StoreConnection {
   }
 }
 
-/// A prepared statement and its use in one call. It is reset after each.
+/// A prepared statement with its parameters bound in one call. It is reset after each use.
 public final class StoreStatement {
   private let engine: any EngineStatement
   private let connection: any EngineConnection
@@ -56,21 +57,21 @@ public final class StoreStatement {
     self.connection = connection
   }
 
-  /// Runs a statement for its effect.
+  /// Runs the statement and ignores its rows.
   public func run(_ values: [StoreValue] = []) throws(StoreFault) {
     try forEach(values) { _ throws(StoreFault) in }
   }
 
   /// Runs an INSERT, UPDATE or DELETE.
-  /// - Returns: how many rows it changed.
+  /// - Returns: the number of changed rows.
   public func count(_ values: [StoreValue]) throws(StoreFault) -> Int {
     try run(values)
     return connection.changedRows
   }
 
-  /// Runs a statement that names one row and, in its condition, what was read of it before.
-  /// - Parameter operation: what the row is changed for.
-  /// - Throws: `constraint` when no row fits: what was decided rests on what is not so any more.
+  /// Runs a statement whose condition names one row and the values read from it before.
+  /// - Parameter operation: the purpose of the change.
+  /// - Throws: `constraint` if no row matches: the decision was based on values that have changed.
   public func changeOne(_ values: [StoreValue], for operation: String) throws(StoreFault) {
     guard try count(values) == 1 else {
       throw StoreFault(
@@ -87,7 +88,7 @@ public final class StoreStatement {
     while try engine.step() { try body(StoreRow(engine)) }
   }
 
-  /// What `body` makes of the first row; nil when there is none.
+  /// Returns the result of `body` for the first row; nil if there is no row.
   public func first<Result>(
     _ values: [StoreValue] = [], _ body: (StoreRow) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
@@ -96,7 +97,7 @@ public final class StoreStatement {
     return try engine.step() ? try body(StoreRow(engine)) : nil
   }
 
-  /// What `body` makes of every row.
+  /// Returns the results of `body` for all rows.
   public func all<Result>(
     _ values: [StoreValue] = [], _ body: (StoreRow) throws(StoreFault) -> Result
   ) throws(StoreFault) -> [Result] {

@@ -1,12 +1,12 @@
-// A database as a program uses it, whatever engine keeps it. What only one engine has (files, logs, caches,
-// checks, backups) stays behind this protocol, in the engine's own target.
+// A database as a program uses it, for any engine. What only one engine has (files, logs, caches, checks,
+// backups) stays in the engine's own target.
 
 public import Platform
 
-/// A database. It opens connections, and does beside them what its engine needs. Any thread.
+/// A database. It opens connections and runs the engine's background work. Thread-safe.
 public protocol StoreEngine: AnyObject, Sendable {
-  /// Opens the connection that writes; one at a time in a process. As the owner of the database it makes the
-  /// database if there is none, and brings its schema up to date.
+  /// Opens the connection that writes; one at a time in a process. The owner of the database creates it if
+  /// there is none, and migrates its schema.
   /// - Parameters:
   ///   - rules: what each configured app's configuration means for the store.
   ///   - random: for identifiers.
@@ -16,32 +16,32 @@ public protocol StoreEngine: AnyObject, Sendable {
   /// Opens a connection that only reads.
   func openReader() throws(StoreError) -> StoreReader
 
-  /// Starts the engine's own threads, once the writer is open.
+  /// Starts the engine's threads. Called once the writer is open.
   func start() throws(SystemError)
-  /// Ends them. The writer and readers go on without them.
+  /// Stops the engine's threads. The writer and readers continue to work.
   func stop()
-  /// Looks after the database; to be called every few seconds.
+  /// Checks the database. Must be called every few seconds.
   func look()
 
-  /// What is wrong with the database now; looks at it, which must not take long.
+  /// The present faults of the database. Each call checks the database and must return quickly.
   var troubles: [StoreTrouble] { get }
-  /// Space that the engine keeps back for a full disk, so that what must go on then can.
+  /// Space that the engine reserves for a full disk, so that necessary writes can continue.
   var reserve: any SpaceReserve { get }
-  /// What the database takes up now.
+  /// The disk space that the database uses now.
   var space: StoreSpace { get }
 }
 
-/// What can be wrong with a database that is open.
+/// A fault of an open database.
 public enum StoreTrouble: Sendable, CaseIterable {
-  /// It is not at its place any more: nothing is stored until it is back.
+  /// The database is no longer in its place: nothing is stored until it is back.
   case moved
-  /// Until the next start.
+  /// Damage lasts until the next start.
   case damaged
 }
 
-/// What a database takes up.
+/// The disk space that a database uses.
 public struct StoreSpace: Sendable, Equatable {
-  /// One of its files, or what else an engine counts separately.
+  /// A file of the database, or another part that the engine counts separately.
   public struct Part: Sendable, Equatable {
     public var name: String
     public var bytes: Int64
@@ -52,9 +52,9 @@ public struct StoreSpace: Sendable, Equatable {
     }
   }
 
-  /// Without those that cannot be looked at.
+  /// The parts whose size is known.
   public var parts: [Part]
-  /// What its disk has left; nil where that cannot be found out.
+  /// The free space on its disk; nil if unknown.
   public var freeBytes: Int64?
 
   public init(parts: [Part], freeBytes: Int64?) {

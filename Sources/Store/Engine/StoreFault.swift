@@ -1,8 +1,8 @@
-// What a database engine reports when a call fails, in words that all engines share. Values only.
+// The errors of failed engine calls, in terms that all engines share. Values only.
 
-/// A failed call of the database engine. It never holds an argument, a body or a path.
+/// A failed call of the database engine. It never contains an argument, a body or a path.
 public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What a caller may do about it.
+  /// What a caller can do about the error.
   public enum Kind: String, Sendable {
     /// Another connection holds the lock; try again.
     case busy
@@ -10,13 +10,13 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     case full
     /// Reading or writing failed.
     case inputOutput
-    /// A write could not be made durable: nothing may be acknowledged any more.
+    /// A write could not be made durable. The program must stop acknowledging requests.
     case syncFailed
-    /// The database is damaged, or none at all.
+    /// The database is damaged, or the file is not a database.
     case corrupt
     case constraint
     case readOnly
-    /// The database is not at its place any more: the next start would not find what is stored now.
+    /// The database is no longer in its place: the next start would not find what is stored now.
     case moved
     case cannotOpen
     case outOfMemory
@@ -24,7 +24,7 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// A fault in this program's SQL, or in its use of the engine.
     case misuse
 
-    /// Whether one command of a batch may be the cause; all other kinds concern the database as a whole.
+    /// Whether one command of a batch can be the cause. Other kinds concern the whole database.
     public var mayConcernOneCommand: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
@@ -34,9 +34,9 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public let kind: Kind
-  /// What was being done: the first word of a statement, or a few words.
+  /// The operation that failed: the first word of a statement, or a few words.
   public let operation: String
-  /// The engine's words, and its number for them if it has one.
+  /// The engine's description, and its code if it has one.
   public let reason: String
 
   public init(_ kind: Kind, operation: String, reason: String) {

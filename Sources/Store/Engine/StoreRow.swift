@@ -2,7 +2,7 @@
 
 internal import Domain
 
-/// One row, valid while its statement is at it. Columns count from 0.
+/// One row, valid until its statement advances or is reset. Columns are numbered from 0.
 public struct StoreRow {
   private let engine: any EngineStatement
 
@@ -13,7 +13,7 @@ public struct StoreRow {
   public func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
   public func flag(_ column: Int) -> Bool { integer(column) != 0 }
 
-  /// - Throws: `corrupt` when what is stored is not UTF-8; NULL reads as the empty string.
+  /// - Throws: `corrupt` when the stored bytes are not UTF-8. NULL reads as the empty string.
   public func text(_ column: Int) throws(StoreFault) -> String { try engine.text(column) }
 
   public func optionalText(_ column: Int) throws(StoreFault) -> String? {

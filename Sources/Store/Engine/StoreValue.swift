@@ -1,8 +1,8 @@
-// What can be bound to a statement.
+// The values that can be bound to a statement.
 
 internal import Domain
 
-/// A value as every engine stores it. There are no fractions: money and time are integers.
+/// A value as every engine stores it. There are no reals: money and time are integers.
 public enum StoreValue: Sendable, Equatable {
   case null
   case integer(Int64)

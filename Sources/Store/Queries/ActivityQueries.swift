@@ -1,15 +1,15 @@
-// What has just happened, read from the ends of the tables: the same work on any database.
+// Recent activity, read from the ends of the tables: the cost does not depend on the database's size.
 
 internal import Domain
 
-/// A try to deliver, with what it was for.
+/// A delivery attempt with its receipt.
 public struct RecentAttempt: Sendable, Equatable {
   public var app: String
   public var receiptID: String?
   public var report: AttemptReport
 }
 
-/// How far the tables have grown; the difference of two is what came between them.
+/// How far the tables have grown; the difference of two values is the number of new rows.
 public struct Growth: Sendable, Equatable {
   public var events: Int64 = 0
   public var contexts: Int64 = 0
@@ -19,7 +19,7 @@ public struct Growth: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// The newest tries, newest first, without their answers.
+  /// The newest attempts, newest first, without their answers.
   public func recentAttempts(limit: Int) throws(StoreFault) -> [RecentAttempt] {
     try connection.prepare(
       """
@@ -36,7 +36,7 @@ extension StoreReader {
     }
   }
 
-  /// How far the tables have grown.
+  /// The present growth of the tables.
   public func growth() throws(StoreFault) -> Growth {
     var growth = Growth()
     growth.events = try lastRow(of: .events)

@@ -1,14 +1,14 @@
-// What alerts are made of, each answered from what is counted already: as quick on any number of receipts.
+// Queries for alerts. Each reads stored counts only, so its cost does not depend on the number of receipts.
 
 public import Domain
 
-/// How many receipts of one app failed for one reason and one cause.
+/// The number of one app's receipts that failed for one reason and cause.
 public struct FailureCount: Sendable, Equatable {
   public var reason: String
-  /// Why the last attempt failed; empty where none was made.
+  /// Why the last attempt failed; empty without an attempt.
   public var cause: String
   public var count: Int64
-  /// When the oldest of them was made, as far as that is known.
+  /// When the oldest of them was made, if known.
   public var madeSince: Timestamp?
 
   public init(reason: String, cause: String, count: Int64, madeSince: Timestamp? = nil) {
@@ -20,7 +20,7 @@ public struct FailureCount: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// What was told to everyone.
+  /// The notifications sent to all destinations.
   public func alerts() throws(StoreFault) -> [AlertRecord] {
     try connection.prepare("SELECT destination, condition, app, firing, since, told_at FROM alerts").all {
       row throws(StoreFault) in
@@ -35,7 +35,7 @@ extension StoreReader {
 
   static let failuresSQL = "SELECT app, sum(failed) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"
 
-  /// How many receipts of each app failed since then, to the minute; apps without any are left out.
+  /// How many receipts of each app failed since then, to the minute; apps without failures are left out.
   public func failures(since: Timestamp) throws(StoreFault) -> [String: Int64] {
     var failures: [String: Int64] = [:]
     try connection.prepare(Self.failuresSQL)
@@ -47,7 +47,7 @@ extension StoreReader {
     return failures
   }
 
-  /// The receipts of each app that are failed now, by reason and cause.
+  /// The receipts of each app that are in the state `failed` now, by reason and cause.
   public func failedNow() throws(StoreFault) -> [String: [FailureCount]] {
     var groups: [String: [FailureCount]] = [:]
     try connection.prepare(

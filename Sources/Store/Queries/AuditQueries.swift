@@ -1,20 +1,20 @@
-// What persons changed, as operators ask for it. Newest first, by key.
+// Operators' queries of the audit. Newest first, by key.
 
 public import Domain
 
-/// Which changes to list; what is nil does not restrict.
+/// Which changes to list; a nil property does not restrict the list.
 public struct AuditFilter: Sendable, Equatable {
-  /// What was changed.
+  /// The id of what was changed.
   public var subject: String?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// The row with which the page before ended.
+  /// The last row of the previous page.
   public var after: Int64?
 
   public init() {}
 }
 
-/// One change with its row, which is its number.
+/// One change with its row id, which is displayed as its number.
 public struct AuditRecord: Sendable, Equatable {
   public var row: Int64
   public var entry: AuditEntry

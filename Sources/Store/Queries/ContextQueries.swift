@@ -1,8 +1,8 @@
-// Contexts, as operators ask for them. Newest first: rows stand in the order in which they came.
+// Operators' queries of contexts. Newest first: row ids are in order of arrival.
 
 public import Domain
 
-/// A context, as operators see it.
+/// A context as displayed to operators.
 public struct ContextSummary: Sendable, Equatable {
   public var id: String
   public var app: String
@@ -15,22 +15,22 @@ public struct ContextSummary: Sendable, Equatable {
   public var state: CheckoutStatus.State
 }
 
-/// Which contexts to list; what is nil does not restrict.
+/// Which contexts to list; a nil property does not restrict the list.
 public struct ContextFilter: Sendable, Equatable {
   public var app: String?
   public var userID: String?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// Where the page before ended.
+  /// The last context of the previous page.
   public var after: String?
 
   public init() {}
 }
 
 extension StoreReader {
-  /// A filter's rows lie behind the first and before the second.
+  /// The rows of a filter are greater than `after` and less than `before`.
   private func rows(_ filter: ContextFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
-    // An id begins with the time at which it was made.
+    // An id begins with its creation time.
     func bound(_ moment: Timestamp) -> StoreValue {
       .text(Identifier.bound(prefix: Identifier.contextPrefix, at: moment))
     }
@@ -41,15 +41,15 @@ extension StoreReader {
     var rows = (after: Int64(0), before: Int64.max)
     if let since = filter.since { rows.after = try row("< ?1 ORDER BY id DESC", bound(since)) ?? 0 }
     if let until = filter.until { rows.before = try row(">= ?1 ORDER BY id", bound(until)) ?? .max }
-    // If it is gone meanwhile, the page begins at the one that came next.
+    // If this context was deleted meanwhile, the page begins at the next newer one.
     if let after = filter.after {
       rows.before = min(rows.before, try row(">= ?1 ORDER BY id", .text(after)) ?? .max)
     }
     return rows
   }
 
-  /// A user's contexts are few and have an index of their own; the plus keeps SQLite from reading all rows in
-  /// their order instead.
+  /// A user has few contexts, which have their own index. The plus keeps SQLite from scanning all rows in row
+  /// order instead.
   static func select(_ filter: ContextFilter) -> String {
     let row = filter.userID == nil ? "c.row_id" : "+c.row_id"
     var conditions = ["\(row) > ?1", "\(row) < ?2"]

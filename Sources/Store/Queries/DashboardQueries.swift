@@ -1,9 +1,9 @@
-// What the dashboard asks for besides single receipts and lists. Every number comes from an index or a kept
-// count.
+// The dashboard's other queries, besides single receipts and lists. Every number comes from an index or a
+// stored count.
 
 public import Domain
 
-/// How many receipts ended in some time.
+/// How many receipts were delivered or failed in a period.
 public struct DeliveryCount: Sendable, Equatable {
   public var delivered: Int64
   public var failed: Int64
@@ -22,14 +22,14 @@ public struct DeliveryCount: Sendable, Equatable {
   }
 }
 
-/// Failed receipts of one app that failed for one reason and one cause.
+/// Failed receipts of one app with the same reason and cause.
 public struct FailureGroup: Sendable, Equatable {
   public var app: String
   public var reason: String
-  /// Why the last attempt failed; nil where none was made.
+  /// Why the last attempt failed; nil without an attempt.
   public var cause: String?
   public var count: Int64
-  /// When the oldest and the newest of them were made.
+  /// When the oldest and the newest receipt were made.
   public var oldest: Timestamp?
   public var newest: Timestamp?
 }
@@ -51,8 +51,8 @@ extension StoreReader {
     ORDER BY receipt_id DESC LIMIT 1
     """
 
-  /// What ended in one hour, by app.
-  /// - Parameter hour: hours since 1970. Counted for eight days.
+  /// Counts deliveries and failures in one hour, by app.
+  /// - Parameter hour: hours since 1970. The counts are kept for eight days.
   public func deliveries(inHour hour: Int64) throws(StoreFault) -> [String: DeliveryCount] {
     let (first, overflow) = hour.multipliedReportingOverflow(by: Self.minutesOfAnHour)
     guard !overflow, first < Int64.max - Self.minutesOfAnHour else { return [:] }
@@ -64,7 +64,7 @@ extension StoreReader {
     return counts
   }
 
-  /// The groups of failed receipts, the largest first.
+  /// Groups of failed receipts, the largest first.
   public func failures(
     app: String? = nil, reason: String? = nil, cause: String? = nil, limit: Int
   ) throws(StoreFault) -> [FailureGroup] {

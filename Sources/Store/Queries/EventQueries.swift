@@ -1,15 +1,15 @@
-// Events, as operators ask for them. Newest first: rows stand in the order in which they came.
+// Operators' queries of events. Newest first: row ids are in order of arrival.
 
 public import Domain
 
-/// Which events to list; what is nil does not restrict.
+/// Which events to list; a nil property does not restrict the list.
 public struct EventFilter: Sendable, Equatable {
   public var app: String?
   public var type: String?
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
-  /// The row of the event with which the page before ended; ids will not do, for several apps may get one
+  /// The row of the last event on the previous page. An event id is not unique: several apps may get the same
   /// event.
   public var after: Int64?
 
@@ -23,7 +23,7 @@ public struct EventFilter: Sendable, Equatable {
   }
 }
 
-/// The events of one app, outcome and type: a list in order, by `events_by_group`.
+/// The events of one app, outcome and type; `events_by_group` lists them in order.
 private struct EventGroup {
   var app: String
   var outcome: String
@@ -36,7 +36,7 @@ extension StoreReader {
     FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
     """
 
-  /// What a list of events asks.
+  /// The statements for lists of events.
   static let eventSQL = (
     all: "\(columns) WHERE e.row_id > ?1 AND e.row_id < ?2 ORDER BY e.row_id DESC LIMIT ?3",
     ofPurchase: "\(columns) WHERE e.purchase_row = ?1 ORDER BY e.row_id DESC LIMIT ?2",
@@ -46,8 +46,8 @@ extension StoreReader {
     WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND row_id > ?4 AND row_id < ?5
     ORDER BY row_id DESC LIMIT ?6
     """,
-    // Each jumps over a group, whatever stands in it: to the next type, outcome, app. By one comparison of
-    // the three columns SQLite would read the group to its end.
+    // Each statement skips a group: to the next type, outcome, app. With one comparison of the three columns
+    // SQLite would read the group to its end.
     nextGroup: [
       """
       SELECT app, outcome, type FROM events WHERE app = ?1 AND outcome = ?2 AND type > ?3
@@ -65,8 +65,8 @@ extension StoreReader {
     firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
   )
 
-  /// - Returns: at most `limit` events, newest first. A page costs the same wherever it begins and however
-  ///   many events there are.
+  /// - Returns: at most `limit` events, newest first. The cost of a page does not depend on its position or
+  ///   on the number of events.
   public func events(_ filter: EventFilter, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.snapshot { () throws(StoreFault) in
       var after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
@@ -85,7 +85,7 @@ extension StoreReader {
         ]) { row throws(StoreFault) in row.integer(0) }
         guard !more.isEmpty else { continue }
         rows = Array((rows + more).sorted(by: >).prefix(limit))
-        // What is older than a whole page need not be read from the groups that follow.
+        // The following groups need no events older than a full page.
         if rows.count == limit, let last = rows.last { after = last }
       }
       let one = try connection.prepare(Self.eventSQL.one)
@@ -126,8 +126,8 @@ extension StoreReader {
     return groups
   }
 
-  /// The first row that was received at a moment or later; rows stand in the order of time. Where the clock
-  /// was set back, rows of the hours that came twice may be missed at the edge of a window.
+  /// The first row received at a moment or later, found by binary search because rows are in order of time.
+  /// If the clock was set back, a window may miss rows of the repeated hours at its edge.
   private func firstRow(from moment: Timestamp) throws(StoreFault) -> Int64 {
     let reading = try connection.prepare(Self.eventSQL.firstRow)
     var low = try connection.integer("SELECT min(row_id) FROM events") ?? 0
@@ -142,8 +142,8 @@ extension StoreReader {
     return low
   }
 
-  /// The row of an event; nil when there is none. Without an app the newest of several, so that a page
-  /// repeats an event rather than leaving one out.
+  /// The row of an event; nil if there is none. Without an app, the newest of several, so that a page repeats
+  /// an event rather than skipping one.
   public func row(ofEvent id: String, app: String?) throws(StoreFault) -> Int64? {
     try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
       .first([.text(id), .optional(app)]) { row throws(StoreFault) in row.optionalInteger(0) } ?? nil
@@ -158,7 +158,7 @@ extension StoreReader {
       receiptID: try row.optionalText(6))
   }
 
-  /// The events with this id (one per app that got it), each with its raw bytes.
+  /// The events with this id (one per app that received it), each with its raw bytes.
   public func events(id: String) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
@@ -170,7 +170,7 @@ extension StoreReader {
 }
 
 extension StoreReader {
-  /// When the newest event of an app came; nil when none is kept.
+  /// When an app's newest event was received; nil if none is stored.
   public func lastEvent(app: String) throws(StoreFault) -> Timestamp? {
     var filter = EventFilter()
     filter.app = app

@@ -1,21 +1,21 @@
-// Jobs, as operators ask for them, and what whoever runs them has to know. A job's counts are kept, so asking
-// for it costs the same however many receipts it has.
+// Queries of jobs, for operators and for the job runner. A job's counts are stored, so reading it costs the
+// same for any number of receipts.
 
 public import Domain
 
-/// Which jobs to list; what is nil does not restrict.
+/// Which jobs to list; a nil property does not restrict the list.
 public struct JobFilter: Sendable, Equatable {
   public var state: JobState?
-  /// Only jobs older than this one: where the page before ended. The id of a job.
+  /// The last job of the previous page; only older jobs are listed.
   public var after: String?
 
   public init() {}
 }
 
-/// A receipt of a job, and what came of it.
+/// A receipt of a job, and its outcome.
 public struct JobReceipt: Sendable, Equatable {
   public var position: Int64
-  /// Nil when it no longer exists.
+  /// Nil if it no longer exists.
   public var receiptID: String?
   public var outcome: JobOutcome
   public var reason: String?
@@ -53,14 +53,14 @@ extension StoreReader {
     }
   }
 
-  /// The rows of the jobs of which something is still to come, the oldest first.
+  /// The rows of the jobs that have not ended, the oldest first.
   public func openJobs() throws(StoreFault) -> [Int64] {
     try connection.prepare("SELECT row_id FROM jobs WHERE ended_at IS NULL ORDER BY row_id").all {
       row throws(StoreFault) in row.integer(0)
     }
   }
 
-  /// The jobs that a receipt was chosen for, the oldest first, and what came of it in each.
+  /// The jobs that include a purchase's receipt, the oldest first, and its outcome in each.
   public func jobs(ofPurchase row: Int64) throws(StoreFault) -> [(job: Job, outcome: JobOutcome)] {
     let found = try connection.prepare(
       "SELECT job_row, outcome FROM job_receipts WHERE purchase_row = ?1 ORDER BY job_row"
@@ -74,10 +74,10 @@ extension StoreReader {
     return jobs
   }
 
-  /// Receipts of a job in the order of their turns, a page at a time.
+  /// Receipts of a job in the order of their release, a page at a time.
   /// - Parameters:
-  ///   - outcome: only those with this one; reads past the others.
-  ///   - after: the position with which the page before ended.
+  ///   - outcome: only receipts with this outcome; the query skips the others.
+  ///   - after: the last position of the previous page.
   public func receipts(
     ofJob row: Int64, outcome: JobOutcome? = nil, after: Int64? = nil, limit: Int
   ) throws(StoreFault) -> [JobReceipt] {
@@ -97,7 +97,7 @@ extension StoreReader {
     }
   }
 
-  /// The apps of a job's receipts that had no turn yet.
+  /// The apps of a job's planned receipts.
   public func plannedApps(ofJob row: Int64) throws(StoreFault) -> [String] {
     try connection.prepare(JobRow.plannedAppsSQL).all([.integer(row)]) { row throws(StoreFault) in
       try row.text(0)
@@ -111,7 +111,7 @@ extension StoreReader {
     return Int(clamping: count ?? 0)
   }
 
-  /// The apps whose deliveries do not go, among those of a job's receipts that had no turn yet.
+  /// The apps of a job's planned receipts whose deliveries are stopped.
   public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [(app: String, breaker: Breaker)] {
     guard job.state == .running, job.request.kind != .cancel else { return [] }
     let breakers = try breakers()
@@ -135,7 +135,7 @@ extension StoreReader {
 }
 
 extension StoreReader {
-  /// Jobs whose counts are not those of their receipts. One that is being deleted has none.
+  /// Jobs whose stored counts differ from their receipts. A job that is being deleted has no counts.
   func miscountedJobs() throws(StoreFault) -> [String] {
     try connection.prepare(
       """
@@ -157,9 +157,9 @@ extension StoreReader {
     WHERE j.job_row = ?1 AND j.outcome = 'released' AND j.position > ?2 ORDER BY j.position LIMIT ?3
     """
 
-  /// Looks at receipts that are under way because of a job.
-  /// - Returns: the positions of those that have ended, and of the last one that was looked at; nil when
-  ///   there were fewer than `limit`.
+  /// Checks the job's released receipts.
+  /// - Returns: the positions of those that have ended, and the last position checked; nil if there were
+  ///   fewer than `limit`.
   func ended(
     job: Int64, after: Int64, limit: Int
   ) throws(StoreFault) -> (positions: [Int64], last: Int64?) {

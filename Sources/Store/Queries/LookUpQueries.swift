@@ -1,23 +1,23 @@
-// What is to be asked of processors, as whoever asks needs it. One thread at a time.
+// Queries for the lookup worker. One thread at a time.
 
 public import Domain
 
-/// A purchase that a processor is to be asked about.
+/// A purchase whose lookup is due.
 public struct DueLookUp: Sendable, Equatable {
   public var row: Int64
   public var key: PurchaseKey
-  /// The checkout session of a subscription, when it is known.
+  /// The checkout session of a subscription, if known.
   public var sessionID: String?
-  /// What its receipt waits for, if it does.
+  /// What its receipt waits for; nil if it does not wait.
   public var reason: Reason?
-  /// Answers that did not help.
+  /// The number of answers that did not help.
   public var tries: Int64
-  /// How many events say that it must be fetched, whatever it waits for.
+  /// How many events require a fetch, regardless of what the receipt waits for.
   public var fetches: Int64
 }
 
 extension StoreReader {
-  /// Purchases that a processor is to be asked about, the longest overdue first.
+  /// Purchases whose lookup by a processor is due, the longest overdue first.
   public func dueLookUps(
     _ place: AppProcessor, now: Timestamp, limit: Int
   ) throws(StoreFault) -> [DueLookUp] {
@@ -41,7 +41,7 @@ extension StoreReader {
     ORDER BY l.due_at LIMIT ?4
     """
 
-  /// When the next question to a processor is due after a moment.
+  /// When the processor's next lookup after a moment is due.
   public func nextLookUp(_ place: AppProcessor, after now: Timestamp) throws(StoreFault) -> Timestamp? {
     try connection.prepare(
       "SELECT min(due_at) FROM look_ups WHERE app = ?1 AND processor = ?2 AND due_at > ?3"
@@ -50,7 +50,7 @@ extension StoreReader {
     } ?? nil
   }
 
-  /// Whose events are still to be fetched, and from when on.
+  /// The apps and processors whose events must still be fetched, and since when.
   public func backfills() throws(StoreFault) -> [AppProcessor: Timestamp] {
     var backfills: [AppProcessor: Timestamp] = [:]
     try connection.prepare("SELECT app, processor, since FROM backfills").forEach { row throws(StoreFault) in
@@ -60,7 +60,7 @@ extension StoreReader {
     return backfills
   }
 
-  /// Whether an app's event is here.
+  /// Whether an app's event is stored.
   public func hasEvent(
     id: String, app: String, processor: ProcessorName
   ) throws(StoreFault) -> Bool {
@@ -68,7 +68,7 @@ extension StoreReader {
       .first([.text(id), .text(app), .text(processor.rawValue)]) { _ throws(StoreFault) in true } ?? false
   }
 
-  /// The bytes of the event in a row; nil when it is not here any more.
+  /// The bytes of the event in a row; nil if it is no longer stored.
   public func body(ofEvent row: Int64) throws(StoreFault) -> [UInt8]? {
     try connection.prepare("SELECT body FROM events WHERE row_id = ?1").first([.integer(row)]) {
       row throws(StoreFault) in row.blob(0)

@@ -1,8 +1,8 @@
-// Short answers about many receipts, for bulk verbs and numbers. None of them reads a body.
+// Short queries over many receipts, for bulk commands and counts. They read no bodies.
 
 public import Domain
 
-/// As much of a receipt as a bulk verb needs.
+/// The parts of a receipt that a bulk command needs.
 public struct ReceiptOutline: Sendable, Equatable {
   public var row: Int64
   public var id: String
@@ -31,7 +31,7 @@ public struct ReceiptOutline: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// The most ids that one question may name.
+  /// The maximum number of ids in one query.
   public static let idsMax = 500
 
   /// - Returns: at most `limit` receipts, newest first.
@@ -41,8 +41,8 @@ extension StoreReader {
     }
   }
 
-  /// The receipts with these ids, in no order; unknown ids are left out.
-  /// - Parameter ids: at most `idsMax`; what comes after them is not looked at.
+  /// The receipts with these ids, in no particular order; unknown ids are left out.
+  /// - Parameter ids: at most `idsMax`; more are ignored.
   public func outlines(ids: [String]) throws(StoreFault) -> [ReceiptOutline] {
     let ids = Set(ids.prefix(Self.idsMax))
     return try outlines(rows: ids.compactMap { Identifier.number(in: $0, prefix: Identifier.receiptPrefix) })
@@ -72,7 +72,8 @@ extension StoreReader {
       cause: try row.optionalText(7).map(Reason.init))
   }
 
-  /// How many receipts of an app were delivered since then, to the minute. Counted for eight days.
+  /// How many receipts of an app were delivered since then, to the minute. The counts are kept for eight
+  /// days.
   public func delivered(app: String, since: Timestamp) throws(StoreFault) -> Int64 {
     try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
       .first([.text(app), .integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
@@ -80,12 +81,12 @@ extension StoreReader {
       } ?? 0
   }
 
-  /// The newest row of a table; 0 when it has none.
+  /// The newest row id of a table; 0 if it is empty.
   public func lastRow(of table: RetentionTable) throws(StoreFault) -> Int64 {
     try connection.integer("SELECT max(row_id) FROM \(table.rawValue)") ?? 0
   }
 
-  /// How many rows each table has that grows. Reads all of their keys.
+  /// The number of rows in each growing table. Reads all of their keys.
   public func rowCounts() throws(StoreFault) -> [(table: String, rows: Int64)] {
     var counts: [(String, Int64)] = []
     for table in ["contexts", "events", "purchases", "attempts"] {

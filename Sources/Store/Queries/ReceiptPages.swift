@@ -1,11 +1,10 @@
-// Where the receipts of a list stand, newest first. A page costs the same wherever it begins and however many
-// receipts there are: what names few receipts (a user, an object, an import) is looked up by its own index;
-// all other lists are put together from the groups of app, state and reason, each of which is an index in
-// order.
+// Finds the receipts of a list, newest first. The cost of a page does not depend on its position or on the
+// number of receipts: a filter that selects few receipts (a user, an object, an import) uses its own index;
+// other lists merge the groups of app, state and reason, each of which is ordered by an index.
 
 internal import Domain
 
-/// One receipt's place in the lists.
+/// One receipt's position in the lists.
 struct ReceiptPlace {
   var id: String
   var row: Int64
@@ -14,11 +13,11 @@ struct ReceiptPlace {
 extension ReceiptFilter {
   fileprivate typealias Condition = (sql: String, values: [StoreValue])
 
-  /// What names few receipts.
+  /// The condition that selects few receipts.
   fileprivate var narrow: Condition? {
     if let objectID {
-      // An object is found by its own id and by that of the checkout that sold it. Each has an index; `<>` is
-      // what the second one's WHERE asks for.
+      // An object is found by its own id and by the id of the checkout that sold it. Each has an index; the
+      // second one is a partial index whose WHERE requires `<>`.
       return (
         "(object_id = ? OR (session_id = ? AND session_id <> object_id))",
         [.text(objectID), .text(objectID)]
@@ -29,11 +28,11 @@ extension ReceiptFilter {
     return nil
   }
 
-  /// Whether it names few receipts.
+  /// Whether it selects few receipts.
   var isNarrow: Bool { narrow != nil }
 
-  /// The rest, for the few that `narrow` names. The plus keeps SQLite from reading a whole group by it
-  /// (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
+  /// The other conditions, for the few receipts of `narrow`. The plus keeps SQLite from using them to scan a
+  /// whole group (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
   fileprivate var rest: [Condition] {
     var conditions: [Condition] = []
     func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, [value])) } }
@@ -52,11 +51,11 @@ extension ReceiptFilter {
     return conditions
   }
 
-  /// Between which ids the receipts lie: an id begins with the time at which its receipt was made.
+  /// The range of ids: an id begins with the creation time of its receipt.
   var bounds: (lower: String, upper: String) {
     let prefix = Identifier.receiptPrefix
     let lower = since.map { Identifier.bound(prefix: prefix, at: $0) } ?? ""
-    // Behind every id: `~` sorts after all of its characters.
+    // Greater than every id: `~` sorts after all characters of an id.
     var upper = until.map { Identifier.bound(prefix: prefix, at: $0) } ?? "~"
     if let after, after.utf8.lexicographicallyPrecedes(upper.utf8) { upper = after }
     return (lower, upper)
@@ -76,8 +75,8 @@ extension StoreReader {
       AND receipt_id < ?6
     ORDER BY receipt_id DESC LIMIT ?7
     """
-  /// The terms of the partial index `purchases_without_import_id`; the others only keep the places of the
-  /// parameters.
+  /// The terms of the partial index `purchases_without_import_id`; the other conditions only use the
+  /// remaining parameters.
   static let withoutImportIDSQL = """
     SELECT receipt_id, row_id FROM purchases INDEXED BY purchases_without_import_id
     WHERE app = ?1 AND state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL
@@ -85,7 +84,7 @@ extension StoreReader {
     ORDER BY receipt_id DESC LIMIT ?7
     """
 
-  /// - Returns: at most `limit` places, newest first.
+  /// - Returns: at most `limit` positions, newest first.
   func places(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptPlace] {
     guard limit > 0 else { return [] }
     if let narrow = filter.narrow, let sql = Self.fewSQL(filter) {
@@ -102,7 +101,7 @@ extension StoreReader {
         Self.place)
       guard !more.isEmpty else { continue }
       found = Array((found + more).sorted { $1.id.utf8.lexicographicallyPrecedes($0.id.utf8) }.prefix(limit))
-      // What is older than a whole page need not be read from the groups that follow.
+      // The following groups need no receipts older than a full page.
       if found.count == limit, let last = found.last { lower = last.id }
     }
     return found
@@ -120,7 +119,7 @@ extension StoreReader {
     ]
   }
 
-  /// - Returns: nil when the filter names nothing that is looked up by an index of its own.
+  /// - Returns: nil if the filter has no condition with its own index.
   static func fewSQL(_ filter: ReceiptFilter) -> String? {
     guard let narrow = filter.narrow else { return nil }
     let conditions = ([narrow] + filter.rest).map(\.sql).joined(separator: " AND ")
@@ -130,7 +129,7 @@ extension StoreReader {
       """
   }
 
-  /// The groups that a filter touches.
+  /// The groups that match a filter.
   func groups(_ filter: ReceiptFilter) throws(StoreFault) -> [CountRows.Group] {
     try connection.prepare("SELECT app, state, reason, last_cause FROM receipt_counts WHERE count > 0")
       .all { row throws(StoreFault) in try CountRows.Group(row) }.filter(filter.includes)

@@ -1,32 +1,33 @@
-// Receipts, as operators ask for them. Lists are read newest first by key, so a page costs the same wherever
-// it begins.
+// Operators' queries of receipts. Lists are read newest first by key, so the cost of a page does not depend
+// on its position.
 
 public import Domain
 
-/// Which receipts to list; what is nil does not restrict.
+/// Which receipts to list; a nil property does not restrict the list.
 public struct ReceiptFilter: Sendable, Equatable {
   public var app: String?
   public var state: ReceiptState?
   public var userID: String?
   public var reason: String?
-  /// Why the last attempt failed, such as `timeout` or `http_503`; empty for those without a failed attempt.
+  /// Why the last attempt failed, such as `timeout` or `http_503`; empty for receipts without a failed
+  /// attempt.
   public var cause: String?
-  /// Any id of what was bought: the subscription's, or the checkout session's.
+  /// Any id of the purchased object: the subscription's, or the checkout session's.
   public var objectID: String?
   public var importID: String?
-  /// Only delivered ones whose answer named no import id; not those of erased users.
+  /// Only delivered receipts whose answer had no import id; erased users' receipts are excluded.
   public var lacksImportID = false
   /// Made at or after.
   public var since: Timestamp?
   /// Made before.
   public var until: Timestamp?
-  /// Only those that come after this receipt id in the list: where the page before ended.
+  /// The last receipt id of the previous page; the list continues after it.
   public var after: String?
 
   public init() {}
 }
 
-/// A try, as the log has it.
+/// An attempt as logged.
 public struct LoggedAttempt: Sendable, Equatable {
   public var number: Int64
   public var report: AttemptReport
@@ -34,7 +35,7 @@ public struct LoggedAttempt: Sendable, Equatable {
 
 /// An event, without its bytes.
 public struct EventSummary: Sendable, Equatable {
-  /// Its place in the list.
+  /// Its row, which is its position in the list.
   public var row: Int64
   public var id: String
   public var app: String
@@ -42,11 +43,11 @@ public struct EventSummary: Sendable, Equatable {
   public var type: String
   public var outcome: String
   public var receivedAt: Timestamp
-  /// The receipt that it belongs to.
+  /// The receipt of its purchase.
   public var receiptID: String?
 }
 
-/// Everything about one receipt.
+/// A receipt with its attempts and events.
 public struct ReceiptDetail: Sendable, Equatable {
   public var record: PurchaseRecord
   public var attempts: [LoggedAttempt]
@@ -77,7 +78,7 @@ extension StoreReader {
     ).first([.integer(row), .text(id)], PurchaseRow.record)
   }
 
-  /// Everything about a receipt; nil when there is none with this id.
+  /// A receipt with its attempts and events; nil if there is none with this id.
   public func detail(receipt id: String) throws(StoreFault) -> ReceiptDetail? {
     guard let record = try receipt(id: id) else { return nil }
     let attempts = try connection.prepare(

@@ -1,5 +1,5 @@
-// How many receipts a bulk verb would take up, why they stand where they do, and since when: counted in key
-// order, a page at a time, so that whoever asks can say that it goes on.
+// Counts the receipts that a bulk command would include, with their reasons and ages. Reads in key order, a
+// page at a time, so that the caller can show progress.
 
 public import Domain
 
@@ -10,10 +10,10 @@ public struct ReceiptGroup: Sendable, Equatable {
   public var reason: Reason?
   /// Why the last attempt failed.
   public var cause: Reason?
-  /// What the destination answered last.
+  /// The HTTP status of the last answer.
   public var lastStatus: Int64?
   public var count: Int
-  /// When the oldest and the newest were made.
+  /// When the oldest and the newest receipt were made.
   public var oldest: Timestamp
   public var newest: Timestamp
 
@@ -46,7 +46,7 @@ public struct ReceiptGroup: Sendable, Equatable {
       && lastStatus == other.lastStatus
   }
 
-  /// Adds to the group that it belongs to, or as a new one.
+  /// Adds the counts to a matching group, or appends a new group.
   public static func add(_ more: ReceiptGroup, to groups: inout [ReceiptGroup]) {
     guard let index = groups.firstIndex(where: { $0.isLike(more) }) else { return groups.append(more) }
     groups[index].count += more.count
@@ -67,7 +67,7 @@ extension StoreReader {
     """
 
   /// Counts the receipts that match, or the newest `limit` of them.
-  /// - Parameter progress: told now and then how many were counted so far.
+  /// - Parameter progress: called after each page with the number counted so far.
   public func survey(
     _ filter: ReceiptFilter, limit: Int? = nil, progress: (Int) -> Void = { _ in }
   ) throws(StoreFault) -> [ReceiptGroup] {
@@ -117,7 +117,7 @@ extension StoreReader {
     }
   }
 
-  /// How many receipts there are in the groups that a filter touches; more than it chooses, if anything.
+  /// The number of receipts in the groups that match a filter: an upper bound for the filter.
   public func countAtMost(_ filter: ReceiptFilter) throws(StoreFault) -> Int {
     let counts = try connection.prepare(
       "SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count > 0"

@@ -1,10 +1,10 @@
-// What must hold between any two batches, whatever happened before. Tests and the simulation look after each
-// batch; a release never does. Reads everything.
+// The invariants of the store, which hold after every batch. Tests and the simulation check them; a release
+// never does. Reads everything.
 
 internal import Domain
 
 extension StoreReader {
-  /// What contradicts the rules of the store: a sentence for each rule that is broken.
+  /// The violated invariants: one sentence each.
   package func contradictions() throws(StoreFault) -> [String] {
     try connection.snapshot { () throws(StoreFault) in
       var found = try wrongCounts() + receiptContradictions()
@@ -13,7 +13,7 @@ extension StoreReader {
     }
   }
 
-  /// Every stored receipt is one that the life cycle could have left there, and names its row.
+  /// Checks that every stored receipt satisfies the rules of its state, and that its id contains its row.
   private func receiptContradictions() throws(StoreFault) -> [String] {
     var found: [String] = []
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL")
@@ -30,7 +30,7 @@ extension StoreReader {
     return found
   }
 
-  /// Each statement counts how often its rule is broken.
+  /// Each statement counts the violations of its rule.
   private static let rules: [(name: String, counting: String)] = [
     (
       "a purchase has a context of another app, user or purchase (R5)",
@@ -48,8 +48,8 @@ extension StoreReader {
       """
     ),
     (
-      // One that came too late for a receipt reports what became of its checkout, unless an operator changed
-      // the user. Of an erased user either may be left alone.
+      // A context that came too late for a receipt still reports the state of its checkout, unless an
+      // operator changed the user. Either side may be erased first.
       "a context is claimed by a purchase that does not have it (R5)",
       """
       SELECT count(*) FROM contexts c JOIN purchases p ON p.row_id = c.purchase_row

@@ -1,5 +1,5 @@
-// Reading without writing: a connection of its own, so that no question waits for the writer. One thread at a
-// time; put it behind a lock to share it.
+// Read-only queries on a separate connection, so that they never wait for the writer. One thread at a time;
+// protect it with a lock to share it.
 
 public import Domain
 
@@ -17,7 +17,7 @@ public final class StoreReader {
 
   public init(_ connection: StoreConnection) throws(StoreFault) {
     self.connection = connection
-    // Answered from the index alone: it is asked for rows that are being sent already, too.
+    // A covering index answers this, because it also returns rows that are being sent already.
     dueRows = try connection.prepare(
       """
       SELECT row_id FROM purchases
@@ -48,8 +48,8 @@ public final class StoreReader {
         c.posted_at, c.user_id, coalesce(p.observations, 0)
       FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
       """)
-    // By the checkout's id: the row of what it sold, and the row that is known under that id. Of both, which
-    // become one as soon as an event names them together, the one with a receipt.
+    // Finds, by the checkout's id, the row of what it sold and the row stored under that id. Until an event
+    // names both and they are merged, the one with a receipt is used.
     sessionStatus = try connection.prepare(
       """
       SELECT * FROM (
@@ -62,7 +62,7 @@ public final class StoreReader {
       """)
     countsByState = try connection.prepare(
       "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
-    // Most are due in the order in which they became ready; the others have an index of their own.
+    // Most receipts become due in the order in which they became ready; the others have their own index.
     oldestPending = try connection.prepare(
       """
       SELECT min(retry_since) FROM (
@@ -77,7 +77,7 @@ public final class StoreReader {
       """)
   }
 
-  /// A receipt that is due, with what its delivery needs.
+  /// A due receipt with the data for its delivery.
   public struct DueReceipt: Sendable, Equatable {
     public var row: Int64
     public var id: String
@@ -87,7 +87,7 @@ public final class StoreReader {
     public var pausedBaseMilliseconds: Int64
   }
 
-  /// Receipts of an app that are due, the longest overdue first.
+  /// Due receipts of an app, the longest overdue first.
   public func due(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
     var receipts: [DueReceipt] = []
     for row in try dueRows(app: app, now: now, limit: limit) {
@@ -96,14 +96,14 @@ public final class StoreReader {
     return receipts
   }
 
-  /// The rows of an app's receipts that are due, new ones before replays, the longest overdue first.
+  /// The rows of an app's due receipts: new ones before replays, the longest overdue first.
   public func dueRows(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [Int64] {
     let new = try dueRows(app: app, isReplay: false, now: now, limit: limit)
     guard new.count < limit else { return new }
     return try new + dueRows(app: app, isReplay: true, now: now, limit: limit - new.count)
   }
 
-  /// The rows of an app's new receipts, or of its replays, that are due, the longest overdue first.
+  /// The rows of an app's due new receipts, or of its due replays, the longest overdue first.
   public func dueRows(
     app: String, isReplay: Bool, now: Timestamp, limit: Int
   ) throws(StoreFault) -> [Int64] {
@@ -112,7 +112,7 @@ public final class StoreReader {
     }
   }
 
-  /// The receipt in a row; nil when it is not due (any more).
+  /// The receipt in a row; nil if it is not due any more.
   public func due(row: Int64, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
@@ -121,7 +121,7 @@ public final class StoreReader {
     }
   }
 
-  /// When the next new receipt, or the next replay, of an app comes due after a moment.
+  /// When the next new receipt, or the next replay, of an app is due after a moment.
   public func nextDue(
     app: String, isReplay: Bool, after now: Timestamp
   ) throws(StoreFault) -> Timestamp? {
@@ -130,7 +130,7 @@ public final class StoreReader {
     } ?? nil
   }
 
-  /// Due receipts of an app that were tried before, whose budget began before `cutoff`.
+  /// Due receipts of an app that were attempted before, and whose retry budget began before `cutoff`.
   public func overdue(
     app: String, now: Timestamp, cutoff: Timestamp, limit: Int
   ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
@@ -155,12 +155,12 @@ public final class StoreReader {
     }
   }
 
-  /// Since when the oldest pending receipt of an app has been ready, or was replayed.
+  /// When the oldest pending receipt of an app became ready or was replayed.
   public func oldestPending(app: String) throws(StoreFault) -> Timestamp? {
     try oldestPending.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  /// What became of a checkout.
+  /// The status of a checkout by its context.
   public func status(app: String, contextID: String, now: Timestamp) throws(StoreFault) -> CheckoutStatus? {
     try status.first([.text(contextID), .text(app)]) { row throws(StoreFault) in
       let isClaimed = !row.isNull(0)
@@ -178,9 +178,9 @@ public final class StoreReader {
     }
   }
 
-  /// The same, of a checkout that only the processor has named.
-  /// - Parameter sessionID: of the checkout session.
-  /// - Returns: nil while no event has spoken of it.
+  /// The status of a checkout by its session.
+  /// - Parameter sessionID: the checkout session's id.
+  /// - Returns: nil if no event has named the session yet.
   public func status(app: String, sessionID: String) throws(StoreFault) -> CheckoutStatus? {
     try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(StoreFault) in
       let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
@@ -196,13 +196,13 @@ public final class StoreReader {
     }
   }
 
-  /// What the engine's check of the whole database finds, and where counts are wrong. Reads all of it.
-  /// - Returns: none when all is well.
+  /// The findings of the engine's check of the whole database, and wrong counts. Reads all of it.
+  /// - Returns: an empty array if there are none.
   public func integrityFaults() throws(StoreFault) -> [String] {
     try connection.integrityFaults() + wrongCounts()
   }
 
-  /// Where what is counted differs from the rows. Reads most of them.
+  /// Stored counts that differ from the rows. Reads most of the rows.
   package func wrongCounts() throws(StoreFault) -> [String] {
     let miscounted = try connection.prepare(
       """

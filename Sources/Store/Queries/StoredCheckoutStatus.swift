@@ -1,10 +1,10 @@
-// What became of a checkout, in the words of the contract. A value; any thread.
+// The status of a checkout, with the names of the contract. A value; any thread.
 
 public import Domain
 
-/// What became of a checkout, as the app sees it.
+/// The status of a checkout as the app sees it.
 public struct CheckoutStatus: Sendable, Equatable {
-  /// The words of the contract (status of a checkout).
+  /// The names of the contract (status of a checkout).
   public enum State: String, Sendable, CaseIterable {
     case open, paid, delivered, failed, cancelled, expired
 
@@ -17,38 +17,38 @@ public struct CheckoutStatus: Sendable, Equatable {
         case .failed: .failed
         case .cancelled: .cancelled
         case .pending: .paid
-        // The checkout is complete and the money is not there yet, or whether it is there is not known yet.
+        // The checkout is complete but not paid, or it is not known yet whether it is paid.
         case .waiting: reason == .payment || reason == .checkout ? .open : .paid
         case nil: isClaimed || !isExpired ? .open : .expired
         }
     }
   }
 
-  /// The context that the checkout was opened with; nil when none has been found for it.
+  /// The context that the checkout was opened with; nil if none is known.
   public var contextID: String?
-  /// Whose context it is; nil when it is not asked for by one. Not for the outside.
+  /// The user of the context; nil if the status was not requested by context. Must not be sent to clients.
   public var userID: String?
   public var state: State
-  /// Whether the money has come, whatever became of the receipt.
+  /// Whether it is paid, regardless of the receipt's state.
   public var paid: Bool
-  /// Of the receipt's state: what it waits for, or why it ended. Not for the outside.
+  /// The reason of the receipt's state. Must not be sent to clients.
   public var reason: Reason?
   public var receiptID: String?
-  /// When it expires, unless a purchase claims it first; nil once one has.
+  /// When the context expires if no purchase claims it; nil once one has.
   public var expiresAt: Timestamp?
   public var updatedAt: Timestamp
-  /// Since when it has been what it is: the last post of its context, or the last news of its purchase.
+  /// When the present status began: the last post of the context, or the last change of the purchase.
   public var begunAt: Timestamp
 
-  /// Whether the money has come for a purchase of which that is known.
+  /// Whether the purchase is known to be paid.
   static func isPaid(_ observations: Observations, _ receipt: ReceiptState?, _ reason: Reason?) -> Bool {
     receipt == .delivered || (reason != .checkout && observations.showPayment)
   }
 }
 
-/// How a checkout may be named by whoever comes back from it.
+/// How a returning customer's checkout can be identified.
 public enum CheckoutName: Sendable, Equatable {
   case context(String)
-  /// A checkout session of the processor.
+  /// The processor's checkout session.
   case session(String)
 }

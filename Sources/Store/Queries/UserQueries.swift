@@ -1,4 +1,4 @@
-// Everything about one user: by their own indexes, whatever else the database holds.
+// Queries of one user's data, by index: the cost does not depend on other users' data.
 
 public import Domain
 
@@ -29,7 +29,7 @@ extension StoreReader {
     loose: "SELECT row_id, app, body FROM events WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL"
   )
 
-  /// A user's purchases, and those of the user's customers whose user is not known, in all apps.
+  /// A user's purchases, and purchases without a user of the user's customers, in all apps.
   public func purchases(ofUser user: String, limit: Int) throws(StoreFault) -> [UserPurchase] {
     try connection.snapshot { () throws(StoreFault) in
       var found = try connection.prepare(Self.userSQL.purchases)
@@ -55,13 +55,13 @@ extension StoreReader {
       state: try row.optionalText(6).flatMap(ReceiptState.init))
   }
 
-  /// The apps for which contexts of a user are kept.
+  /// The apps that have contexts of a user.
   public func appsWithContexts(ofUser user: String) throws(StoreFault) -> [String] {
     try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 
-  /// How many contexts of a user are kept.
+  /// How many contexts of a user are stored.
   public func countContexts(ofUser user: String, app: String) throws(StoreFault) -> Int64 {
     try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
       row throws(StoreFault) in row.integer(0)
@@ -75,8 +75,8 @@ extension StoreReader {
     } ?? 0
   }
 
-  /// The events in a range of rows that belong to no purchase and of which `isWanted` says so: for a person's
-  /// search through all of them. One body at a time is in memory.
+  /// The events in a range of rows that belong to no purchase and for which `isWanted` returns true. Used by
+  /// an operator's search through all of them. Holds one body in memory at a time.
   public func looseEvents(
     after row: Int64, through last: Int64, isWanted: (_ app: String, _ body: [UInt8]) -> Bool
   ) throws(StoreFault) -> [Int64] {
