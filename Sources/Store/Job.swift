@@ -1,5 +1,5 @@
-// A job: work on many receipts that a person asked for once and that goes on until it is done, whichever
-// program comes and goes. Values; pure; any thread.
+// A job: work on many receipts that an operator requested once. It continues across restarts until it is
+// done. Values; pure; any thread.
 
 public import Domain
 
@@ -8,56 +8,56 @@ public enum JobKind: String, Sendable, CaseIterable {
   case replay, cancel, complete
 }
 
-/// Where a job stands.
+/// The state of a job.
 public enum JobState: String, Sendable, CaseIterable {
-  /// Its receipts are being chosen; none has been touched.
+  /// Its receipts are being chosen; none has been changed.
   case preparing
   case running
-  /// No further receipt gets its turn; those that had it go on.
+  /// No further receipt is released; released receipts continue.
   case paused
-  /// Each receipt had its turn and has ended.
+  /// Each receipt was released and has ended.
   case done
-  /// Somebody stopped it. Receipts that had their turn go on, the others stay as they were.
+  /// An operator cancelled it. Released receipts continue; the others are not changed.
   case cancelled
 }
 
-/// What came of one receipt of a job.
+/// The outcome of one receipt of a job.
 public enum JobOutcome: String, Sendable, CaseIterable {
-  /// It has not had its turn.
+  /// It has not been released.
   case planned
-  /// It is on its way because of the job.
+  /// The job released it, and it has not ended.
   case released
   case delivered, failed, cancelled
-  /// It was left as it was: what it would have taken to change it is the reason.
+  /// It was not changed; the reason says why not.
   case skipped
   /// It no longer exists.
   case gone
 }
 
-/// Which receipts a job is about.
+/// Which receipts a job concerns.
 public enum JobSource: Sendable, Equatable {
-  /// Those that match when the job is made; at most `limit`, the newest.
+  /// The receipts that match when the job is created; at most `limit`, the newest.
   case filter(ReceiptFilter, limit: Int?)
-  /// Named one by one. Whoever starts the job hands them over with `ExtendJob`, in slices.
+  /// Named one by one. The program that starts the job adds them with `ExtendJob`, in slices.
   case ids(count: Int)
 }
 
-/// What somebody asks for.
+/// An operator's request for a job.
 public struct JobRequest: Sendable, Equatable {
-  /// What a rate may be, in receipts a second.
+  /// The valid rates, in receipts per second.
   public static let rates = 0.001...10_000.0
 
   public var kind: JobKind
   public var source: JobSource
-  /// Whether delivered ones are sent again (R3).
+  /// Whether delivered receipts are sent again (R3).
   public var force: Bool
-  /// Receipts a second; nil as fast as it goes. Kept to a thousandth.
+  /// Receipts per second; nil for no limit. Stored in thousandths.
   public var ratePerSecond: Double?
-  /// What receipts are completed with.
+  /// The price with which receipts are completed.
   public var priceID: String?
-  /// Who asks: the operating system's user, or where else it comes from.
+  /// The requester: the operating system's user, or another source.
   public var actor: String
-  /// The person's words.
+  /// The operator's reason.
   public var reason: String?
 
   public init(
@@ -74,10 +74,10 @@ public struct JobRequest: Sendable, Equatable {
   }
 }
 
-/// How many receipts of a job came to the same.
+/// The number of a job's receipts with the same outcome and reason.
 public struct JobCount: Sendable, Equatable {
   public var outcome: JobOutcome
-  /// Why a receipt failed or was cancelled, or why it was skipped (`OperatorResult.code`).
+  /// Why a receipt failed, was cancelled or was skipped (`OperatorResult.code`).
   public var reason: String?
   public var count: Int
 
@@ -88,24 +88,24 @@ public struct JobCount: Sendable, Equatable {
   }
 }
 
-/// A job as it stands.
+/// A job and its progress.
 public struct Job: Sendable, Equatable {
   public var row: Int64
   public var id: String
   public var state: JobState
   public var request: JobRequest
-  /// Receipts that were chosen so far; all of them once it is not `preparing` any more.
+  /// The number of receipts chosen so far; complete once the job is not `preparing` any more.
   public var total: Int
-  /// Where the search for more goes on; the id of a receipt.
+  /// The search position; the id of a receipt.
   public var foundTo: String?
   public var pace: Pace
-  /// Why it ended, where nobody asked for it.
+  /// Why it ended, if no operator ended it.
   public var note: String?
   public var createdAt: Timestamp
   public var updatedAt: Timestamp
-  /// When nothing of it was left to come: it is done, or cancelled and what it had released has ended.
+  /// When it ended: it is done, or it is cancelled and the released receipts have ended.
   public var endedAt: Timestamp?
-  /// What came of its receipts, without those that are planned.
+  /// The outcomes of its receipts, without the planned ones.
   public var counts: [JobCount] = []
 
   public func count(_ outcome: JobOutcome) -> Int {
@@ -114,10 +114,11 @@ public struct Job: Sendable, Equatable {
     return counts.reduce(0) { $0 + ($1.outcome == outcome ? $1.count : 0) }
   }
 
-  /// Those of which nothing more is to come because of the job.
+  /// The number of receipts that the job will not change any more.
   public var settled: Int { total - count(.released) - count(.planned) }
 
-  /// What was not done as it was asked: failed, skipped, gone, and where it was not the aim, cancelled.
+  /// Receipts that did not reach the requested outcome: failed, skipped, gone, and cancelled unless that was
+  /// requested.
   public var missed: [JobCount] {
     counts.filter { count in
       switch count.outcome {
@@ -130,14 +131,14 @@ public struct Job: Sendable, Equatable {
     }
   }
 
-  /// How long the receipts that have not had their turn take at its rate; nil without a rate.
+  /// How long it takes to release the remaining receipts at the job's rate; nil without a rate.
   public var releaseSecondsLeft: Double? {
     request.ratePerSecond.map { Double(count(.planned)) / $0 }
   }
 }
 
 extension OperatorResult {
-  /// One word for what became of a receipt, as a job notes it.
+  /// One word for the result, as a job stores it.
   public var code: String {
     switch self {
     case .done: "done"
@@ -171,6 +172,6 @@ extension OperatorResult {
     }
   }
 
-  /// The app of a receipt is not configured (any more).
+  /// The code for a receipt whose app is not configured.
   static let appCode = "app"
 }

@@ -1,5 +1,5 @@
-// What a job was asked for, as it is kept and as operators see it: a JSON object with the names of the
-// options. Pure; any thread.
+// A job's request as stored and as displayed to operators: a JSON object with the names of the options. Pure;
+// any thread.
 
 internal import Domain
 public import JSON
@@ -29,9 +29,9 @@ extension JobSource {
     }
   }
 
-  /// - Parameter text: as `json` was kept. What a hand has spoilt chooses nothing.
+  /// - Parameter text: as `json` was stored. An invalid text chooses no receipts.
   init(_ text: String) {
-    // Ours; see above.
+    // Written by `json` above.
     guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
       self = .ids(count: 0)
       return

@@ -1,5 +1,5 @@
-// What a job needs next, found by reading only: whoever runs jobs asks, applies the command that it is given,
-// and asks again. receiptd does so for every job; receiptctl for one that it started or watches. One thread.
+// Determines a job's next step by reading only: the caller applies the returned command and calls again.
+// receiptd does so for every job, receiptctl for a job that it started or watches. One thread at a time.
 
 public import Domain
 
@@ -16,33 +16,33 @@ public enum JobStep: StoreCommand {
   }
 }
 
-/// What is to be done for a job.
+/// What to do next for a job.
 public enum JobTurn: Sendable {
-  /// Apply this and ask again.
+  /// Apply this and call again.
   case apply(JobStep)
-  /// Nothing for so long, as far as is known.
+  /// Nothing to do for this long, as far as is known.
   case wait(milliseconds: Int64)
-  /// Nothing any more.
+  /// The job has ended.
   case over
 }
 
 /// The work on one job.
 public struct JobWork {
-  /// Receipts under way that one look takes in.
+  /// The maximum number of released receipts checked at once.
   static let window = 1000
-  /// Between two looks at receipts that are under way: soon after some have ended, later when none has.
+  /// The pause between two checks of released receipts: short after some have ended, longer when none has.
   static let lookMilliseconds: Int64 = 250
   static let lookMillisecondsMax: Int64 = 2000
 
-  /// How many replays of an app may be due at once where its rules are not known.
+  /// How many replays of an app may be due at once if its rules are not known.
   public static let windowDefault = 1000
-  /// Between two looks while there is no room for more: short, so that fast destinations do not run dry.
+  /// The pause between two checks while there is no room: short, so that fast destinations are kept busy.
   static let fullMilliseconds: Int64 = 50
 
   public let job: Int64
   /// How many replays of each app may be due at once.
   public var windows: [String: Int]
-  /// Whether receipts get their turn; otherwise it is only noted what came of those that had it.
+  /// Whether to release receipts; otherwise only the outcomes of released ones are recorded.
   public var releases = true
   private var lookedTo = Int64.min
   private var pauseMilliseconds = lookMilliseconds
@@ -72,20 +72,20 @@ public struct JobWork {
       pauseMilliseconds = Self.lookMilliseconds
       return .apply(.step(StepJob(job: job.row, ended: looked.positions, releases: releases)))
     }
-    // The rest of a long list at once.
+    // Checks the rest of a long list soon.
     if looked.last != nil { return .wait(milliseconds: min(wait, Self.lookMilliseconds / 10)) }
     defer { pauseMilliseconds = min(pauseMilliseconds * 2, Self.lookMillisecondsMax) }
     return .wait(milliseconds: min(wait, pauseMilliseconds))
   }
 
-  /// What may be released of each app whose receipts had no turn yet.
+  /// What may be released of each app that has planned receipts.
   private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> [JobRoom] {
     if job.request.kind == .cancel { return [.open(StepJob.slice)] }
     let breakers = try reader.breakers()
     var rooms: [JobRoom] = []
     for app in try reader.plannedApps(ofJob: job.row) {
       guard let window = windows[app] else {
-        // It is not configured: its receipts are skipped, whatever its deliveries were like.
+        // The app is not configured: its receipts are skipped, so its deliveries do not matter.
         rooms.append(.open(StepJob.slice))
         continue
       }
@@ -119,8 +119,8 @@ public struct JobWork {
 }
 
 extension JobRequest {
-  /// Whether receipts of this state and reason are taken in where a filter chooses them: a replay leaves
-  /// those that cannot be sent for want of something, and many are completed only with what they lack.
+  /// Whether a filter includes receipts with this state and reason: a replay excludes receipts that
+  /// cannot be sent because data is missing; a bulk completion includes only those that lack a price.
   public func concerns(_ state: ReceiptState, _ reason: Reason?) -> Bool {
     switch kind {
     case .replay: (state != .delivered || force) && reason?.forbidsReplay != true

@@ -1,13 +1,13 @@
-// How purchases get their contexts. A name always beats a guess (R5): what an event names is taken from
-// whoever got it by a guess, and a receipt that was not sent yet is made again without it. The writer's
+// Assigns contexts to purchases. A name always beats a guess (R5): a purchase that names a context takes it
+// from one that guessed it, and a receipt that was not sent yet is made again without it. The writer's
 // thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// A blob inside an event, or a context that the event names by its id, replaces what is less certain. A
-  /// named context names the user, too.
-  /// - Parameter known: the purchase before it absorbed the report.
+  /// Replaces a less certain context by the blob inside an event, or by a context that the event names by its
+  /// id. A named context also determines the user.
+  /// - Parameter known: the purchase before the report was merged.
   func takeNamedContext(
     of report: PurchaseReport, for record: inout PurchaseRecord, had known: Purchase
   ) throws(StoreFault) {
@@ -15,7 +15,7 @@ extension StoreSession {
     let isOver = record.purchase.isAbandoned || (record.receipt == nil && record.purchase.hasEnded)
     for (id, source) in report.namedContexts {
       guard let context = try contexts.find(app: record.app, id: id) else { continue }
-      // Another context, named less certainly, may have named another user.
+      // A different context, named less certainly, may have named a different user.
       let isOutranked =
         record.purchase.userSource == .context
         && record.purchase.contextSource.map { $0.isName && source < $0 } ?? false
@@ -27,8 +27,9 @@ extension StoreSession {
     }
   }
 
-  /// An event names the context of a purchase whose receipt is made. If the receipt was not sent yet it is
-  /// made again; otherwise what was sent stays, and the context says what became of its checkout.
+  /// Handles an event that names the context of a purchase whose receipt is already made. A receipt that was
+  /// not sent yet is made again; otherwise the sent content stays, and the context reports the state of its
+  /// checkout.
   func takeLateName(
     of report: PurchaseReport, for record: inout PurchaseRecord
   ) throws(StoreFault) {
@@ -56,7 +57,7 @@ extension StoreSession {
   }
 
   /// Gives a purchase the context that an event named, unless it has one that was named more certainly.
-  /// - Returns: whether it has that context now.
+  /// - Returns: whether the purchase has that context now.
   private func take(
     _ context: ContextRecord, namedBy source: Purchase.ContextSource, for record: inout PurchaseRecord
   ) throws(StoreFault) -> Bool {
@@ -71,9 +72,8 @@ extension StoreSession {
     return true
   }
 
-  /// Makes a purchase the one that a context belongs to, because something names it: nobody has it, or
-  /// whoever does had it by a guess.
-  /// - Returns: false when another purchase names it, too, and came first (R5).
+  /// Assigns a context to a purchase that names it: no purchase has it, or the holder guessed it.
+  /// - Returns: false if another purchase named it first (R5).
   func acquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
     let holder = try holder(of: context, besides: row)
     if let holder, !holder.yieldsContextToName { return false }
@@ -86,7 +86,7 @@ extension StoreSession {
     try holder(of: context, besides: row)?.yieldsContextToName ?? true
   }
 
-  /// The other purchase that has a context; nil also for one that the context only tells of.
+  /// The other purchase that has a context; nil if a purchase has claimed the context but does not have it.
   func holder(
     of context: ContextRecord, besides row: Int64? = nil
   ) throws(StoreFault) -> PurchaseRecord? {
@@ -96,9 +96,9 @@ extension StoreSession {
     return holder
   }
 
-  /// Gives a context to a purchase. Whoever had it is decided again at once; that takes nothing from the
-  /// purchase itself, which is not written yet.
-  /// - Parameter old: what `ContextRecord.purchaseRow` said when the context was read.
+  /// Gives a context to a purchase. The previous holder is decided again at once, but takes nothing from this
+  /// purchase, which is not saved yet.
+  /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
   func claim(
     _ id: String, claimedBy old: Int64?, for row: Int64, from holder: PurchaseRecord?
   ) throws(StoreFault) {
@@ -110,9 +110,9 @@ extension StoreSession {
     try loseContext(holder)
   }
 
-  /// A purchase had a context by a guess that another one names, or has a stronger claim to. What was sent is
-  /// marked; what was not is made again, as if the guess had not been. So is marked what may have been named
-  /// itself: it keeps the context, too.
+  /// Handles a purchase whose context another purchase names or has a stronger claim to. If the context was a
+  /// guess and the receipt was not sent, drops the guess and makes the receipt again. Otherwise, also for a
+  /// context from an unknown source, marks the receipt as disputed; the purchase keeps the context.
   private func loseContext(_ holder: PurchaseRecord) throws(StoreFault) {
     var record = holder
     if holder.purchase.contextSource == .guess, try isUnsent(holder) {
@@ -124,8 +124,8 @@ extension StoreSession {
     try save(&record, before: holder)
   }
 
-  /// Whether no destination can have got the receipt, as far as attempts on disk say. What is on its way
-  /// right now is found when it comes back (`RecordAttempt`).
+  /// Whether no destination can have received the receipt, according to attempts on disk. `RecordAttempt`
+  /// handles an attempt that is under way now.
   func isUnsent(_ record: PurchaseRecord) throws(StoreFault) -> Bool {
     guard let receipt = record.receipt else { return true }
     guard receipt.state != .delivered, receipt.lastStatus == nil else { return false }
@@ -139,7 +139,7 @@ extension StoreSession {
       record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record.app))
       return try decide(&record)
     }
-    // It ended unsent: a replay sends what is known now.
+    // It ended unsent: a replay will send what is known now.
     guard receipt.body != nil else { return }
     record.apply(.recomposed(try? payload(of: record).get()), at: moment(of: record.app))
   }

@@ -1,18 +1,16 @@
-// Purchases that name no context: which one they get by a guess, and from whom. A purchase that is paid goes
-// before one that is promised, and that before one that ended unpaid, whichever of them was heard of first.
-// The writer's thread.
+// Assigns guessed contexts to purchases that name none. A paid purchase takes precedence over a promised one,
+// and that over one that ended unpaid, in any order of arrival. The writer's thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// A context that a purchase may get by a guess, and the purchase that has it now.
+  /// A context that a purchase may guess, and its present holder.
   struct Guess {
     var context: Join.Candidate
     var holder: PurchaseRecord?
   }
 
-  /// Finds a context for a purchase that has none: the post of a blob that came inside an event, else a
-  /// guess.
+  /// Finds a context for a purchase: the posted context with the blob inside an event, else a guess.
   func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(StoreFault) {
     try dropOutdatedGuess(&record, rules)
     let purchase = record.purchase
@@ -33,8 +31,9 @@ extension StoreSession {
     record.purchase.contextSource = .guess
   }
 
-  /// Lets a guess go that was made before the price was known, if another context fits better now or this one
-  /// names another price. Not before a guess may be made again: another purchase would get it meanwhile.
+  /// Drops a guess made before the price was known, if another context fits better now or this one names
+  /// another price. Waits until a new guess is allowed, because otherwise another purchase would get the
+  /// context meanwhile.
   private func dropOutdatedGuess(_ record: inout PurchaseRecord, _ rules: AppRules) throws(StoreFault) {
     let purchase = record.purchase
     guard purchase.contextSource == .guess, let id = purchase.contextID, let guess = purchase.context,
@@ -48,7 +47,7 @@ extension StoreSession {
     record.purchase.dropContext()
   }
 
-  /// The context that a purchase gets which names none; nil for none, or none yet.
+  /// Guesses a context for a purchase that names none; nil for none, or none yet.
   func guess(for record: PurchaseRecord, _ rules: AppRules) throws(StoreFault) -> Guess? {
     guard rules.mayGuess(for: record.purchase, now: now) else {
       return nil
@@ -72,20 +71,20 @@ extension StoreSession {
       else { continue }
       found.append(Guess(context: context.candidate, holder: holder))
     }
-    // A checkout that began after this one ended unpaid is not reported as cancelled.
+    // A checkout that began after this purchase ended unpaid must not be reported as cancelled.
     guard record.contextClaim == .ended else { return found }
     return found.filter { $0.context.receivedAt <= record.purchase.createdAt }
   }
 
-  /// Lets a context go; at the end of the command whoever waits for it gets it.
+  /// Releases a context; at the end of the command it is offered to waiting purchases.
   func free(_ id: String, by record: PurchaseRecord) throws(StoreFault) {
     try contexts.release(id: id, by: record.rowID)
     changes.contextIDs.insert(id)
     freedContexts.append((record.app, id))
   }
 
-  /// Notes that a purchase keeps a guessed context with a weaker claim than before, such as a payment that
-  /// failed; at the end of the command a purchase with a stronger claim gets it.
+  /// Notes that a purchase keeps a guessed context with a weaker claim than before, for example after a
+  /// failed payment. At the end of the command the context is offered to purchases with a stronger claim.
   func noteWeakerClaim(of record: PurchaseRecord, before: PurchaseRecord) {
     guard record.hasOpenGuess, let id = record.purchase.contextID, id == before.purchase.contextID,
       record.contextClaim < before.contextClaim
@@ -93,8 +92,8 @@ extension StoreSession {
     freedContexts.append((record.app, id))
   }
 
-  /// Gives what was let go to purchases that wait for a context. Last in a command, because it changes rows
-  /// that the command may have read.
+  /// Offers released contexts to purchases that wait for one. Called last in a command, because it changes
+  /// rows that the command may have read.
   func offerFreedContexts() throws(StoreFault) {
     while let (app, id) = freedContexts.popLast() {
       guard let context = try contexts.find(app: app, id: id) else { continue }
@@ -104,9 +103,9 @@ extension StoreSession {
     }
   }
 
-  /// Gives a context to a purchase that waits for one: of several that could take it, one that is paid goes
-  /// before one that is not, then the one with its price, then the one that has waited longest.
-  /// - Parameter holder: the purchase that has it; only those with a stronger claim take it.
+  /// Gives a context to a purchase that waits for one. A paid purchase takes precedence, then one with the
+  /// context's price, then the one that has waited longest.
+  /// - Parameter holder: the purchase that has it; only purchases with a stronger claim take it.
   func offer(
     _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: String, user: String
   ) throws(StoreFault) {

@@ -1,10 +1,10 @@
-// Which purchases the processor is to be asked about. Kept by the join, so that nobody has to search for
-// them. The writer's thread.
+// Plans lookups. The join records which purchases need one, so that no search is needed. The writer's thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// Follows a receipt that begins to wait for something that the processor may know, or no longer does.
+  /// Updates the planned lookup when a receipt begins or stops to wait for something that the processor may
+  /// know.
   func planLookUp(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     let reason = lookedUpReason(of: record)
     let known = before.flatMap(lookedUpReason)
@@ -16,9 +16,9 @@ extension StoreSession {
     changes.note(asksAt: due, record.place)
   }
 
-  /// An event says no more than that something happened to a purchase: the processor is asked at once.
-  /// - Parameter keep: whether a purchase of which nothing is known yet is fetched, too.
-  /// - Returns: what became of the event, and the purchase it belongs to; nil when there is none.
+  /// Handles an event that says only that a purchase changed: plans a lookup at once.
+  /// - Parameter keep: whether to fetch a purchase that is not known yet, too.
+  /// - Returns: the event's outcome and its purchase; nil if there is none.
   func fetch(
     _ key: PurchaseKey, sessionID: String?, app: String, keep: Bool
   ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64)? {
@@ -42,8 +42,8 @@ extension StoreSession {
     return (found.receipt == nil ? .noted : .receipt, found.rowID)
   }
 
-  /// A purchase was fetched for so many events. It is asked about again only if its receipt waits for
-  /// something that the processor may know.
+  /// Records that a purchase was fetched for this many events. It is looked up again only if its receipt
+  /// waits for something that the processor may know.
   func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
     try lookUps.noteFetched(row: row, fetches)
     guard let record = try purchases.find(row: row), lookedUpReason(of: record) == nil else { return }

@@ -1,11 +1,11 @@
-// Which row a report is about, and two rows that turn out to be one purchase. The writer's thread.
+// Finds the row of a report, and merges two rows of one purchase. The writer's thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// The row that the report is about. A purchase that is known under its checkout's id, and the object that
-  /// the checkout sold, which may have a row of its own, become one as soon as one event names both.
-  /// - Returns: the row, and the same as it was before anything was merged into it.
+  /// Finds the row of a report. A purchase stored under its checkout's id, and the object that the checkout
+  /// sold, which may have its own row, are merged once an event names both.
+  /// - Returns: the row after and before the merge.
   func findAndMerge(
     _ report: PurchaseReport, app: String
   ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord)? {
@@ -24,7 +24,7 @@ extension StoreSession {
   private func merge(
     _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
   ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord) {
-    // A receipt names its row. Nothing of the placeholder's was ever sent, so it may go on as the
+    // A receipt's id contains its row. The placeholder's receipt was never sent, so it can continue as the
     // subscription's.
     let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil
     let (kept, dropped) = isPlaceholderKept ? (placeholder, survivor) : (survivor, placeholder)
@@ -41,8 +41,8 @@ extension StoreSession {
     for (owner, contextID) in [survivor, placeholder].map({ ($0, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
-      // What was sent without a context is still what became of its user's checkout, for which this was
-      // posted; and a name is one, sent or not.
+      // A receipt sent without a context still reports the state of the checkout for which the user posted
+      // this context. A name applies to sent and unsent receipts.
       let isLate =
         !isOpen && (survivor.purchase.contextID == nil || owner.purchase.contextSource != .guess)
         && owner.purchase.userID == merged.purchase.userID
@@ -60,10 +60,10 @@ extension StoreSession {
     return (merged, kept)
   }
 
-  /// Of two contexts that one purchase claimed under two names, the one that an event named, else the one
-  /// with its price, else the newer, as if there had been one name from the start. What is ready to be sent
-  /// gives up a guess for a name only.
-  /// - Parameter user: whose purchase it is, after all.
+  /// Chooses between two contexts that one purchase claimed under two keys: the one that an event named, else
+  /// the one with its price, else the newer, as if there had been one key from the start. A purchase whose
+  /// receipt is ready gives up a guess for a name only.
+  /// - Parameter user: the user of the merged purchase.
   private static func isBetterServed(
     _ one: Purchase, than other: Purchase, user: String?, isOpen: Bool
   ) -> Bool {

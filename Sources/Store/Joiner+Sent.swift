@@ -1,11 +1,11 @@
-// A receipt lost its context to the purchase that names it while it was on its way with that context. What
-// the destination got is what is kept: no receipt is shown otherwise than it was sent, and no retry sends
-// other bytes. The writer's thread.
+// Restores a receipt's sent content if its purchase lost the context while the attempt was under way. The
+// store keeps what the destination received: every view shows the sent content, and a retry sends the same
+// bytes. The writer's thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// Puts back the content that an attempt has sent, if it was made again meanwhile.
+  /// Restores the content that an attempt has sent, if the receipt was made again meanwhile.
   func keepSent(_ bytes: [UInt8], in record: inout PurchaseRecord) throws(StoreFault) {
     guard let receipt = record.receipt, receipt.body != bytes, receipt.state != .delivered,
       !record.purchase.isErased
@@ -14,7 +14,7 @@ extension StoreSession {
     if let content = try content(of: bytes, record) {
       if let old = record.purchase.contextID, old != content.purchase.contextID {
         changes.contextIDs.insert(old)
-        // It was guessed in the place of the one that was sent, and belongs to another purchase.
+        // This context was guessed to replace the sent one, and belongs to another purchase.
         if record.purchase.contextSource == .guess { try free(old, by: record) }
       }
       record.purchase = content.purchase
@@ -28,7 +28,7 @@ extension StoreSession {
     purchase: Purchase, priceID: String, priceMismatch: Bool, isDisputed: Bool
   )
 
-  /// What a receipt's bytes say: the purchase without a context, or with one of its user's.
+  /// Parses a receipt's bytes: the purchase without a context, or with one of its user's.
   private func content(
     of bytes: [UInt8], _ record: PurchaseRecord
   ) throws(StoreFault) -> SentContent? {

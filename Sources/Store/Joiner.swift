@@ -1,16 +1,16 @@
-// The join inside the committing transaction: finds the row that a report is about, hands what was read to
-// the rules of `Domain.Join`, and writes down what they decide. One consistent state is seen and there is one
-// writer, so two reports of one purchase cannot race (R2, R5). The writer's thread.
+// The join inside the committing transaction: finds the row of a report, passes what was read to
+// `Domain.Join`, and saves the decision. There is one writer and one consistent state, so two reports of one
+// purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
 
 extension StoreSession {
-  /// How often a purchase about which nothing can be decided yet is looked at again.
+  /// How often an undecidable purchase is checked again.
   static let reconsiderMilliseconds: Int64 = 3_600_000
 
-  /// Takes in what an event says.
-  /// - Parameter keep: whether it is worth a row of its own when nothing is known of the purchase yet.
-  /// - Returns: what became of the event, and the purchase it belongs to.
+  /// Merges a report into its purchase.
+  /// - Parameter keep: whether to make a row if the purchase is not known yet.
+  /// - Returns: the event's outcome and its purchase.
   func take(
     _ report: PurchaseReport, app: String, keep: Bool
   ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64?) {
@@ -44,18 +44,18 @@ extension StoreSession {
     return (keep ? .noted : .ignored, record.rowID)
   }
 
-  /// Completes what can be completed, decides, and writes the row if it is new or changed.
-  /// - Parameter before: the row as it stands in the database; nil when it is not there yet.
+  /// Decides about a purchase that is open to the join, and saves the row if it is new or changed.
+  /// - Parameter before: the row in the database; nil if there is none yet.
   func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
     try save(&record, before: before)
   }
 
-  /// Completes what can be completed, and decides what becomes of a purchase that is open to it.
+  /// Completes user and context of a purchase, and applies the join's decision to its receipt.
   func decide(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let rules = rules(of: record.app) else { return }
     try completeUser(&record)
-    // What ended before it had a receipt gets none, whoever turns out to have bought it.
+    // A purchase that ended without a receipt gets none, even if its user becomes known.
     if record.receipt == nil, record.purchase.hasEnded { return }
     if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = now }
     try completeContext(&record, rules)
@@ -86,8 +86,8 @@ extension StoreSession {
     {
       record.purchase.learnUser(user, from: .customer)
     }
-    // A more certain source named another user: a context that was found for the old one is not this
-    // purchase's (R5).
+    // A more certain source named another user, so a context of the old user does not belong to this purchase
+    // (R5).
     if let contextID = record.purchase.contextID,
       let context = try contexts.find(app: record.app, id: contextID),
       context.userID != record.purchase.userID
@@ -102,7 +102,7 @@ extension StoreSession {
     switch resolution {
     case .none: return
     case .waiting(let reason, let until):
-      // One that waits without a limit is decided again every hour: the configuration may change.
+      // A wait without a limit is decided again every hour, because the configuration may change.
       resolved = .waiting(reason, until: until ?? reconsideredAt)
     case .failed(let reason): resolved = .failed(reason)
     case .cancelled(let reason): resolved = .cancelled(reason)
@@ -116,15 +116,15 @@ extension StoreSession {
     }
   }
 
-  /// When to decide again about a receipt about which nothing can be decided now.
+  /// When to check an undecidable receipt again.
   var reconsideredAt: Timestamp { now.advanced(byMilliseconds: Self.reconsiderMilliseconds) }
 
-  /// Now, for the receipts of an app.
+  /// The present moment for an app's receipts.
   func moment(of app: String) -> ReceiptMoment {
     ReceiptMoment(now: now, pausedMilliseconds: breakers.pausedMilliseconds(app: app, now: now))
   }
 
-  /// A user that becomes known for a customer is the user of the customer's other purchases that lack one.
+  /// Sets a customer's newly known user for the customer's other purchases that lack one.
   private func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
     if before?.purchase.userID == user, before?.purchase.customerID == customer { return }

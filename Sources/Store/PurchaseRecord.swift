@@ -1,4 +1,4 @@
-// One row of `purchases`, as values: what is known of a purchase and, once it has one, its receipt. Pure; any
+// One row of `purchases` as values: a purchase and its receipt, if it has one. Pure; any thread.
 // thread.
 
 public import Domain
@@ -19,11 +19,11 @@ public struct PurchaseRecord: Sendable, Equatable {
     self.updatedAt = updatedAt
   }
 
-  /// Whose purchase it is.
+  /// The purchase's app and processor.
   var place: AppProcessor { AppProcessor(app, purchase.key.processor) }
 
   /// Applies an event to the receipt.
-  /// - Returns: why it does not change the receipt; nil when it did.
+  /// - Returns: why it was not applied; nil on success.
   @discardableResult
   mutating func apply(_ event: ReceiptEvent, at moment: ReceiptMoment) -> ReceiptRefusal? {
     do throws(ReceiptRefusal) {
@@ -36,12 +36,12 @@ public struct PurchaseRecord: Sendable, Equatable {
   }
 }
 
-/// How strong the claim of a purchase is to a context that nobody names. A guess may be taken from a purchase
-/// with a weaker claim, so that it does not matter which of the two was heard of first.
+/// The strength of a purchase's claim to a context that no event names. A purchase with a stronger claim may
+/// take a guess from one with a weaker claim, so the order of arrival does not matter.
 enum ContextClaim: Int, Comparable {
-  /// The money was promised and is no longer waited for.
+  /// The payment was promised and is no longer expected.
   case ended = 0
-  /// The money is under way.
+  /// The payment is under way.
   case promised
   case bought
 
@@ -55,18 +55,18 @@ extension PurchaseRecord {
     return isOver || purchase.endedUnpaid ? .ended : .promised
   }
 
-  /// Whether it has a context by a guess, and no bytes were made of it that could be sent.
+  /// Whether it has a guessed context, and no body was made from it.
   var hasOpenGuess: Bool {
     purchase.contextSource == .guess && purchase.contextID != nil && receipt?.body == nil
   }
 
-  /// Whether a purchase that names this one's context gets it, too. A guess always yields; so does a context
-  /// of which it is not known how this one came by it, but then this one keeps it as well.
+  /// Whether a purchase that names this one's context gets it, too. A guess always yields. A context from an
+  /// unknown source also yields, but this purchase keeps it as well.
   var yieldsContextToName: Bool {
     purchase.contextSource == .guess || (purchase.contextSource == .unknown && receipt != nil)
   }
 
-  /// Whether another purchase may take the context that this one has by a guess.
+  /// Whether another purchase may take this one's guessed context.
   func yieldsContext(to other: PurchaseRecord) -> Bool {
     hasOpenGuess && rowID != other.rowID && contextClaim < other.contextClaim
   }

@@ -1,13 +1,13 @@
-// A receipt that moved from one state to another, as the log tells it. Gathered while a transaction is open,
-// without a word being written; told once it is on disk. Values; any thread.
+// A receipt's change of state, for the log. Collected while a transaction is open, and reported once it is on
+// disk. Values; any thread.
 
 public import Domain
 
-/// What a change came from, as far as the log can name it.
+/// The cause of a change, if known.
 public struct ChangeCause: Sendable, Equatable {
-  /// The id under which the request is found in the log.
+  /// The id of the request in the log.
   public var requestID: String?
-  /// The processor's own id of the event.
+  /// The processor's event id.
   public var eventID: String?
 
   public init(requestID: String? = nil, eventID: String? = nil) {
@@ -16,7 +16,7 @@ public struct ChangeCause: Sendable, Equatable {
   }
 }
 
-/// One receipt's way from one state, or from one reason for it, to the next.
+/// A receipt's change from one state or reason to another.
 public struct ReceiptTransition: Sendable, Equatable {
   public var app: String
   public var receiptID: String
@@ -29,13 +29,13 @@ public struct ReceiptTransition: Sendable, Equatable {
   /// Why the last attempt failed.
   public var lastCause: Reason?
   public var importID: String?
-  /// Until when a waiting one waits.
+  /// The end of a waiting receipt's wait.
   public var waitUntil: Timestamp?
   /// Personal data.
   public var userID: String?
   public var cause: ChangeCause
 
-  /// - Returns: nil when neither the state nor the reason changed.
+  /// - Returns: nil if neither the state nor the reason changed.
   init?(from old: PurchaseRecord?, to new: PurchaseRecord, cause: ChangeCause) {
     guard let receipt = new.receipt else { return nil }
     let before = old?.receipt

@@ -1,9 +1,9 @@
-// Why the database cannot be used, in words for an operator.
+// Why the database cannot be opened, in words for an operator.
 
-/// What can be wrong with a database when it is opened.
+/// A fault found when a database is opened.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case fault(StoreFault)
-  /// There is no database at the path, and this program does not make one.
+  /// There is no database at the path, and this program does not create one.
   case missing
   /// The database belongs to another program.
   case foreign
@@ -11,7 +11,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case newerSchema(found: Int, known: Int)
   /// The schema is older, and this program does not migrate.
   case olderSchema(found: Int, known: Int)
-  /// The database did not take a setting on which durability rests.
+  /// A setting that durability depends on could not be set.
   case unsafeSetting(String)
 
   public var description: String {

@@ -1,16 +1,16 @@
-// What a command works with while its transaction is open: the rows, the moment, the rules, and a list of
-// what must be told to others once the transaction is on disk. The writer's thread.
+// The state of the open transaction for commands: rows, time, rules, and the changes to notify about after
+// the commit. The writer's thread.
 
 public import Domain
 
-/// What an app's configuration means for the store.
+/// The parts of an app's configuration that the store needs.
 public struct AppRules: Sendable {
   public var join: JoinPolicy
   /// The app's payment processors.
   public var processors: [ProcessorName: ProcessorRules]
   /// How many replays of the app may be due at once before jobs release no more.
   public var replayWindow: Int
-  /// Makes the bytes that the app's destination gets.
+  /// Makes the body that the app's destination receives.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
   public init(
@@ -23,7 +23,7 @@ public struct AppRules: Sendable {
     self.compose = compose
   }
 
-  /// The processor that a purchase is of.
+  /// The processor of a purchase.
   func processor(of purchase: Purchase) -> ProcessorRules {
     processors[purchase.key.processor] ?? ProcessorRules()
   }
@@ -33,7 +33,7 @@ public struct AppRules: Sendable {
   }
 }
 
-/// The rules of `Join`, for a purchase of the app.
+/// Applies the rules of `Join` to a purchase of the app.
 extension AppRules {
   func resolve(_ purchase: Purchase, now: Timestamp) -> Join.Resolution {
     Join.resolve(purchase, policy: join, processor: processor(of: purchase), now: now)
@@ -51,21 +51,21 @@ extension AppRules {
   }
 }
 
-/// What a committed batch changed that others wait for.
+/// The changes of a committed batch that other workers wait for.
 public struct StoreChanges: Sendable, Equatable {
-  /// Apps with new receipts that are due, and from when the earliest is.
+  /// Apps with new receipts to deliver, and when the earliest is due.
   public var dueAt: [String: Timestamp] = [:]
-  /// The same of receipts that operators sent again.
+  /// The same for replays.
   public var replaysDueAt: [String: Timestamp] = [:]
-  /// Contexts whose checkout may have a new state.
+  /// Contexts whose checkout status may have changed.
   public var contextIDs: Set<String> = []
-  /// When the earliest wait that was set runs out.
+  /// When the earliest wait set by the batch ends.
   public var waitUntil: Timestamp?
-  /// Whether there is something new for whoever runs jobs.
+  /// Whether jobs have changed.
   public var hasJobs = false
-  /// What became of receipts, for the log.
+  /// State changes of receipts, for the log.
   public var transitions: [ReceiptTransition] = []
-  /// Processors that are to be asked something, and from when.
+  /// Processors with planned lookups, and when the earliest is due.
   public var asksAt: [AppProcessor: Timestamp] = [:]
 
   public init() {}
@@ -76,7 +76,7 @@ public struct StoreChanges: Sendable, Equatable {
       && asksAt.isEmpty
   }
 
-  /// Adds what another batch changed.
+  /// Adds another batch's changes.
   mutating func formUnion(_ other: StoreChanges) {
     dueAt.merge(other.dueAt) { min($0, $1) }
     replaysDueAt.merge(other.replaysDueAt) { min($0, $1) }
@@ -87,12 +87,12 @@ public struct StoreChanges: Sendable, Equatable {
     hasJobs = hasJobs || other.hasJobs
   }
 
-  /// A processor is to be asked something from that moment on.
+  /// Notes a lookup that is due at that moment.
   mutating func note(asksAt moment: Timestamp, _ place: AppProcessor) {
     asksAt[place] = min(asksAt[place] ?? moment, moment)
   }
 
-  /// Anything of an app may be due at that moment.
+  /// Notes that any receipt of an app may be due at that moment.
   mutating func note(anythingDueAt moment: Timestamp, of app: String) {
     dueAt[app] = moment
     replaysDueAt[app] = moment
@@ -131,11 +131,11 @@ public final class StoreSession {
   var rules: [String: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
-  /// Contexts that purchases have let go in the open transaction, or may lose now, and that nobody was
+  /// Contexts that purchases released in the open transaction, or may lose now, and that have not been
   /// offered yet.
   var freedContexts: [(app: String, id: String)] = []
-  /// Purchases that have changed and are not written yet, while others are decided: those take nothing from
-  /// them.
+  /// Purchases with changes that are not saved yet while other purchases are decided. The others take no
+  /// context from them.
   var rowsInHand: Set<Int64> = []
   private var random: any RandomNumberGenerator & Sendable
   private let readAhead: (any ReadAhead)?
@@ -163,20 +163,20 @@ public final class StoreSession {
     pastPurchases = try PastPurchaseRows(connection)
   }
 
-  /// A new receipt's identifier. It names its row.
+  /// Makes a new receipt's identifier, which contains its row.
   func receiptIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
   }
 
-  /// Before anything is erased.
+  /// Creates the erasure key if needed. Called before any erasure.
   func prepareErasure() throws(StoreFault) { try erasures.prepare(random: &random) }
 
-  /// A new job's identifier. It names its row.
+  /// Makes a new job's identifier, which contains its row.
   func jobIdentifier(row: Int64) -> String {
     Identifier.make(prefix: Identifier.jobPrefix, now: now, number: row, random: &random)
   }
 
-  /// Whatever `body` changes is told with this as its cause.
+  /// Runs `body` with this cause for its changes.
   func because<Result>(
     of cause: ChangeCause, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -185,7 +185,8 @@ public final class StoreSession {
     return try body()
   }
 
-  /// Runs `body` in a transaction of its own: everything in it is on disk when this returns, or nothing is.
+  /// Runs `body` in its own transaction: when this returns all changes are on disk; after an error there are
+  /// none.
   func transaction<Result>(
     now: Timestamp, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -214,7 +215,7 @@ public final class StoreSession {
     }
   }
 
-  /// Lets the engine fetch what a batch will read, if that saves it anything.
+  /// Lets the engine prefetch what a batch will read, if it supports that.
   func readAhead(_ batch: [Submission]) throws(StoreFault) {
     guard let readAhead else { return }
     var keys = Set(batch.flatMap(\.reads))
@@ -222,15 +223,15 @@ public final class StoreSession {
     try readAhead.fetch(keys)
   }
 
-  /// The rules of an app that is configured; the defaults, which deliver nowhere, for one that no longer is.
+  /// The rules of a configured app; nil for one that is no longer configured.
   func rules(of app: String) -> AppRules? { rules[app] }
 
-  /// For how long the events of a purchase may come again.
+  /// How long the events of a purchase may come again.
   func repeatMilliseconds(of record: PurchaseRecord) -> Int64 {
     (rules(of: record.app)?.processor(of: record.purchase) ?? ProcessorRules()).repeatMilliseconds
   }
 
-  /// The longest of all processors.
+  /// The longest time of all processors.
   var repeatMillisecondsMax: Int64 {
     rules.values.lazy.flatMap(\.processors.values).map(\.repeatMilliseconds).max()
       ?? ProcessorRules.repeatMillisecondsDefault

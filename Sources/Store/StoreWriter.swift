@@ -1,24 +1,24 @@
-// The one writer: applies batches of commands, each batch in one synced transaction, and answers after it
-// (R1). One thread at a time; its owner sees to that.
+// The only writer: applies each batch of commands in one synced transaction, and answers after the commit
+// (R1). One thread at a time; the owner ensures this.
 
 public import Domain
 
-/// What came of a batch.
+/// The result of a batch.
 public struct BatchResult: Sendable {
   /// What changed.
   public var changes: StoreChanges
-  /// Why something of it could not be stored, which was reported to whoever submitted it; or why the upkeep
-  /// after it failed.
+  /// Why a command could not be stored, which its completion also received; or why the upkeep after the batch
+  /// failed.
   public var fault: StoreFault?
 }
 
-/// What an engine does on the writer's thread beside the writer's transactions.
+/// An engine's work on the writer's thread between transactions.
 public protocol StoreUpkeep: AnyObject {
-  /// Called as late as possible before each commit of a batch. Throws when nothing may be stored.
+  /// Called as late as possible before each commit of a batch. Throws if nothing may be stored.
   func beforeCommit() throws(StoreFault)
-  /// Called after the answers of each batch, so that nobody waits for it.
+  /// Called after the answers of each batch, so that no request waits for it.
   func afterBatch() throws(StoreFault)
-  /// Frees as much of the disk space beside the database as it can now.
+  /// Frees as much of the database's disk space as possible now.
   func freeSpace() throws(StoreFault)
   /// Called once, at a clean stop.
   func finish() throws(StoreFault)
@@ -30,7 +30,7 @@ public final class StoreWriter {
   private let upkeep: any StoreUpkeep
 
   /// - Parameters:
-  ///   - rules: what each configured app's configuration means for the store.
+  ///   - rules: each configured app's rules.
   ///   - upkeep: of the same connection.
   public init(
     _ connection: StoreConnection, rules: [String: AppRules],
@@ -40,13 +40,14 @@ public final class StoreWriter {
     self.upkeep = upkeep
   }
 
-  /// New rules, from the next batch on.
+  /// Sets new rules, used from the next batch on.
   public func use(rules: [String: AppRules]) { session.rules = rules }
 
-  /// Applies a batch: one transaction, one sync, then every answer.
+  /// Applies a batch: one transaction, one sync, then all completions.
   ///
-  /// When a command fails, all is undone and each is tried alone, so that one that cannot be stored takes no
-  /// other with it. When the database fails, nothing of the batch is on disk and all are told so.
+  /// If a command fails, the transaction is rolled back and each command is tried alone, so that one invalid
+  /// command does not fail the others. If the database fails, nothing of the batch is on disk and every
+  /// command fails.
   public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
     var result = commitAll(batch, now: now)
     do throws(StoreFault) {
@@ -81,7 +82,7 @@ public final class StoreWriter {
     }
   }
 
-  /// Applies one command and waits for the disk.
+  /// Applies one command and waits for the sync.
   public func apply<Command: StoreCommand>(
     _ command: Command, now: Timestamp
   ) throws(StoreFault) -> Command.Outcome {
@@ -105,9 +106,9 @@ public final class StoreWriter {
     }
   }
 
-  /// Frees as much of the disk space beside the database as the engine can now.
+  /// Frees as much of the database's disk space as possible now.
   public func freeSpace() throws(StoreFault) { try upkeep.freeSpace() }
 
-  /// To be called at a clean stop, after the last batch.
+  /// Must be called at a clean stop, after the last batch.
   public func finish() throws(StoreFault) { try upkeep.finish() }
 }

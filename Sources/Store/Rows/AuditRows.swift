@@ -1,4 +1,4 @@
-// The statement on `audit` that the writer uses. The writer's thread.
+// The writer's statement on `audit`. The writer's thread.
 
 final class AuditRows {
   private let inserting: StoreStatement

@@ -1,10 +1,10 @@
-// The statements on `breakers`, and the breakers as the writer knows them. The writer's thread.
+// The statements on `breakers`, and the writer's cache of them. The writer's thread.
 
 internal import Domain
 
 final class BreakerRows {
   private let saving: StoreStatement
-  /// Every app's breaker. The database has one writer of them, so what it wrote is what stands there.
+  /// Every app's breaker. This writer is the only one that changes them, so the cache equals the rows.
   private(set) var byApp: [String: Breaker] = [:]
   private var mayDiffer = false
 
@@ -43,16 +43,16 @@ final class BreakerRows {
     byApp[app] = breaker
   }
 
-  /// How long the app's configuration has been wrong in all.
+  /// How long the app's configuration was wrong in total.
   func pausedMilliseconds(app: String, now: Timestamp) -> Int64 {
     byApp[app]?.pausedMilliseconds(now: now) ?? 0
   }
 
-  /// The transaction was rolled back: what is remembered here may be more than what stands there.
+  /// Invalidates the cache after a rollback: it may contain changes that were rolled back.
   func distrust() { mayDiffer = true }
 
-  /// Before anything relies on it: reads again what may differ. It may be long after the rollback, for the
-  /// database may not be readable for a while.
+  /// Reads the breakers again if the cache is invalid. Called before each use, not at the rollback, because
+  /// the database may be unreadable for a while.
   func refresh(_ connection: StoreConnection) throws(StoreFault) {
     guard mayDiffer else { return }
     byApp = try Self.all(connection)

@@ -1,31 +1,31 @@
-// The statements on `contexts` that the writer uses. The writer's thread.
+// The writer's statements on `contexts`. The writer's thread.
 
 internal import Domain
 
-/// A context as it is kept.
+/// A context as stored.
 struct ContextRecord {
   var id: String
   var userID: String
   var blob: ContextBlob
   var receivedAt: Timestamp
-  /// When its blob was posted last; a guess goes by this.
+  /// When its blob was last posted; guesses use this time.
   var postedAt: Timestamp
   var expiresAt: Timestamp
-  /// The purchase that claimed it; 0 when that let it go and the same blob, posted again meanwhile, serves in
-  /// its place.
+  /// The purchase that claimed it. 0 if that purchase released it after the same blob was posted again: the
+  /// later post replaces it.
   var purchaseRow: Int64?
 
   func isFree(for row: Int64) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
 
-  /// Whether nobody has it, and no later post of the same blob serves in its place.
+  /// Whether no purchase has it, and no later post of the same blob replaces it.
   var isUnused: Bool { purchaseRow == nil }
 
-  /// As one of those that a guess chooses from.
+  /// The context as a candidate for a guess.
   var candidate: Join.Candidate { Join.Candidate(id: id, blob: blob, receivedAt: postedAt) }
 }
 
 final class ContextRows {
-  /// How many of a user's unused contexts, newest first, are looked at.
+  /// The maximum number of a user's unused contexts, newest first, that a guess considers.
   static let candidatesMax: Int64 = 200
 
   private let byID: StoreStatement
@@ -68,11 +68,12 @@ final class ContextRows {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
-    // Not by its id alone: no fault of this program may give one context to two purchases (R5).
+    // The condition on `purchase_row` keeps one context from getting two purchases, even if this program has
+    // a fault (R5).
     claiming = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row IS ?3")
-    // The user may have posted the same blob again meanwhile; then that one serves, and this one is no
-    // purchase's.
+    // If the user posted the same blob again meanwhile, the later post replaces this context, which then
+    // belongs to no purchase.
     releasing = try connection.prepare(
       """
       UPDATE contexts SET purchase_row =
@@ -103,14 +104,14 @@ final class ContextRows {
     try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
   }
 
-  /// The user's contexts with the blob that an event carried, unused ones first.
+  /// The user's contexts with the blob that was in an event, unused ones first.
   func posted(app: String, user: String, blob: String) throws(StoreFault) -> [ContextRecord] {
     let posted = try sameBlob.all(
       [.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)], Self.record)
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
-  /// The user's newest contexts, used or not.
+  /// The user's newest contexts, used or unused.
   func newest(app: String, user: String) throws(StoreFault) -> [ContextRecord] {
     try ofUser.all([.text(app), .text(user), .integer(Self.candidatesMax)], Self.record)
   }
@@ -132,18 +133,18 @@ final class ContextRows {
     ])
   }
 
-  /// The same blob came again: it is as fresh as a new one.
+  /// Records that the same blob was posted again: the context is as recent as a new one.
   func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(StoreFault) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
   }
 
-  /// - Parameter old: the purchase that had it when it was read, as `ContextRecord.purchaseRow` has it.
-  /// - Throws: `constraint` when another one has it by now.
+  /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
+  /// - Throws: `constraint` if another purchase has it now.
   func claim(id: String, for row: Int64, from old: Int64?) throws(StoreFault) {
     try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
   }
 
-  /// Makes it unused again, unless another purchase has claimed it meanwhile.
+  /// Marks it as unused, unless another purchase has claimed it meanwhile.
   func release(id: String, by row: Int64) throws(StoreFault) {
     try releasing.run([.text(id), .integer(row)])
   }

@@ -1,28 +1,28 @@
-// What is counted and numbered: receipts by group, deliveries by minute, the next row of a purchase. Changes
-// are gathered while a transaction is open and written once at its end, for a batch of commands counts the
-// same few rows over and over. The writer's thread.
+// Counts and numbers: receipts by group, deliveries by minute, the next purchase row. Changes are collected
+// during a transaction and written once at its end, because the commands of a batch change the same few rows.
+// The writer's thread.
 
 internal import Domain
 
 final class CountRows {
-  /// Where a receipt stands in the lists.
+  /// A receipt's group in the lists.
   struct Group: Hashable {
     var app: String
     var state: String
-    /// Empty where there is none.
+    /// Empty for no reason.
     var reason: String
-    /// Why the last attempt failed; empty when it did not.
+    /// Why the last attempt failed; empty if it did not.
     var cause = ""
   }
 
-  /// Receipts of one app that failed for one reason.
+  /// The failed receipts of one app with one reason.
   private struct Failure: Hashable {
     var app: String
     var reason: String
     var cause: String
   }
 
-  /// For how long deliveries are counted by minute: a week, and a day to look at it.
+  /// How long deliveries are counted by minute: a week, and one more day to read the counts.
   static let deliveryCountsKeptMilliseconds: Int64 = 8 * 86_400_000
   static let minuteMilliseconds: Int64 = 60_000
 
@@ -64,8 +64,8 @@ final class CountRows {
     forgettingFailures = try connection.prepare("DELETE FROM failure_counts WHERE minute < ?1")
   }
 
-  /// A transaction begins. What an earlier one gathered and did not write was undone with it; another process
-  /// may have written since.
+  /// Called at the start of a transaction. Discards changes of a transaction that was rolled back, and reads
+  /// what another process may have changed.
   func begin() throws(StoreFault) {
     changes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
@@ -74,15 +74,15 @@ final class CountRows {
     nextPurchase = try readingNext.first { row throws(StoreFault) in row.integer(0) } ?? 1
   }
 
-  /// The row of a new purchase: no other ever had it.
+  /// Returns the row for a new purchase. Rows are never reused.
   func takePurchaseRow() -> Int64 {
     isNumberTaken = true
     nextPurchase += 1
     return nextPurchase - 1
   }
 
-  /// A receipt came into being, moved, or went: its group before and after.
-  /// - Parameter madeAt: when the receipt was made; needed where it may fail.
+  /// Counts a receipt that was created, changed or deleted, by its groups before and after.
+  /// - Parameter madeAt: when the receipt was made; required if it may fail.
   func move(from old: Group?, to new: Group?, madeAt: Timestamp? = nil) {
     guard old != new else { return }
     if let old { changes[old, default: 0] -= 1 }
@@ -98,7 +98,7 @@ final class CountRows {
     failures[failure] = (known.count + 1, min(known.madeSince, made))
   }
 
-  /// The transaction is about to be committed.
+  /// Writes the collected changes. Called right before the commit.
   func end(now: Timestamp) throws(StoreFault) {
     if isNumberTaken { try writingNext.run([.integer(nextPurchase)]) }
     for (group, change) in changes where change != 0 {
@@ -120,7 +120,7 @@ final class CountRows {
     }
   }
 
-  /// Forgets the deliveries of minutes that nobody asks for any more.
+  /// Deletes the delivery counts of expired minutes.
   func forgetDeliveries(now: Timestamp) throws(StoreFault) {
     let since = now.advanced(byMilliseconds: -Self.deliveryCountsKeptMilliseconds)
     let minute = since.unixMilliseconds / Self.minuteMilliseconds

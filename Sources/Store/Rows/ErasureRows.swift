@@ -1,13 +1,12 @@
-// What stands in the place of a forgotten user's ids, and the statements that put it there. An id becomes a
-// hash with a key of this database's own: what comes again is known as such, and nobody can tell the id from
-// the hash. The writer's thread.
+// The statements that replace an erased user's ids by hashes. The hash uses a key of this database: an id
+// that comes again is recognized, but cannot be derived from the hash. The writer's thread.
 
 internal import Cryptography
 internal import Domain
 
 final class ErasureRows {
   private static let keyBytes = 32
-  /// How much of a hash is kept: too much to meet by chance.
+  /// The stored length of a hash; a collision by chance is practically impossible.
   private static let tokenBytes = 16
 
   private let readingKey: StoreStatement
@@ -25,7 +24,7 @@ final class ErasureRows {
   private let jobsByID: StoreStatement
   private let forgettingJobReason: StoreStatement
   private let forgettingAsked: StoreStatement
-  /// nil as long as nobody was forgotten.
+  /// Nil until a user was erased.
   private var code: HMACSHA256?
 
   init(_ connection: StoreConnection) throws(StoreFault) {
@@ -65,7 +64,8 @@ final class ErasureRows {
       SELECT 1 FROM jobs WHERE coalesce(json_extract(asked, '$.user'), json_extract(asked, '$.object'),
         json_extract(asked, '$.import_id')) IS NOT NULL LIMIT 1
       """)
-    // Jobs are few. One that is still to choose its receipts finds none.
+    // There are few jobs, so a scan is cheap. A job that is still choosing receipts by an erased id finds
+    // none.
     forgettingJobReason = try connection.prepare(
       """
       UPDATE audit SET reason = NULL
@@ -75,10 +75,10 @@ final class ErasureRows {
       "UPDATE jobs SET asked = json_set(asked, ?1, ?3), reason = NULL WHERE json_extract(asked, ?1) = ?2")
   }
 
-  /// Whether anybody was ever forgotten; as long as not, nothing is hashed.
+  /// Whether any user was ever erased; until then nothing is hashed.
   var isInUse: Bool { code != nil }
 
-  /// At the beginning of each transaction: another process may have forgotten somebody.
+  /// Called at the start of each transaction: another process may have erased a user.
   func begin() throws(StoreFault) {
     guard code == nil, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
       return
@@ -86,10 +86,10 @@ final class ErasureRows {
     code = try Self.code(key)
   }
 
-  /// The transaction was rolled back, and with it maybe the key.
+  /// Invalidates the cached key after a rollback, which may have removed it.
   func distrust() { code = nil }
 
-  /// Makes the key, unless there is one.
+  /// Creates the key, unless there is one.
   func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {
     guard code == nil else { return }
     let key = (0..<Self.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &random) }
@@ -105,20 +105,20 @@ final class ErasureRows {
     }
   }
 
-  /// What stands in the place of an id; nil as long as nobody was forgotten.
+  /// The hash that replaces an id; nil until a user was erased.
   func token(_ id: String, app: String) -> String? {
     hash(id, app: app).map { Purchase.erasedPrefix + Self.text($0.prefix(Self.tokenBytes)) }
   }
 
   private func hash(_ id: String, app: String) -> [UInt8]? {
-    // No slug has a NUL in it, so that no two pairs are hashed alike.
+    // An app's name contains no NUL, so no two pairs hash the same bytes.
     code?.authenticationCode(for: Array(app.utf8), [0], Array(id.utf8))
   }
 
   /// Lower-case hexadecimal digits.
   private static func text(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
 
-  /// Whether a purchase is of somebody who was forgotten.
+  /// Whether a purchase belongs to an erased user.
   func isErased(
     _ key: PurchaseKey, sessionID: String? = nil, app: String
   ) throws(StoreFault) -> Bool {
@@ -129,14 +129,14 @@ final class ErasureRows {
     ]) { _ throws(StoreFault) in true } ?? false
   }
 
-  /// Whether some job was asked for by an id; as long as none was, none needs to be looked through.
+  /// Whether any job was requested by an id; otherwise no job needs to be searched.
   func hasJobsByID() throws(StoreFault) -> Bool {
     try jobsByID.first([]) { _ throws(StoreFault) in true } ?? false
   }
 
-  /// Empties a purchase, its events and what was answered about it. Its receipt must not be on its way.
-  /// - Parameter isAskedByID: what `hasJobsByID` says.
-  /// - Returns: how many events were emptied.
+  /// Erases the personal data of a purchase, its events and its answers. Its receipt must not be under way.
+  /// - Parameter isAskedByID: the result of `hasJobsByID`.
+  /// - Returns: how many events were erased.
   func empty(
     _ record: PurchaseRecord, at now: Timestamp, isAskedByID: Bool
   ) throws(StoreFault) -> Int {
@@ -155,8 +155,8 @@ final class ErasureRows {
     return events.count
   }
 
-  /// Takes an id out of what jobs were asked for, and the words of whoever asked.
-  /// - Parameter name: the name of the option that chose by it.
+  /// Removes an id from the requests of jobs, and the operators' reasons.
+  /// - Parameter name: the name of the option that contains the id.
   private func forgetAsked(_ name: String, _ id: String?, app: String) throws(StoreFault) {
     guard let id, let token = token(id, app: app) else { return }
     let path = StoreValue.text("$.\(name)")
@@ -164,7 +164,7 @@ final class ErasureRows {
     try forgettingAsked.run([path, .text(id), .text(token)])
   }
 
-  /// Empties an event that belongs to no purchase.
+  /// Erases an event that belongs to no purchase.
   func empty(eventRow row: Int64) throws(StoreFault) {
     if let found = try event.first([.integer(row)], Self.named) { try empty(found) }
   }
@@ -181,8 +181,8 @@ final class ErasureRows {
     try renamingSubject.run([.text(event.id), .text(token)])
   }
 
-  /// Empties some of a user's contexts.
-  /// - Returns: how many there were; fewer than `limit` when none is left.
+  /// Erases some of a user's contexts.
+  /// - Returns: how many; fewer than `limit` when none is left.
   func emptyContexts(app: String, user: String, limit: Int64) throws(StoreFault) -> Int {
     try forgetAsked("user", user, app: app)
     let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(StoreFault) in
@@ -190,8 +190,8 @@ final class ErasureRows {
     }
     for id in ids {
       guard let hash = hash(id, app: app) else { continue }
-      // The time in it stays, by which lists find their place; the rest, which is a secret of the user's,
-      // does not.
+      // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
+      // the user.
       let name = id.prefix(Identifier.contextPrefix.utf8.count + 10)
       try emptyingContext.run([.text(id), .text(name + Self.text(hash.prefix(8)))])
     }

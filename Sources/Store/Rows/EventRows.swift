@@ -1,4 +1,4 @@
-// The statements on `events` and `attempts` that the writer uses. The writer's thread.
+// The writer's statements on `events` and `attempts`. The writer's thread.
 
 internal import Domain
 
@@ -41,19 +41,19 @@ final class EventRows {
     ])
   }
 
-  /// Two rows turned out to be one purchase, or a purchase got its receipt: its events say so.
+  /// Updates a purchase's events after two rows were merged, or after it got a receipt.
   func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(StoreFault) {
     try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
   }
 
-  /// What became of the event in a row; nil when there is none.
+  /// The outcome of the event in a row; nil if there is none.
   func find(row: Int64) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: Int64?, isHint: Bool)? {
     try byRow.first([.integer(row)]) { row throws(StoreFault) in
       (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1), row.flag(2))
     }
   }
 
-  /// The event was read again.
+  /// Updates an event that was read again.
   func update(row: Int64, type: String, outcome: EventOutcome, purchaseRow: Int64?) throws(StoreFault) {
     try updating.run([
       .integer(row), .text(type), .text(outcome.rawValue), .optional(purchaseRow),
@@ -62,7 +62,7 @@ final class EventRows {
 }
 
 final class AttemptRows {
-  /// How much of an answer is kept for the operator.
+  /// How much of an answer is stored for the operator, in bytes.
   static let responseBytesMax = 4096
 
   private let inserting: StoreStatement
@@ -79,7 +79,7 @@ final class AttemptRows {
       """)
   }
 
-  /// Whether the destination has, or may have, got the receipt in a row.
+  /// Whether a destination received, or may have received, the receipt in a row.
   func haveReached(row: Int64) throws(StoreFault) -> Bool {
     try reaching.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
   }

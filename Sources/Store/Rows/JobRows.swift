@@ -1,9 +1,9 @@
-// The statements on `jobs`, `job_receipts` and `job_counts` that the writer uses. The writer's thread.
+// The writer's statements on `jobs`, `job_receipts` and `job_counts`. The writer's thread.
 
 internal import Domain
 internal import JSON
 
-/// How a `Job` stands in its columns.
+/// The columns of a `Job`.
 enum JobRow {
   static let columns = """
     row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total, found_to, next_at_ns,
@@ -36,7 +36,7 @@ enum JobRow {
       count: Int(clamping: row.integer(2)))
   }
 
-  /// From app to app by the index: SELECT DISTINCT would read every planned row of the job.
+  /// Skips from app to app by the index: SELECT DISTINCT would read every planned row of the job.
   static let plannedAppsSQL = """
     WITH RECURSIVE apps (app) AS (
       SELECT min(app) FROM job_receipts INDEXED BY job_receipts_planned
@@ -76,7 +76,7 @@ final class JobRows {
 
   init(_ connection: StoreConnection) throws(StoreFault) { self.connection = connection }
 
-  // Prepared when they are first used: most writers meet no job.
+  // Prepared on first use, because most writers handle no job.
   private var statements: [String: StoreStatement] = [:]
 
   private func statement(_ sql: String) throws(StoreFault) -> StoreStatement {
@@ -116,9 +116,9 @@ final class JobRows {
     ])
   }
 
-  /// Writes what changes in the life of a job, but for its counts.
-  /// - Parameter old: its state in the database.
-  /// - Throws: `constraint` when it has another one there.
+  /// Updates a job except its counts.
+  /// - Parameter old: its state when it was read.
+  /// - Throws: `constraint` if it has another state in the database.
   func update(_ job: Job, from old: JobState) throws(StoreFault) {
     try statement(
       """
@@ -142,33 +142,33 @@ final class JobRows {
     ).run([.integer(job), .integer(position), .integer(purchaseRow)])
   }
 
-  /// The apps of the receipts that had no turn yet.
+  /// The apps of the planned receipts.
   func plannedApps(_ job: Int64) throws(StoreFault) -> [String] {
     try statement(JobRow.plannedAppsSQL).all([.integer(job)]) { row throws(StoreFault) in try row.text(0) }
   }
 
-  /// The next receipts of an app whose turn it is.
+  /// The next planned receipts of an app.
   func planned(_ job: Int64, app: String, limit: Int) throws(StoreFault) -> [Place] {
     try statement(JobRow.plannedSQL).all([.integer(job), .text(app), .integer(Int64(limit))]) {
       row throws(StoreFault) in Place(position: row.integer(0), purchaseRow: row.integer(1))
     }
   }
 
-  /// How many replays of an app are due, new receipts aside, up to a limit.
+  /// How many replays of an app are due, without new receipts, up to a limit.
   func replaysDue(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
     let count = try statement(JobRow.replaysDueSQL)
       .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in row.integer(0) }
     return Int(clamping: count ?? 0)
   }
 
-  /// Whether an app has any receipt that is due.
+  /// Whether an app has any due receipt.
   func hasDue(app: String, now: Timestamp) throws(StoreFault) -> Bool {
     try statement(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(StoreFault) in
       row.flag(0)
     } ?? false
   }
 
-  /// The purchase at a position, if it is under way because of the job.
+  /// The purchase at a position, if its receipt is released and has not ended.
   func released(_ job: Int64, at position: Int64) throws(StoreFault) -> Int64? {
     try statement(
       """
@@ -178,8 +178,8 @@ final class JobRows {
     ).first([.integer(job), .integer(position)]) { row throws(StoreFault) in row.integer(0) }
   }
 
-  /// - Parameter old: what had come of it when it was read.
-  /// - Throws: `constraint` when that is not so any more: no receipt has its turn twice.
+  /// - Parameter old: its outcome when it was read.
+  /// - Throws: `constraint` if it has changed: no receipt is released twice.
   func set(
     _ outcome: JobOutcome, _ reason: String?, from old: JobOutcome, job: Int64, position: Int64
   ) throws(StoreFault) {
@@ -194,7 +194,7 @@ final class JobRows {
       ], for: "note what came of a job's receipt")
   }
 
-  /// Moves counts; what is counted is kept beside the receipts, so that asking costs little.
+  /// Changes the stored counts, which exist so that reading them does not scan the receipts.
   func count(_ changes: [JobCount], job: Int64) throws(StoreFault) {
     let counting = try statement(
       """
@@ -209,16 +209,16 @@ final class JobRows {
     }
   }
 
-  /// The oldest job that ended before then.
+  /// The oldest job that ended before the cutoff.
   func ended(before cutoff: Timestamp) throws(StoreFault) -> Int64? {
     try statement("SELECT row_id FROM jobs WHERE ended_at < ?1 ORDER BY row_id LIMIT 1")
       .first([.time(cutoff)]) { row throws(StoreFault) in row.integer(0) }
   }
 
-  /// Deletes at most `limit` of a job's receipts; the job itself when there are none left.
-  /// - Returns: whether the job is gone.
+  /// Deletes at most `limit` of a job's receipts, and the job once none is left.
+  /// - Returns: whether the job was deleted.
   func delete(_ job: Int64, limit: Int64) throws(StoreFault) -> Bool {
-    // First, for they would be wrong from the first slice on.
+    // The counts are deleted first, because they are wrong after the first slice.
     try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
     let deleted = try statement(
       """

@@ -1,4 +1,4 @@
-// The statements on `look_ups`, `service` and `backfills` that the writer uses. The writer's thread.
+// The writer's statements on `look_ups`, `service` and `backfills`. The writer's thread.
 
 internal import Domain
 
@@ -70,46 +70,46 @@ final class LookUpRows {
       "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
   }
 
-  /// Asks about a purchase at a moment.
+  /// Plans a lookup of a purchase.
   func plan(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
     try planning.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
   }
 
-  /// An event says that a purchase must be fetched, whatever its receipt waits for.
+  /// Plans a fetch that an event requires, regardless of what the receipt waits for.
   func fetch(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
     try fetching.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
   }
 
-  /// A purchase was fetched for so many events. If more came meanwhile it is fetched again.
+  /// Records that a purchase was fetched for this many events. It is fetched again if more came meanwhile.
   func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
     try fetched.run([.integer(row), .integer(fetches)])
   }
 
-  /// Its receipt does not wait for an answer any more. What an event asked for is still fetched.
+  /// Removes a lookup that the receipt no longer needs. A fetch that an event requires stays planned.
   func forget(row: Int64) throws(StoreFault) { try forgetting.run([.integer(row)]) }
 
-  /// Nothing is asked about the purchase any more.
+  /// Removes all planned lookups and fetches of a purchase.
   func drop(row: Int64) throws(StoreFault) { try dropping.run([.integer(row)]) }
 
-  /// Two rows turned out to be one purchase; what an event asked for is fetched for the one that is kept.
+  /// Moves planned fetches to the remaining row after two rows were merged.
   func move(from old: Int64, to new: Int64) throws(StoreFault) {
     try moving.run([.integer(old), .integer(new)])
   }
 
-  /// After an answer. Nothing changes when the purchase is not asked about any more, or is asked about for
-  /// another cause by now: that has its own first question.
-  /// - Parameter fetches: as `DueLookUp` had it.
+  /// Reschedules a lookup after an answer. Changes nothing if the purchase has no lookup any more, or has one
+  /// for another reason, which has its own first lookup.
+  /// - Parameter fetches: the value of `DueLookUp`.
   func postpone(
     row: Int64, asked: Reason?, fetches: Int64, until due: Timestamp
   ) throws(StoreFault) {
     try postponing.run([.integer(row), .time(due), .optional(asked?.text), .integer(fetches)])
   }
 
-  /// Asks about receipts of an app that wait for a reason and are not asked about yet, a slice at a time.
+  /// Plans lookups for receipts of an app that wait for a reason and have no lookup yet, a slice at a time.
   /// - Parameters:
-  ///   - processors: those that can be asked.
-  ///   - after: the receipt that the slice before ended with; empty for the first.
-  /// - Returns: the receipt that this slice ended with; nil when there are no more.
+  ///   - processors: the processors that can be asked.
+  ///   - after: the last receipt of the previous slice; empty for the first.
+  /// - Returns: the last receipt of this slice; nil if there are no more.
   func planSlice(
     app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String, at due: Timestamp
   ) throws(StoreFault) -> String? {
@@ -126,25 +126,25 @@ final class LookUpRows {
     return found.count < Self.slice ? nil : found.last?.id
   }
 
-  /// What was planned by a clock that ran ahead is asked now.
+  /// Makes lookups due now that a clock that ran ahead planned too late.
   func bringBack(to now: Timestamp) throws(StoreFault) {
     let latest = now.advanced(byMilliseconds: LookUp.pauseMilliseconds(tries: .max, isUnknown: true))
     try bringingBack.run([.time(now), .time(latest)])
   }
 
-  /// When receiptd last said that it serves; nil when it never did.
+  /// When receiptd last recorded that it was serving; nil if never.
   func lastServed() throws(StoreFault) -> Timestamp? {
     try servedAt.first { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
   func serve(at now: Timestamp) throws(StoreFault) { try serving.run([.time(now)]) }
 
-  /// The events since then are to be fetched.
+  /// Records that the events since then must be fetched.
   func owe(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
     try owing.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
   }
 
-  /// They were, from that moment on.
+  /// Records that the events from that moment on were fetched.
   func fill(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
     try filled.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
   }

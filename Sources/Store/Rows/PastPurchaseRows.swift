@@ -1,5 +1,6 @@
-// Purchases whose receipt retention deleted while the processor may still send their events again: they must
-// not make a second receipt (R2, R3). With the default retention there are none. The writer's thread.
+// The ids of purchases whose receipt retention deleted while the processor may still send their events: such
+// a purchase must not get a second receipt (R2, R3). With the default retention there are none. The writer's
+// thread.
 
 internal import Domain
 
@@ -8,7 +9,7 @@ final class PastPurchaseRows {
   private let known: StoreStatement
   private let inserting: StoreStatement
   private let deleting: StoreStatement
-  /// Whether there are any; as long as not, nothing is looked up.
+  /// Whether there are any; otherwise nothing is looked up.
   private var isInUse = false
 
   init(_ connection: StoreConnection) throws(StoreFault) {
@@ -27,21 +28,21 @@ final class PastPurchaseRows {
       """)
   }
 
-  /// At the beginning of each transaction: another process may have deleted receipts.
+  /// Called at the start of each transaction: another process may have deleted receipts.
   func begin() throws(StoreFault) {
     if !isInUse { isInUse = try any.first([]) { _ throws(StoreFault) in true } ?? false }
   }
 
-  /// The transaction was rolled back.
+  /// Invalidates the cache after a rollback.
   func distrust() { isInUse = false }
 
-  /// Whether a purchase is one whose receipt is gone.
+  /// Whether a purchase's receipt was deleted.
   func contains(
     _ purchase: PurchaseKey, sessionID: String? = nil, app: String, _ erasures: ErasureRows
   ) throws(StoreFault) -> Bool {
     guard isInUse else { return false }
     for id in [purchase.id, sessionID].compactMap(\.self) {
-      // A forgotten user's ids were replaced.
+      // An erased user's ids were replaced by hashes.
       for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
         let key: [StoreValue] = [.text(name), .text(app), .text(purchase.processor.rawValue)]
         if try known.first(key, { _ throws(StoreFault) in true }) != nil { return true }
@@ -50,8 +51,8 @@ final class PastPurchaseRows {
     return false
   }
 
-  /// A receipt is about to be deleted.
-  /// - Parameter repeatMilliseconds: for how long its events may come again.
+  /// Stores the ids of a purchase whose receipt is about to be deleted.
+  /// - Parameter repeatMilliseconds: how long its events may come again.
   func remember(
     _ record: PurchaseRecord, for repeatMilliseconds: Int64, now: Timestamp
   ) throws(StoreFault) {
@@ -64,7 +65,7 @@ final class PastPurchaseRows {
     }
   }
 
-  /// Forgets what cannot come again.
+  /// Deletes ids whose events cannot come again.
   /// - Returns: how many ids were deleted.
   func delete(before now: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     guard isInUse else { return 0 }

@@ -1,9 +1,9 @@
-// How a `PurchaseRecord` stands in its columns: one list of names, one reader, one writer, in the same order.
+// The columns of a `PurchaseRecord`: one list of names, one reader and one writer, in the same order.
 
 internal import Domain
 
 enum PurchaseRow {
-  /// `row_id` first; `record(from:)` and `values(of:)` follow this order.
+  /// `row_id` is first; `record(from:)` and `values(of:)` follow this order.
   static let columns = [
     "row_id", "app", "object_type", "object_id", "session_id", "observations", "customer_id", "user_id",
     "user_source", "prices", "prices_of_checkout", "context_id", "ply_context", "context_price_id",
@@ -20,15 +20,15 @@ enum PurchaseRow {
     return "INSERT INTO purchases (\(columnList)) VALUES (\(places))"
   }()
 
-  /// The last two parameters are the row and the state that was read: what became of a receipt is decided by
-  /// the state it was in.
+  /// The last two parameters are the row and the state that was read, because a change of a receipt depends
+  /// on its state.
   static let updateSQL: String = {
     let settings = columns.enumerated().dropFirst().map { "\($1) = ?\($0)" }.joined(separator: ", ")
     let count = columns.count
     return "UPDATE purchases SET \(settings) WHERE row_id = ?\(count) AND state IS ?\(count + 1)"
   }()
 
-  /// The columns of a receipt that change after it was made.
+  /// The columns of a receipt that change after it is made.
   private static let deliveryColumns = [
     "updated_at", "state", "reason", "wait_until", "attempts", "spent_tries", "last_status", "import_id",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
@@ -40,7 +40,7 @@ enum PurchaseRow {
     return "UPDATE purchases SET \(settings) WHERE row_id = ?\(count + 1) AND state = ?\(count + 2)"
   }()
 
-  /// For `updateDeliverySQL`; nil when more than those columns differ.
+  /// The values for `updateDeliverySQL`; nil if other columns differ, too.
   static func deliveryValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [StoreValue]? {
     guard let before = old.receipt, let receipt = record.receipt, record.app == old.app,
       record.purchase == old.purchase, before.hasContent(of: receipt)
@@ -71,7 +71,7 @@ enum PurchaseRow {
     let contextID = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
     var source = row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? .unknown
-    // Schemas before 3 did not keep it; a blob without an id can only have come inside an event.
+    // Schemas before 3 did not store the source; a blob without an id can only come from an event.
     if source == .unknown, contextID == nil { source = .blob }
     return Purchase(
       key: key, sessionID: try row.optionalText(4),
@@ -98,7 +98,7 @@ enum PurchaseRow {
       nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35))
   }
 
-  /// Everything but `row_id`.
+  /// The values of all columns except `row_id`.
   static func values(of record: PurchaseRecord) -> [StoreValue] {
     let purchase = record.purchase
     let receipt = record.receipt
@@ -123,7 +123,7 @@ enum PurchaseRow {
     ]
   }
 
-  /// A word in a column that this version does not know: the CHECKs of the schema and this program disagree.
+  /// A column has a word that this version does not know: the schema's CHECKs and this program disagree.
   private static let unknownWord = StoreFault(
     .corrupt, operation: "read a purchase", reason: "a column holds a word that this version does not know")
 }

@@ -1,9 +1,9 @@
-// The statements on `purchases` that the writer uses. The writer's thread.
+// The writer's statements on `purchases`. The writer's thread.
 
 internal import Domain
 
 final class PurchaseRows {
-  /// How many rows one look-up by user or customer takes in at most.
+  /// The maximum number of rows that one query by user or customer reads.
   static let relatedMax: Int64 = 200
 
   private let byRow: StoreStatement
@@ -26,13 +26,13 @@ final class PurchaseRows {
   private let shifting: StoreStatement
 
   private let counts: CountRows
-  /// What became of receipts in the open transaction.
+  /// The state changes of receipts in the open transaction.
   private var transitions: [ReceiptTransition] = []
-  /// What the command that is being applied came from.
+  /// The cause of the present command's changes.
   var cause = ChangeCause()
 
-  /// The condition of the index `purchases_guessing`, word for word, so that SQLite uses it: a user may have
-  /// any number of other purchases.
+  /// Exactly the condition of the index `purchases_guessing`, so that SQLite uses it: a user may have any
+  /// number of other purchases.
   private static let openGuess =
     "context_source = \(Purchase.ContextSource.guess.rawValue) AND context_id IS NOT NULL AND body IS NULL"
 
@@ -53,7 +53,7 @@ final class PurchaseRows {
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
       "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4")
-    // The index has only rows with another id than their checkout's.
+    // The index contains only rows whose id differs from their checkout's.
     let ofCheckout = "AND app = ?2 AND processor = ?3 LIMIT 1"
     soldByCheckout = try connection.prepare(
       "\(select) WHERE session_id = ?1 AND session_id <> object_id \(ofCheckout)")
@@ -94,7 +94,7 @@ final class PurchaseRows {
       WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
         AND next_attempt_at <= ?3
       """)
-    // The index of the groups begins with the app.
+    // The index of the groups begins with the app, so the condition names all apps.
     let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
     bringingBack = try connection.prepare(
       """
@@ -133,33 +133,33 @@ final class PurchaseRows {
       PurchaseRow.record)
   }
 
-  /// What a checkout sold, once the processor has named it.
+  /// The purchase that a checkout sold, once the processor has named it.
   func find(
     app: String, _ processor: ProcessorName, soldBy sessionID: String
   ) throws(StoreFault) -> PurchaseRecord? {
     try soldByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
   }
 
-  /// The purchase that is known under its checkout's id.
+  /// The purchase stored under its checkout's id.
   func find(
     app: String, _ processor: ProcessorName, knownByCheckout sessionID: String
   ) throws(StoreFault) -> PurchaseRecord? {
     try knownByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
   }
 
-  /// A user's purchases that wait and lack a context. One that has failed takes none: what is posted now
-  /// belongs to a checkout of now.
+  /// A user's waiting purchases without a context. A failed one takes none: a context posted now belongs to a
+  /// present checkout.
   func lackingContext(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
-  /// A user's purchases that have a context by a guess and no bytes made of it.
+  /// A user's purchases with a guessed context and no body made from it.
   func withOpenGuess(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
     try guessingOfUser.all(
       [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
-  /// The purchases of a processor's customer whose user is not known.
+  /// The purchases without a user of a processor's customer.
   func lackingUser(
     app: String, _ processor: ProcessorName, customer: String
   ) throws(StoreFault) -> [PurchaseRecord] {
@@ -168,7 +168,7 @@ final class PurchaseRows {
       PurchaseRow.record)
   }
 
-  /// The user last seen with a processor's customer.
+  /// The user of the customer's newest purchase that has one.
   func user(
     app: String, _ processor: ProcessorName, ofCustomer customer: String
   ) throws(StoreFault) -> String? {
@@ -177,12 +177,12 @@ final class PurchaseRows {
     }
   }
 
-  /// The rows of an app's waiting ones whose wait has run out, the longest overdue first.
+  /// The rows of an app's waiting receipts whose wait has ended, the longest overdue first.
   func overdue(app: String, now: Timestamp, limit: Int64) throws(StoreFault) -> [Int64] {
     try overdue.all([.text(app), .time(now), .integer(limit)]) { row throws(StoreFault) in row.integer(0) }
   }
 
-  /// An app's waiting ones in the order of their waits, from a place on.
+  /// An app's waiting receipts in the order of their waits, from a position on.
   func waiting(
     app: String, after place: (until: Timestamp, row: Int64), limit: Int64
   ) throws(StoreFault) -> [PurchaseRecord] {
@@ -190,7 +190,7 @@ final class PurchaseRows {
       [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
   }
 
-  /// When the next wait of an app runs out.
+  /// When the next wait of an app ends.
   func nextWait(app: String) throws(StoreFault) -> Timestamp? {
     try earliestWait.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
@@ -200,12 +200,12 @@ final class PurchaseRows {
     note(from: nil, to: record)
   }
 
-  /// - Parameter old: the row as it is in the database.
-  /// - Throws: `constraint` when it is in another state there.
+  /// - Parameter old: the row as it was read.
+  /// - Throws: `constraint` if it has another state in the database.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     try assertIsStored(old)
-    // An index is written anew for each of its columns that is assigned, changed or not; a delivery changes
-    // none of those by which purchases are found.
+    // SQLite rewrites an index for each of its columns in the SET list, changed or not. A delivery changes no
+    // column by which purchases are found.
     if let values = PurchaseRow.deliveryValues(of: record, from: old) {
       try updatingDelivery.changeOne(values, for: Self.change)
     } else {
@@ -215,11 +215,11 @@ final class PurchaseRows {
     note(from: old, to: record)
   }
 
-  /// What a change was decided by is what is in the database, in every column.
+  /// Asserts that the values a change is based on equal the row in the database, in every column.
   private func assertIsStored(_ old: PurchaseRecord) throws(StoreFault) {
     #if DEBUG
       let stored = try find(row: old.rowID)
-      // In another state it is refused by the statement itself.
+      // The statement itself refuses a row in another state.
       guard stored?.receipt?.state == old.receipt?.state else { return }
       assert(stored == old, "the purchase in row \(old.rowID) was read before its last change")
     #endif
@@ -234,36 +234,36 @@ final class PurchaseRows {
     if let transition = ReceiptTransition(from: old, to: new, cause: cause) { transitions.append(transition) }
   }
 
-  /// What became of receipts since this was last asked.
+  /// Returns and clears the collected state changes.
   func takeTransitions() -> [ReceiptTransition] {
     defer { transitions = [] }
     return transitions
   }
 
-  /// - Parameter record: the row as it is in the database.
-  /// - Throws: `constraint` when it is in another state there.
+  /// - Parameter record: the row as it was read.
+  /// - Throws: `constraint` if it has another state in the database.
   func delete(_ record: PurchaseRecord) throws(StoreFault) {
     try deleting.changeOne(
       [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
     counts.move(from: .init(record.receipt, app: record.app), to: nil)
   }
 
-  /// Brings what was written in the future back to now; see `FollowClock`.
-  /// - Returns: the app of each receipt.
+  /// Sets times in the future to now; see `FollowClock`.
+  /// - Returns: the app of each changed receipt.
   func bringBack(to now: Timestamp) throws(StoreFault) -> [String] {
     try bringingBack.all([.time(now)]) { row throws(StoreFault) in try row.text(0) }
   }
 
-  /// Moves plans along with the clock; see `FollowClock`.
-  /// - Parameter exceptSince: what was written from then on is by the new clock.
-  /// - Returns: the app of each receipt.
+  /// Moves due times with the clock; see `FollowClock`.
+  /// - Parameter exceptSince: later changes already follow the new clock.
+  /// - Returns: the app of each changed receipt.
   func shift(by jump: Int64, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [String] {
     try shifting.all([.time(now), .integer(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }
 
-  /// Makes an app's receipts that are due in a while due now.
+  /// Makes an app's receipts that are due until a time due now.
   func expedite(app: String, now: Timestamp, until: Timestamp) throws(StoreFault) {
     for isReplay in [false, true] {
       try expediting.run([.text(app), .time(now), .time(until), .flag(isReplay)])

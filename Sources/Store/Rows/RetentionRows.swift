@@ -1,13 +1,12 @@
-// What is old enough to go, in small slices, so that no transaction takes long. Rows come and are read in the
-// order of their row ids, which is the order of time; a slice goes on where the last one ended. The writer's
-// thread.
+// Retention in small slices, so that no transaction takes long. Rows are read in the order of their row ids,
+// which is the order of time; a slice continues where the last one ended. The writer's thread.
 
 internal import Domain
 
 final class RetentionRows {
   static let slice: Int64 = 500
 
-  /// A row that a slice looked at.
+  /// A row that a slice examined.
   struct Candidate {
     var row: Int64
     var at: Timestamp
@@ -48,8 +47,8 @@ final class RetentionRows {
     try deleting[table]?.run([.integer(row)])
   }
 
-  /// Purchases that never got a receipt and of which nothing was heard for long.
-  /// - Parameter ended: whether those whose subscription ended, or the others.
+  /// Deletes purchases that never got a receipt and have had no news for long.
+  /// - Parameter ended: whether to delete those whose subscription ended, or the others.
   /// - Returns: how many were deleted.
   func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     let bit = ended ? Observations.ended.rawValue : 0
@@ -57,13 +56,13 @@ final class RetentionRows {
   }
 }
 
-/// The tables that grow.
+/// The growing tables.
 public enum RetentionTable: String, Sendable, CaseIterable {
   case attempts, events, contexts
   case receipts = "purchases"
 
-  /// The row's time, and whether it may go once that is long enough ago. A receipt that still has a way to go
-  /// stays, however old (R4), and so does its context.
+  /// The row's time, and whether it may be deleted once that is old enough. A receipt that has not ended
+  /// stays at any age (R4), and so does its context.
   var scan: String {
     switch self {
     case .attempts: "at, 1"
