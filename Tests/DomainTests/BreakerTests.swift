@@ -1,4 +1,4 @@
-// The breaker over its whole table: every state × every verdict, and the time that a pause takes.
+// Tests the breaker's whole table: every state × every verdict, and the time that a pause takes.
 
 import Domain
 import Testing

@@ -1,4 +1,4 @@
-// What becomes of a receipt after one try, over every verdict, and the budget and the pauses behind it.
+// Tests the decision after one attempt, for every verdict, and the retry budget and schedule.
 
 import Platform
 import Testing

@@ -1,4 +1,4 @@
-// A subscription whose first payment is still to be made: of a known user it is a promise to pay.
+// Tests a subscription whose first payment is still due: with a known user it is a promise to pay.
 
 import Domain
 import TestSupport

@@ -1,4 +1,4 @@
-// Which of a user's contexts a purchase gets.
+// Tests which of a user's contexts a purchase gets.
 
 import Domain
 import TestSupport
@@ -103,7 +103,7 @@ struct JoinChooseTests {
     for now in [moment, happened] {
       let found = Join.choose(
         from: [candidate("it", -hour)], for: purchase, policy: policy, processor: .stripe(), now: now)
-      // What was dated by a clock that ran ahead counts as new.
+      // A timestamp from a clock that ran ahead counts as now.
       #expect((found != nil) == (now <= happened))
       #expect(Join.windowStart(happenedAt: moment, now: now, policy: policy) <= now)
     }

@@ -1,4 +1,4 @@
-// What becomes of a purchase, over the whole table: what is known × when it is asked.
+// Tests the decision about a purchase over the whole table: what is known × the time of the decision.
 
 import TestSupport
 import Testing
@@ -16,7 +16,7 @@ private func after(_ milliseconds: Int64) -> Timestamp { heard.advanced(byMillis
 private let deliver = JoinPolicy(settleMilliseconds: 0)
 private let hold = JoinPolicy(settleMilliseconds: 0, withoutContext: .hold)
 
-/// A purchase that was heard of, and bought unless said otherwise, at `heard`.
+/// A purchase that was first reported at `heard`, and bought then unless `observations` say otherwise.
 private func purchase(
   _ observations: Observations = .paid, type: PurchaseKey.ObjectType = .subscription,
   user: String? = "u",
@@ -44,7 +44,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
   var name: String
   var purchase: Purchase
   var policies = [deliver, hold]
-  /// Moments after it was heard of, each with what is decided then.
+  /// Milliseconds after the first report, each with the decision at that time.
   var decisions: [(at: Int64, is: Join.Resolution)]
 
   var testDescription: String { name }
@@ -54,7 +54,7 @@ private func always(_ resolution: Join.Resolution) -> [(at: Int64, is: Join.Reso
   [-day, 0, 1, 30 * second, 2 * minute, day, 14 * day, 4000 * day].map { ($0, resolution) }
 }
 
-/// It waits until a moment after it was heard of; from that moment on it is something else.
+/// The purchase waits until a time after its first report; from then on the decision is another one.
 private func waits(
   _ reason: Reason, until deadline: Int64, then end: Join.Resolution
 ) -> [(at: Int64, is: Join.Resolution)] {

@@ -1,4 +1,4 @@
-// How what is known of a purchase grows: whichever order reports come in, the same is known in the end (R2).
+// Tests that the order of reports does not change what is known of a purchase (R2).
 
 import TestSupport
 import Platform
@@ -26,7 +26,7 @@ private func purchase(_ reports: [PurchaseReport]) -> Purchase? {
   return purchase
 }
 
-/// What must not depend on the order.
+/// The values that must not depend on the order.
 private struct Known: Equatable {
   var observations: Observations
   var isBought: Bool

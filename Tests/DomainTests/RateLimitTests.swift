@@ -1,4 +1,4 @@
-// How often something may happen.
+// Tests rate limits and the table of buckets.
 
 import Domain
 import Testing
@@ -33,7 +33,7 @@ import Testing
       #expect(limiter.count <= 100)
     }
     #expect(limiter.take(0, nowMilliseconds: 1) > 0)
-    // Once they are full again they go, all at once.
+    // Full buckets are dropped in one sweep.
     #expect(limiter.take(-1, nowMilliseconds: 60_000) == 0)
     for key in 20_000...20_050 { _ = limiter.take(key, nowMilliseconds: 60_000) }
     #expect(limiter.count <= 60)
@@ -43,7 +43,7 @@ import Testing
   func forgets() {
     var limiter = RateLimiter<Int>(RateLimit(60, per: .minute), entriesMax: 1_000_000)
     var most = 0
-    // One a millisecond, each full again after a second.
+    // One key per millisecond; each bucket is full again after a second.
     for number in 0..<50_000 {
       #expect(limiter.take(number, nowMilliseconds: Int64(number)) == 0)
       most = max(most, limiter.count)

@@ -1,4 +1,4 @@
-// The whole life cycle of receipts: every event in every state, what the properties hold afterwards, and the
+// Tests the whole life cycle of receipts: every event in every state, the properties afterwards, and the
 // diagram in ARCHITECTURE.
 
 import FoundationEssentials
@@ -12,8 +12,8 @@ private let moment = ReceiptMoment(now: now, pausedMilliseconds: 7000)
 private let payload = ReceiptPayload(priceID: "price_1", priceMismatch: false, body: [1])
 private let other = ReceiptPayload(priceID: "price_2", priceMismatch: true, body: [2])
 
-/// A receipt for each column of the table. One that failed or was cancelled by the join is open to later
-/// events; one that ended otherwise is not.
+/// A receipt for each column of the table. A receipt that failed or was cancelled by the join is open to
+/// later events; one that ended otherwise is not.
 private func sample(_ column: String) -> Receipt {
   func receipt(_ state: ReceiptState, _ reason: Reason?) -> Receipt {
     var receipt = Receipt(
@@ -55,7 +55,7 @@ private let events: [ReceiptEvent] = [
   .completed(payload, changesContext: true), .erased(cancelsOpen: true), .erased(cancelsOpen: false),
 ]
 
-/// The name of an event's row. A new event does not compile before it has one.
+/// The name of an event's row. The switch is exhaustive, so a new event does not compile without a name.
 private func name(_ event: ReceiptEvent) -> String {
   switch event {
   case .resolved(.waiting): "resolved waiting"
@@ -82,7 +82,7 @@ private func name(_ event: ReceiptEvent) -> String {
   }
 }
 
-/// `-` is a refusal.
+/// `-` means that the event is refused.
 private let table = """
                         waiting   pending   delivered failed/join failed/sent cancelled/join cancelled/sent
   resolved waiting      waiting   -         -         waiting     -           waiting        -
@@ -244,7 +244,7 @@ struct ReceiptLifeCycleTests {
     #expect(Receipt.begin(id: "rcp_2", .failed(.user), at: moment).contradiction == nil)
   }
 
-  /// Every change of state that the function makes, as edges of the diagram.
+  /// Every state change that the function makes, as edges of the diagram.
   static var edges: Set<String> {
     var edges: Set<String> = []
     for cell in rows.flatMap(\.cells) where cell.state != "-" {

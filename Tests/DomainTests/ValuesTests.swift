@@ -1,4 +1,4 @@
-// The small values that everything else stands on: time, identifiers, texts from outside, the rate limit.
+// Tests the basic values: time, identifiers, external identifiers, the rate limit.
 
 import Platform
 import Domain
@@ -6,7 +6,7 @@ import Testing
 
 private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
-/// What taking tokens at these moments gives.
+/// The results of `take` at these moments.
 private func takes(_ bucket: inout TokenBucket, at moments: Int64...) -> [Bool] {
   moments.map { bucket.take(nowMilliseconds: $0) }
 }

@@ -1,4 +1,4 @@
-// What came of tries to deliver: the log, the state, the budget and the breaker, all at once (R3, R9).
+// Tests that an attempt's outcome changes log, state, budget and breaker in one transaction (R3, R9).
 
 import Domain
 import Store

@@ -1,5 +1,5 @@
-// Why receipts failed: the last cause, kept, filtered by and counted; and what was delivered without an
-// import id.
+// Tests why receipts failed: the last cause is stored, filtered by and counted. Also tests receipts delivered
+// without an import id.
 
 import Domain
 import Store
@@ -21,7 +21,7 @@ struct CauseTests {
       RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
   }
 
-  /// Receipts that were given up after a timeout, a refused connection and a 503; and one that was refused.
+  /// Receipts that gave up after a timeout, a refused connection and a 503, and one that was refused.
   private static func store() throws -> JobStore {
     let jobs = try JobStore(failed: 0)
     for name in ["slow", "gone", "down", "bad", "good", "silent"] { try jobs.purchase(name, nil) }
@@ -41,7 +41,7 @@ struct CauseTests {
     var filter = ReceiptFilter()
     change(&filter)
     let found = Set(try jobs.store.reader.receipts(filter, limit: 100).map(\.purchase.key.id))
-    // The bulk verbs count the same receipts that the list shows.
+    // Bulk commands count the same receipts that the list shows.
     #expect(try jobs.store.reader.survey(filter).reduce(0) { $0 + $1.count } == found.count)
     #expect(try jobs.store.reader.countAtMost(filter) >= found.count)
     return found

@@ -1,4 +1,4 @@
-// What became of a checkout that only its session names.
+// Tests the status of a checkout that is identified by its session only.
 
 import Domain
 import Testing
@@ -15,7 +15,7 @@ import Testing
     }
     #expect(try status() == nil)
     let id = try store.post()
-    // Before its subscription has a name, and after.
+    // Before and after its subscription has an id.
     try store.take(Said.completed(unpaid: true, named: false, prices: ["price_1"]))
     #expect(try status()?.state == .open)
     #expect(try status()?.reason == .payment)

@@ -1,4 +1,4 @@
-// Requests of an app that left the configuration while they were read.
+// Tests requests whose app is removed from the configuration while they are read.
 
 import Domain
 import Store

@@ -1,5 +1,5 @@
-// Which context a purchase gets: named by id, by reference or as a blob, or the user's newest; never
-// another's (R5).
+// Tests which context a purchase gets: one named by id, by reference or as a blob, or the user's newest;
+// never another user's (R5).
 
 import Domain
 import Store
@@ -233,7 +233,7 @@ struct ContextJoinTests {
 }
 
 extension PurchaseReport {
-  /// A checkout of `u1` that was completed and paid.
+  /// A completed and paid checkout of `u1`.
   static func said(contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [])
     -> PurchaseReport
   {

@@ -1,12 +1,11 @@
-// A batch says what it will read before it reads, so that an engine to which each read is a round trip can
-// fetch all of it at once.
+// Tests that a batch declares what it reads, so that an engine whose reads cost a round trip can prefetch it.
 
 import Domain
 import Testing
 
 @testable import Store
 
-/// Reads what it has not declared.
+/// Reads a key that it has not declared.
 private struct ReadSecretly: StoreCommand {
   var reads: [ReadKey] { [.user(app: "ios", id: "u1")] }
 
@@ -20,7 +19,7 @@ private struct ReadSecretly: StoreCommand {
 struct DeclaredReadTests {
   private static let words: Set<String> = Set(
     TestStore.rules.keys + ["stripe", "subscription", "checkout_session"]
-      // A context that came inside of an event is compared with those of its user.
+      // A context inside an event is compared with those of its user.
       + (0..<40).map { "blob \($0)" })
 
   private func recorded() throws -> (TestStore, ReadRecord) {

@@ -1,5 +1,5 @@
-// What the store asks of a connection: values that come back as they were, transactions that are whole, and
-// faults of the kind that says what to do about them.
+// Tests an engine's connection: values are read back unchanged, transactions are atomic, and faults have the
+// right kind.
 
 import Domain
 import Testing

@@ -1,12 +1,12 @@
-// One purchase makes one receipt with one content, in whatever order, however often and however late its
-// events and its context come (R2).
+// Tests that one purchase makes one receipt with the same content for any order, repetition and delay of its
+// events and its context (R2).
 
 import TestSupport
 import Domain
 import Store
 import Testing
 
-/// Something that happens to the purchase `n` of the user `u_n`.
+/// An event or a context of the purchase `n` of the user `u_n`.
 private struct Step: Sendable {
   var name: String
   var run: @Sendable (TestStore, String) throws -> Void
@@ -40,7 +40,7 @@ private struct Step: Sendable {
   static let expired = event("expired") { Said.session($0, .expired) }
 }
 
-/// Lets the steps happen in every order, each to a purchase and a user of its own, and the waits end.
+/// Runs the steps in every order, each order with its own purchase and user, and then ends the waits.
 private func inEveryOrder(
   _ steps: [Step], twice: Bool = false, ends expected: @escaping (String) -> [String]
 ) throws {

@@ -1,4 +1,4 @@
-// The erasure of a user: nothing of a person is left, and what comes again is still known (R2).
+// Tests the erasure of a user: no personal data remains, and a repeated event is still recognized (R2).
 
 import Domain
 import Store
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A user who is forgotten", .everyEngine)
 struct ForgetTests {
-  /// Everything that tells of the user below.
+  /// All personal data of the user below.
   static let personal = [
     "user-jane", "blob-of-jane", "cus_jane", "sub_jane", "cs_jane", "evt_jane", "answer-jane", "imp-jane",
     "note-jane",
@@ -63,7 +63,7 @@ struct ForgetTests {
     _ = try forget(store)
     try store.reopen()
     #expect(try store.take(Said.completed("jane", user: "user-jane"), id: "evt_jane1") == .repeated)
-    // Of the subscription, of its session alone, and of both.
+    // For the subscription, for its session only, and for both.
     let later = [
       Said.invoice("jane", user: "user-jane"),
       Said.session("jane", .paid, named: false),
@@ -76,7 +76,7 @@ struct ForgetTests {
     #expect(try store.receipts().count == 1)
     #expect(try store.integer("SELECT count(*) FROM events WHERE length(body) > 0") == 0)
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE user_id IS NOT NULL") == 0)
-    // Who comes back is a new user, whose purchases count.
+    // A returning user is a new user, whose purchases count.
     try store.post("new", user: "user-jane")
     #expect(try store.take(Said.completed("again", user: "user-jane", prices: ["p"])) == .stored(.receipt))
     #expect(try store.receipts().count == 2)

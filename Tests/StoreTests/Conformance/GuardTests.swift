@@ -1,13 +1,12 @@
-// Writes that rest on what was read before them: each names it in its condition, so that a fault of this
-// program, or an engine that lets another writer in between, cannot go unnoticed (R4, R5).
+// Tests writes that depend on earlier reads: each repeats the values it read in its condition. So a fault of
+// this program, or an engine that lets another writer in between, is detected (R4, R5).
 
 import Domain
 import Testing
 
 @testable import Store
 
-/// Gives one context to two purchases, one after the other, as two writers would that had both read it while
-/// it was unused.
+/// Gives one context to two purchases, as two writers would that both read it while it was unused.
 private struct ClaimTwice: StoreCommand {
   var context: String
   var rows: [Int64]
@@ -18,10 +17,10 @@ private struct ClaimTwice: StoreCommand {
   }
 }
 
-/// Changes a receipt by what it was some time ago.
+/// Changes a receipt based on an outdated read.
 private struct ChangeOutdated: StoreCommand {
   var read: PurchaseRecord
-  /// Whether it is deleted; otherwise it is cancelled.
+  /// Whether to delete it; otherwise it is cancelled.
   var deletes = false
 
   func apply(to store: StoreSession) throws(StoreFault) {
@@ -30,7 +29,7 @@ private struct ChangeOutdated: StoreCommand {
   }
 }
 
-/// Gives a job's receipt its turn.
+/// Releases a job's receipt.
 private struct Release: StoreCommand {
   var job: Int64
 
@@ -39,7 +38,7 @@ private struct Release: StoreCommand {
   }
 }
 
-/// Pauses a job that was read while it was running.
+/// Pauses a job based on a read while it was running.
 private struct Pause: StoreCommand {
   var job: Job
 
@@ -61,7 +60,7 @@ struct GuardTests {
     }
   }
 
-  /// A context of another user and two purchases that wait for one.
+  /// A context of another user, and two purchases that wait for a context.
   private func two(_ store: TestStore) throws -> (context: String, rows: [Int64]) {
     for n in ["1", "2"] { try store.take(Said.completed(n, prices: ["price_1"])) }
     return (try store.post(user: "other"), try store.receipts().map(\.rowID))

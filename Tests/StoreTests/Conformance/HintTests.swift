@@ -1,5 +1,5 @@
-// Events that say no more than that something happened: the purchase is fetched, and the fetch outlives
-// everything but its answer.
+// Tests events that say only that something changed: the purchase is fetched, and the planned fetch stays
+// until it is answered.
 
 import Domain
 import Store
@@ -66,7 +66,7 @@ struct HintTests {
     store.advance(minute)
     let due = try #require(try due().first)
     #expect(due.tries == 1)
-    // There is no such thing: nothing more is asked.
+    // The processor does not know the object, so no further lookup follows.
     try answer(due, [])
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
   }

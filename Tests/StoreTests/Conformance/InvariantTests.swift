@@ -1,5 +1,4 @@
-// The sweep that looks after each command whether the rules of the store hold: it finds each rule that is
-// broken.
+// Tests the check of the store's invariants after each command: it finds each violated rule.
 
 import Domain
 import Store
@@ -33,7 +32,7 @@ struct InvariantTests {
     ("UPDATE jobs SET state = 'done'", "had no turn"),
   ]
 
-  /// A delivered-to-be receipt with a context, one that waits for its price and is looked up, and a job.
+  /// A receipt that is due with a context, one that waits for its price and has a lookup, and a job.
   private func store() throws -> TestStore {
     let rules = [
       "ios": AppRules(

@@ -1,3 +1,5 @@
+// Decisions about receipts while a job with them runs: the later decision wins (R3).
+
 import Domain
 import Store
 import Testing

@@ -1,4 +1,4 @@
-// What is left in a job of a user who was forgotten.
+// Tests what remains of an erased user in a job.
 
 import Domain
 import JSON

@@ -1,4 +1,4 @@
-// What a job releases: no more than the deliveries under way leave room for, app by app.
+// Tests how many receipts a job releases: for each app no more than its deliveries have room for.
 
 import Domain
 import Store
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What a job releases", .everyEngine)
 struct JobRoomTests {
-  /// Failed receipts of two apps, whose rules leave room for so many replays.
+  /// Failed receipts of two apps whose rules allow `window` replays to be due.
   private static func jobs(failed: Int = 12, window: Int = 5) throws -> JobStore {
     let jobs = try JobStore(failed: failed)
     let rules = AppRules(
@@ -133,7 +133,7 @@ struct JobRoomTests {
     #expect(new.count == 1)
     #expect(try reader.dueRows(app: "ios", now: jobs.store.now, limit: 1) == new)
     #expect(try reader.dueRows(app: "ios", isReplay: true, now: jobs.store.now, limit: 10).count == 2)
-    // Once it ended, a receipt is nobody's replay.
+    // A receipt that has ended is not a replay any more.
     try jobs.deliver()
     #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.isReplay == false })
   }

@@ -1,11 +1,11 @@
-// What the suites about jobs work on.
+// Helpers for the suites about jobs.
 
 import Domain
 import Store
 import TestSupport
 import Testing
 
-/// A store with failed receipts, and somebody who runs jobs on it.
+/// A store with failed receipts, and a job runner.
 final class JobStore {
   let store: TestStore
   private var works: [Int64: JobWork] = [:]
@@ -53,7 +53,7 @@ final class JobStore {
           priceID: price, actor: "ann", reason: "why")))
   }
 
-  /// Takes steps until there is nothing to do for now.
+  /// Runs steps until there is nothing to do for now.
   @discardableResult
   func run(_ job: Job, stepsMax: Int = .max) throws -> Job {
     var work = works[job.row] ?? JobWork(job: job.row)
@@ -72,7 +72,7 @@ final class JobStore {
     try store.receipts().compactMap(\.receipt?.state.rawValue)
   }
 
-  /// Delivers everything that is due.
+  /// Records this decision for every due receipt.
   func deliver(_ decision: Delivery.Decision = .delivered(importID: "imp")) throws {
     for row in try store.reader.dueRows(app: "ios", now: store.now, limit: 10_000) { try end(row, decision) }
   }

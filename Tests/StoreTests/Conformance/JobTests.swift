@@ -1,4 +1,4 @@
-// Jobs: work on many receipts that goes on whatever ends in between (R3, R4, R9).
+// Tests that jobs continue after any interruption (R3, R4, R9).
 
 import Domain
 import Store
@@ -45,7 +45,7 @@ struct JobTests {
     #expect(try jobs.run(job).count(.released) == 2)
     try jobs.store.reopen()
     jobs.store.advance(hour)
-    // Nothing is caught up with after an hour in which nobody ran it.
+    // After an hour without a runner, the job does not catch up.
     #expect(try jobs.run(job).count(.released) == 3)
     #expect(try jobs.run(job).count(.released) == 3)
     jobs.store.advance(1000)
@@ -127,7 +127,7 @@ struct JobTests {
     let job = try jobs.start(rate: 0.001)
     try jobs.run(job, stepsMax: 1)
     let rows = try jobs.store.receipts().map(\.rowID)
-    // It was in flight still, and was taken in after all.
+    // The receipt was still under way, and was accepted.
     try jobs.end(rows[1], .delivered(importID: nil))
     _ = try jobs.store.apply(
       Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: rows[2] - 1))
@@ -168,7 +168,7 @@ struct JobTests {
     let job2 = try jobs.current(job)
     #expect(job2.total == 6)
     #expect(job2.count(.released) + job2.count(.planned) == 6)
-    // The first at once, then one in 100 ms, beginning when it was prepared.
+    // The first is due at once, then one every 100 ms from the end of the preparation.
     #expect(job2.count(.released) == 6)
     #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 6)
   }

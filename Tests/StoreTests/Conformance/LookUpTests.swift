@@ -1,4 +1,4 @@
-// What a processor is asked, when, and what its answers do: one more observation, in whatever order (R2, R9).
+// Tests lookups: what is asked, when, and that an answer is one more observation in any order (R2, R9).
 
 import TestSupport
 import Domain
@@ -12,7 +12,7 @@ private let asking: [String: AppRules] = [
     join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
 ]
 
-/// What Stripe says of the subscription `n`.
+/// Stripe's answer about the subscription `n`.
 private func answer(_ n: String = "1", user: String? = nil, price: String? = "price_9") -> PurchaseReport {
   var said = Said.created(n, user: user, price: price)
   said.observations = []
@@ -73,7 +73,7 @@ struct LookUpTests {
     #expect(try due(store).isEmpty)
     store.advance(10 * second)
     #expect(try due(store).map(\.tries) == [1])
-    // What it lacks is another thing now: that has not been asked yet.
+    // It now lacks something else, for which no lookup was made yet.
     let other = try TestStore(rules: asking)
     try other.take(Said.completed(user: nil))
     other.advance(2000)
@@ -93,7 +93,7 @@ struct LookUpTests {
     store.advance(2000)
     let question = try #require(try due(store).first)
     #expect(question.reason == .user)
-    // While it is asked about, an event names the user.
+    // An event names the user while the lookup is under way.
     try store.take(Said.created(user: "u7", price: nil))
     #expect(try store.status() == "waiting/price")
     let planned = try #require(try store.reader.nextLookUp(ios, after: store.now))
@@ -107,7 +107,7 @@ struct LookUpTests {
     let next = try #require(try due(store).first)
     #expect(next.reason == .price)
     #expect(next.tries == 0)
-    // Its own answer does postpone it.
+    // An answer for the present reason does postpone it.
     try store.apply(
       TakeLookUp(ios, row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
     #expect(try store.reader.nextLookUp(ios, after: store.now) == store.after(hour))
@@ -120,7 +120,7 @@ struct LookUpTests {
       pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
     #expect(LookUp.pauseMilliseconds(tries: 1, isUnknown: true) == 6 * hour)
     #expect(LookUp.firstPauseMilliseconds(JoinPolicy(), for: .price) == 1500)
-    // Well before the context's own price would be taken.
+    // Well before the context's own price would be used.
     #expect(
       LookUp.firstPauseMilliseconds(JoinPolicy(waitForProcessorPriceMilliseconds: 1000), for: .price) == 250)
     #expect(LookUp.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
@@ -140,7 +140,7 @@ struct LookUpTests {
       let store = try TestStore(rules: asking)
       for step in order.map({ steps[$0] }) {
         if step.isAnswer {
-          // An answer to a question is one that somebody asked: about a purchase that waited.
+          // An answer follows a lookup, which concerns a purchase that waited.
           let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
           try store.apply(
             TakeLookUp(ios, row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
@@ -219,7 +219,7 @@ struct LookUpTests {
     _ = try store.apply(start)
     let since = last.advanced(byMilliseconds: -5 * minute)
     #expect(try store.reader.backfills() == [ios: since])
-    // Cut off, and down again for long: it begins where the first one would have.
+    // Interrupted, and down again for long: the backfill begins where the first one would have.
     store.advance(day)
     try store.reopen()
     _ = try store.apply(start)
@@ -268,7 +268,7 @@ struct ReprocessTests {
     let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
     #expect(event.receiptID != nil)
     #expect(event.type == "checkout.session.completed")
-    // A purchase keeps what it has taken in, whatever is thought of the event later.
+    // A purchase keeps what it merged, even if the event now reads differently.
     #expect(try reprocess(store, .nothing(.otherMode)) == .init(before: .receipt, after: .receipt))
     #expect(try store.reader.events(EventFilter(), limit: 1).first?.receiptID == event.receiptID)
   }

@@ -1,4 +1,4 @@
-// A checkout and a subscription that made rows of their own and turn out to be one purchase (R2).
+// Tests the merge of a checkout's row and a subscription's row that are one purchase (R2).
 
 import Domain
 import Store
@@ -127,7 +127,7 @@ struct MergeTests {
 }
 
 extension PurchaseReport {
-  /// The same without the session that would tell it to be one purchase with another.
+  /// The report without its session, so that it cannot be matched with another row.
   fileprivate var withoutSession: PurchaseReport {
     var report = self
     report.sessionID = nil

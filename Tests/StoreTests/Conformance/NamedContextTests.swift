@@ -1,12 +1,12 @@
-// An exact name beats a guess, always: in whatever order things happen, the purchase that names a context
-// gets it, and says so to whoever asks what became of the checkout (R5).
+// Tests that a name always beats a guess: in any order, the purchase that names a context gets it, and the
+// checkout status reports that purchase (R5).
 
 import Domain
 import Store
 import TestSupport
 import Testing
 
-/// Delivers everything that is due, or records what became of it.
+/// Records an attempt with this decision for everything that is due.
 private func attempt(
   _ store: TestStore, _ decision: Delivery.Decision = .delivered(importID: "imp"), status: Int64? = 200
 ) throws {

@@ -1,4 +1,4 @@
-// What an operator does to receipts, and what is refused (R3, R4, R5).
+// Tests an operator's changes of receipts, and which of them are refused (R3, R4, R5).
 
 import Domain
 import Store

@@ -1,5 +1,5 @@
-// A purchase that is only promised may be given a context by a guess, and keeps it from no purchase that is
-// paid: whichever of them is heard of first (R2, R5).
+// Tests that a promised purchase may get a guessed context, but never keeps it from a paid purchase, in any
+// order (R2, R5).
 
 import Domain
 import Store
@@ -31,7 +31,7 @@ private func status(_ store: TestStore, _ id: String) throws -> (CheckoutStatus.
   return (status?.state, status?.paid)
 }
 
-/// Lets things happen one after the other; with pauses also what waits may end.
+/// Runs the steps in order; with a pause, also ends waits after each step.
 private func happen(_ steps: [() throws -> Void], pause: Int64, _ store: TestStore) throws {
   for step in steps {
     try step()

@@ -1,4 +1,4 @@
-// What operators ask for: filters, pages, details; and that no question reads a whole table.
+// Tests operators' queries: filters, pages, details.
 
 import Platform
 import Domain
@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-/// Receipts in several states, one a minute; the `n`-th is of `u(n % 3)`.
+/// Receipts in several states, one a minute; the `n`-th belongs to `u(n % 3)`.
 private func populated(_ count: Int = 12) throws -> TestStore {
   let store = try TestStore()
   for n in 0..<count {
@@ -63,7 +63,7 @@ struct QueryTests {
         id: id, createdAt: made.createdAt, state: state, reason: .byOperator, waitUntil: made.waitUntil,
         priceID: made.priceID, body: made.body, readyAt: made.readyAt, retrySince: made.retrySince,
         nextAttemptAt: made.nextAttemptAt, deliveredAt: made.deliveredAt)
-      // Not one that the life cycle would make.
+      // The life cycle would not make this receipt.
       try store.writer.apply(WriteRecord(record: record), now: store.now)
       #expect(try list(store) { $0.state = state } == ["sub_0"])
       for other in ReceiptState.allCases where other != state {
@@ -170,7 +170,7 @@ struct QueryTests {
   }
 }
 
-/// Puts a row as it is, whatever the rules would say.
+/// Saves a record without checking any rules.
 private struct WriteRecord: StoreCommand {
   var record: PurchaseRecord
 

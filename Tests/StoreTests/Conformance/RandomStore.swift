@@ -1,5 +1,5 @@
-// A store to which random things happen: posts, events in any order, waits that end, tries, operators,
-// restarts. What happens depends on the seed alone.
+// A store with random operations: posts, events in any order, ends of waits, attempts, operators' commands,
+// restarts. The seed alone determines them.
 
 import Platform
 import Domain
@@ -13,11 +13,11 @@ struct RandomStore {
   let store: TestStore
   private var random: SeededGenerator
   private var contexts: [String] = []
-  /// What happened last, for whoever reads a failure.
+  /// The last operation, for the report of a failure.
   private(set) var last = ""
-  /// What the destination got of each receipt since an operator last changed it.
+  /// What the destination received of each receipt since an operator last changed it.
   private(set) var sent: [String: [UInt8]] = [:]
-  /// The delivered receipt that an operator has just taken up again.
+  /// The delivered receipt that an operator has just replayed.
   private(set) var forced: String?
 
   init(seed: UInt64, record: ReadRecord? = nil) throws {

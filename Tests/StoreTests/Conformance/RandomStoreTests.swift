@@ -1,13 +1,13 @@
-// Promises that hold after every step, whatever happens in whatever order (R2, R3, R4, R5).
+// Tests the promises that hold after every step, for random operations in random order (R2, R3, R4, R5).
 
 import Domain
 import Store
 import Testing
 
-/// Reasons that operators can filter by; what is stored under another one could not be found.
+/// The reasons that operators can filter by. A receipt with another reason could not be found.
 private let reasons = Reason.named.map { "'\($0.text)'" }.joined(separator: ", ")
 
-/// What must never be found beside `StoreReader.contradictions`, as questions that count how often it is.
+/// Rules beside `StoreReader.contradictions`: each statement counts violations.
 private let faults: [(name: String, sql: String)] = [
   (
     "R2: two receipts of one purchase that were made ready",
@@ -36,11 +36,11 @@ private let faults: [(name: String, sql: String)] = [
   ),
 ]
 
-/// What was seen of the receipts before.
+/// What earlier steps showed about the receipts.
 private struct Memory {
   private var delivered: Set<String> = []
 
-  /// What the receipts have become that they must not.
+  /// Returns the forbidden changes of receipts.
   mutating func faults(
     in receipts: [PurchaseRecord], sent: [String: [UInt8]], forced: String?
   ) -> [String] {
@@ -59,7 +59,7 @@ private struct Memory {
     for record in receipts {
       guard let receipt = record.receipt, let body = receipt.body else { continue }
       let content = Join.content(of: record.purchase)
-      // The price may have come to be known after the receipt took the context's.
+      // The price may have become known after the receipt used the context's.
       if case .success(var ready) = content {
         ready.content.priceID = receipt.priceID ?? ""
         if TestStore.compose(ready.content) != body {
@@ -96,8 +96,8 @@ struct RandomStoreTests {
     #expect(try happening.store.reader.integrityFaults().isEmpty)
   }
 
-  /// When an event has named checkout and subscription of every purchase, there is one receipt of each at
-  /// most.
+  /// Sends an event that names checkout and subscription for every purchase. After that each has at most one
+  /// receipt.
   private func nameAll(_ store: TestStore, seed: UInt64) throws {
     for app in RandomStore.apps {
       for n in 0..<RandomStore.purchases { try store.take(Said.session("\(n)", []), app: app, keep: false) }

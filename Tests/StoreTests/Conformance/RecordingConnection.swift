@@ -1,17 +1,17 @@
-// A connection that looks over the store's shoulder: whether every row that a batch reads is one that its
-// commands have declared, or one that a row that was read before refers to. One thread.
+// A connection that checks whether a batch reads only rows that its commands declared, or that a row read
+// before refers to. One thread at a time.
 
 import Domain
 
 @testable import Store
 
-/// What was declared and read.
+/// The declared and the actual reads.
 final class ReadRecord: ReadAhead {
-  /// Words that name nothing in particular, and what is compared only after rows were found.
+  /// Words that identify no row, and values that are compared only after rows were found.
   private let words: Set<String>
-  /// How often a batch was declared, and by which keys last.
+  /// The declared keys of each batch.
   private(set) var fetches: [Set<ReadKey>] = []
-  /// What was read without being declared: the parameter and the statement.
+  /// The parameter and the statement of each undeclared read.
   private(set) var undeclared: [String] = []
   private var names: Set<String> = []
   private var rows: Set<Int64> = []
@@ -54,7 +54,7 @@ final class ReadRecord: ReadAhead {
   }
 }
 
-/// A connection of an engine, recorded.
+/// An engine's connection whose reads are recorded.
 final class RecordingConnection: EngineConnection {
   private let engine: any EngineConnection
   private let record: ReadRecord

@@ -1,11 +1,11 @@
-// What goes when it is old enough, and what never goes as long as it has a way to go (R4).
+// Tests what retention deletes, and that it never deletes a receipt that has not ended (R4).
 
 import Domain
 import Testing
 
 @testable import Store
 
-/// Receipts of every state, each with an event, a context and an attempt where it has one.
+/// Receipts in every state, each with an event, and with a context and an attempt if the state has one.
 private func populated() throws -> TestStore {
   let store = try TestStore()
   for (n, end) in [Delivery.Decision.delivered(importID: nil), .failed(.status(422)), nil].enumerated() {
@@ -112,7 +112,7 @@ struct RetentionTests {
     #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1, "the other one goes")
     try store.take(Said.created("1", user: "u1"))
     #expect(try store.receipts().isEmpty)
-    // The last event of it counts.
+    // The purchase's last event counts.
     store.advance(29 * day)
     #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 0)
     store.advance(2 * day)
@@ -181,7 +181,7 @@ struct RetentionTests {
       ]
       for report in reports { try store.take(report) }
       #expect(try store.receipts().count == before + (kept > 30 ? 1 : 0), "\(kept) days")
-      // Nothing is kept for longer than it is needed.
+      // Ids are not kept longer than needed.
       store.advance(31 * day)
       _ = try store.apply(RetainPast())
       #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)

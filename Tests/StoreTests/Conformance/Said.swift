@@ -1,9 +1,9 @@
-// What events say in tests.
+// Reports of events for tests.
 
 import Domain
 import TestSupport
 
-/// What events say in tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
+/// Reports of events for tests: the purchase `n` has the session `cs_n`, the subscription `sub_n` and the
 /// customer `cus_n`.
 enum Said {
   static func completed(

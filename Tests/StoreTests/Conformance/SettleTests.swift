@@ -1,11 +1,11 @@
-// A purchase waits a moment for the events that belong to it, so that their order decides nothing (R2).
+// Tests that a purchase waits a moment for its events, so that their order does not matter (R2).
 
 import Domain
 import Store
 import TestSupport
 import Testing
 
-/// How a purchase comes to its end in one order of its events.
+/// The final status of a purchase for one order of its events.
 private func end(
   of reports: [PurchaseReport], pause: Int64, _ store: TestStore, _ key: String
 ) throws -> String? {
@@ -23,7 +23,7 @@ private func end(
 struct SettleTests {
   private let rules = TestStore.rules(settle: 5 * second)
 
-  /// Lets the events happen in every order, each to a store of its own.
+  /// Runs the events in every order, each order in its own store.
   private func everyOrder(
     _ reports: (String) -> [PurchaseReport], pause: Int64 = 100, ends expected: String?
   ) throws {

@@ -1,4 +1,4 @@
-// Ids belong to the processor that made them: two processors may use the same one.
+// Tests that ids belong to their processor: two processors may use the same id.
 
 import Domain
 import Store
@@ -21,7 +21,7 @@ struct SeveralProcessorsTests {
     #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u2"])
     #expect(try store.receipts().map(\.purchase.key.processor) == ["stripe", "other"])
     #expect(try store.receipts().map(\.purchase.key.id) == ["cs_1", "cs_1"])
-    // Each goes on with its own.
+    // Each purchase continues with its own events.
     try store.take(of("other", Said.payment("1", user: nil)))
     #expect(try store.receipts().count == 2)
     #expect(try store.reader.integrityFaults() == [])

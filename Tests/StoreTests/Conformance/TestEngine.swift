@@ -1,27 +1,27 @@
-// The conformance suite of the store: what a database engine must do so that the store's promises hold on it.
-// Every suite in this folder runs on each engine in `TestEngine.all`; none of them knows which one that is. A
-// new engine is added there, and passes them all. What only one engine has is tested in a folder of its own.
+// The conformance suite of the store: what a database engine must do so that the store's promises hold. Every
+// suite in this folder runs on each engine in `TestEngine.all`, and uses no engine directly. A new engine
+// must be added there and pass all suites. Tests of one engine's own features are in a separate folder.
 
 import Platform
 import Store
 import Testing
 
-/// An engine, and what the suite needs of it beside what programs do.
+/// An engine, with what the suite needs in addition to a program's needs.
 struct TestEngine: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The engine of a database that is, or is to be, in a folder.
+  /// Opens the engine of a database in a folder; the database need not exist.
   let open: @Sendable (_ folder: String) -> any StoreEngine
-  /// A connection that writes, as the store uses one. The database is there.
+  /// Opens a connection that writes, as the store uses one. The database must exist.
   let connect: @Sendable (_ folder: String) throws -> any EngineConnection
-  /// Everything that is stored, as text, with bytes decoded.
+  /// Returns all stored data as text, with bytes decoded.
   let dump: @Sendable (_ folder: String) throws -> String
-  /// Makes every write of a connection fail in a way, until what it returns is called; those that the engine
-  /// can be made to fail in.
+  /// Makes every write of a connection fail with a kind of fault, until the returned closure is called.
+  /// Contains only the kinds that can be caused in this engine.
   let failures:
     [StoreFault.Kind: @Sendable (_ folder: String, any EngineConnection) throws -> () throws -> Void]
 
   static let all = [sqlite]
-  /// The engine that the running test is on.
+  /// The engine of the running test.
   @TaskLocal static var current = sqlite
 
   var testDescription: String { name }
@@ -37,17 +37,17 @@ struct EveryEngine: SuiteTrait, TestTrait, TestScoping {
     for engine in TestEngine.all { try await TestEngine.$current.withValue(engine) { try await function() } }
   }
 
-  /// Around each case of a test, and around nothing larger.
+  /// Applies to each case of a test, and to nothing larger.
   func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase == nil ? nil : self }
 }
 
 extension Trait where Self == EveryEngine {
-  /// The test is part of the conformance suite.
+  /// Marks a test as part of the conformance suite.
   static var everyEngine: Self { EveryEngine() }
 }
 
 extension EngineConnection {
-  /// Runs a statement for its effect.
+  /// Runs a statement and ignores its rows.
   func run(_ sql: String, _ values: [StoreValue] = []) throws(StoreFault) {
     try StoreConnection(self).prepare(sql).run(values)
   }

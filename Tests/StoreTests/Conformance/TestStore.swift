@@ -1,5 +1,5 @@
-// A real store of the engine under test, in a directory of its own, with a clock that stands until a test
-// moves it.
+// A real store of the engine under test, in its own directory, with a clock that changes only when a test
+// advances it.
 
 import Platform
 import Domain
@@ -13,7 +13,7 @@ let minute = 60 * second
 let hour = 60 * minute
 let day = 24 * hour
 
-/// A new directory under the system's temporary one.
+/// Creates a directory in the system's temporary directory.
 func makeDirectory() throws -> URL {
   let directory = FileManager.default.temporaryDirectory.appending(path: "store-tests-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -23,8 +23,8 @@ func makeDirectory() throws -> URL {
 final class TestStore {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
-  /// Two apps that deliver without a context, and one that holds. None waits for events to settle: what an
-  /// event does is seen at once.
+  /// Two apps that deliver without a context, and one that holds. None waits for events to settle, so an
+  /// event takes effect at once.
   static let rules = rules(settle: 0)
 
   static func rules(settle: Int64) -> [String: AppRules] {
@@ -41,7 +41,7 @@ final class TestStore {
   private let rules: [String: AppRules]
   var folder: String { directory.path }
   let engine: any StoreEngine
-  /// What commands read that they had not declared; nil where nobody looks.
+  /// Records the undeclared reads of commands; nil if they are not checked.
   let record: ReadRecord?
   private(set) var writer: StoreWriter
   private(set) var reader: StoreReader
@@ -50,7 +50,7 @@ final class TestStore {
   private var eventCount = 0
   private var commandCount = 0
 
-  /// - Parameter record: where to note what commands read that they had not declared.
+  /// - Parameter record: records the undeclared reads of commands.
   init(
     seed: UInt64 = 1, rules: [String: AppRules] = TestStore.rules, record: ReadRecord? = nil
   ) throws {
@@ -65,11 +65,11 @@ final class TestStore {
   }
 
   deinit {
-    // What is left of it is in the system's temporary directory.
+    // If this fails, the files stay in the system's temporary directory.
     try? FileManager.default.removeItem(at: directory)
   }
 
-  /// What a destination would get, readable.
+  /// A readable body, as a destination would receive it.
   static func compose(_ content: ReceiptContent) -> [UInt8] {
     let words = [
       content.userID, content.key.type.rawValue, content.key.id, content.priceID, content.context ?? "-",
@@ -77,7 +77,7 @@ final class TestStore {
     return Array(words.joined(separator: " ").utf8)
   }
 
-  /// As after a restart: nothing but the file is known (R9).
+  /// Opens the store again as after a restart: only the file keeps its state (R9).
   func reopen() throws {
     let random = SeededGenerator(seed: random.next())
     if let record {
@@ -97,12 +97,12 @@ final class TestStore {
   func apply<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     let outcome = try commit(command)
     commandCount += 1
-    // Everything is read for it: on large databases not each time.
+    // The check reads everything, so it does not run after each command on large databases.
     if commandCount <= 50 || commandCount % 50 == 0 { try checkInvariants() }
     return outcome
   }
 
-  /// As a batch of one where it declares what it reads, else alone.
+  /// Applies a command that declares reads as a batch of one; otherwise directly.
   private func commit<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     guard !command.reads.isEmpty else { return try writer.apply(command, now: now) }
     let answer = Monitor<Result<Command.Outcome, StoreFault>?>(nil)
@@ -117,7 +117,7 @@ final class TestStore {
     if !found.isEmpty { Issue.record("\(TestEngine.current.name): \(found.joined(separator: "; "))") }
   }
 
-  /// The app posts a context.
+  /// Posts a context as the app.
   @discardableResult
   func post(_ text: String = "blob", user: String = "u1", price: String? = nil, app: String = "ios") throws
     -> String
@@ -132,7 +132,7 @@ final class TestStore {
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
   }
 
-  /// An event comes in.
+  /// Ingests an event.
   @discardableResult
   func take(
     _ report: PurchaseReport, app: String = "ios", id: String? = nil, keep: Bool = true, type: String = "test"
@@ -145,21 +145,21 @@ final class TestStore {
         content: .report(report, keep: keep)))
   }
 
-  /// All receipts, in the order in which their purchases were first heard of.
+  /// All receipts, in the order in which their purchases were first reported.
   func receipts(app: String? = nil) throws -> [PurchaseRecord] {
     var filter = ReceiptFilter()
     filter.app = app
     return try reader.receipts(filter, limit: 10_000).sorted { $0.rowID < $1.rowID }
   }
 
-  /// The one receipt that there is.
+  /// The only receipt.
   func only(app: String? = nil) throws -> PurchaseRecord {
     let receipts = try receipts(app: app)
     try #require(receipts.count == 1, "there are \(receipts.count) receipts")
     return try #require(receipts.first)
   }
 
-  /// State and reason of the one receipt, and what would be sent.
+  /// State and reason of the only receipt, and its body.
   func status(app: String? = nil) throws -> String { Self.status(try only(app: app)) }
 
   static func status(_ record: PurchaseRecord) -> String {
@@ -170,18 +170,18 @@ final class TestStore {
 
   func context(_ id: String) throws -> ContextSummary { try #require(try reader.context(id: id, now: now)) }
 
-  /// Lets every wait end that has run out.
+  /// Decides about all receipts whose wait has ended.
   @discardableResult
   func endWaits() throws -> Timestamp? { try apply(EndWaits()) }
 
-  /// A number from the database itself.
+  /// An integer read directly from the database.
   func integer(_ sql: String) throws -> Int64? { try reader.connection.integer(sql) }
 
-  /// Changes the database behind the writer's back.
+  /// Changes the database without the writer.
   func execute(_ sql: String) throws { try TestEngine.current.connect(folder).run(sql) }
 }
 
-/// What completions were called with, in their order.
+/// The results passed to completions, in order.
 final class Answers: Sendable {
   private let told = Monitor<[String]>([])
 
@@ -199,7 +199,7 @@ final class Answers: Sendable {
   }
 }
 
-/// For a writer beside which nothing needs to be done.
+/// The upkeep of a writer that needs none.
 final class NoUpkeep: StoreUpkeep {
   func beforeCommit() throws(StoreFault) {}
   func afterBatch() throws(StoreFault) {}

@@ -1,5 +1,4 @@
-// Commands of the relay itself: what it keeps of alerts and of its own state, and what follows when the clock
-// is set.
+// Tests the relay's own commands: saved alerts, reports of its state, and clock steps.
 
 import Domain
 import Store

@@ -1,12 +1,11 @@
-// What becomes of receipts whose wait runs out, at the very moment it does; and what takes them up again
-// (R4).
+// Tests what happens to receipts exactly when their wait ends, and what continues them later (R4).
 
 import Domain
 import Store
 import TestSupport
 import Testing
 
-/// The receipt's status one millisecond before a deadline and at it.
+/// The receipt's status one millisecond before a deadline and at the deadline.
 private func statuses(_ store: TestStore, after milliseconds: Int64, app: String = "ios") throws -> [String] {
   store.advance(milliseconds - 1)
   try store.endWaits()

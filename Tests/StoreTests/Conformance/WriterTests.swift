@@ -1,5 +1,5 @@
-// Batches: one transaction for all, one command's failure for none of the others, and what is told afterwards
-// (R1, R8).
+// Tests batches: one transaction for all commands, one command's failure does not affect the others, and what
+// is reported afterwards (R1, R8).
 
 import Domain
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 
 @testable import Store
 
-/// Does what the store must refuse: a pending receipt without its bytes.
+/// Makes a change that the store must refuse: a pending receipt without a body.
 private struct BreakReceipt: StoreCommand {
   var id: String
 
@@ -19,7 +19,7 @@ private struct BreakReceipt: StoreCommand {
   }
 }
 
-/// Keeps a breaker, and then fails.
+/// Saves a breaker, and then fails.
 private struct BreakAfterBreaker: StoreCommand {
   func apply(to store: StoreSession) throws(StoreFault) {
     try store.breakers.save(Breaker(state: .paused, cause: .status(403)), app: "ios")
@@ -27,7 +27,7 @@ private struct BreakAfterBreaker: StoreCommand {
   }
 }
 
-/// Fails as a database does whose disk is gone.
+/// Fails with the fault of a database whose disk is gone.
 private struct FailAs: StoreCommand {
   var kind: StoreFault.Kind
 
@@ -85,7 +85,7 @@ struct WriterTests {
 
   @Test("Replays of a batch of which one command failed were not reported as due")
   func splitBatch() throws {
-    /// Everything that a batch can change, at once.
+    /// A batch with every kind of change.
     func batch(_ store: TestStore, _ more: Submission...) throws -> StoreChanges {
       let answers = Answers()
       try store.post(user: "u1")

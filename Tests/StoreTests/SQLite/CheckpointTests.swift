@@ -1,5 +1,5 @@
-// How the log is kept short while commits go on: most of it is moved in the background, the rest by the
-// writer.
+// Tests how the log is kept short while commits go on: background passes move most of it, the writer the
+// rest.
 
 import Domain
 import FoundationEssentials
@@ -9,7 +9,7 @@ import SQLiteStore
 import Store
 import Testing
 
-/// Makes each pass at once, or says what it is told to.
+/// Runs each pass at once, or returns a given result.
 private final class Passes: BackgroundCheckpoints {
   private let checkpoint: Monitor<BackgroundCheckpoint?>
   private let begun = Monitor(0)
@@ -61,7 +61,7 @@ struct CheckpointTests {
       checkpointPages: checkpointPages, background: passes)
   }
 
-  /// Makes the database.
+  /// Creates the database.
   private func prepare() throws { _ = try open(nil) }
 
   private func post(_ number: Int, _ writer: StoreWriter) -> StoreFault? {
@@ -139,7 +139,7 @@ struct CheckpointTests {
     let checkpoint = try BackgroundCheckpoint(path: path)
     let moved = try checkpoint.pass()
     #expect(moved >= 40)
-    // The database has everything without its log.
+    // The database file is complete without its log.
     try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
     let copy = try Connection(path: path + ".copy", mode: .readOnly, busyTimeoutMilliseconds: 0)
     #expect(try copy.integer("SELECT count(*) FROM contexts") == 20)

@@ -1,4 +1,4 @@
-// Opening the database: who makes it, who changes its schema, and what is refused (R1, R10).
+// Tests opening the database: which role creates it, which migrates it, and what is refused (R1, R10).
 
 import FoundationEssentials
 import Migrations
@@ -14,7 +14,7 @@ private final class Files {
   init() throws { directory = try makeDirectory() }
 
   deinit {
-    // What is left of it is in the system's temporary directory.
+    // If this fails, the files stay in the system's temporary directory.
     try? FileManager.default.removeItem(at: directory)
   }
 

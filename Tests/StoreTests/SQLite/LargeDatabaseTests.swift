@@ -1,4 +1,4 @@
-// The large database that tests are made on is one that the relay itself could have made.
+// Tests that the generated large database is one that the relay itself could have made.
 
 import Domain
 import Store
@@ -21,7 +21,7 @@ struct LargeDatabaseTests {
     #expect(detail.record.receipt?.state == .delivered)
     #expect(detail.attempts.count == 1)
     #expect(detail.events.map(\.id) == ["evt_77"])
-    // What comes afterwards is numbered behind it.
+    // New purchases get numbers after the generated ones.
     try store.take(.said(prices: ["price_1"]))
     #expect(try store.reader.integrityFaults() == [])
   }

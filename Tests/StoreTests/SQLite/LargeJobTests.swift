@@ -1,4 +1,4 @@
-// Jobs of more receipts than one step takes in, on a database that is filled from outside.
+// Tests jobs with more receipts than one step handles, on a generated database.
 
 import Domain
 import Store

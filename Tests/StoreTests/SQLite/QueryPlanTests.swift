@@ -1,4 +1,4 @@
-// That no statement reads a whole table that grows, and that lists are served by the indexes made for them.
+// Tests that no statement reads a whole growing table, and that lists use the indexes made for them.
 
 import Platform
 import Domain
@@ -8,7 +8,8 @@ import Testing
 @testable import Store
 
 extension ReceiptFilter {
-  /// Each of what names few receipts, with its index; alone, and with all that could mislead.
+  /// Each filter that selects few receipts, with its index; alone, and with all conditions that could mislead
+  /// the planner.
   fileprivate static var narrow: [(filter: ReceiptFilter, index: String)] {
     let changes: [((inout ReceiptFilter) -> Void, String)] = [
       ({ $0.userID = "u" }, "purchases_by_user"), ({ $0.objectID = "sub" }, "purchases_by_object"),
@@ -29,7 +30,7 @@ extension ReceiptFilter {
 }
 
 extension ContextFilter {
-  /// Every way to choose contexts, with the index that serves it.
+  /// Every combination of conditions on contexts, with the index that serves it.
   fileprivate static var all: [(filter: ContextFilter, index: String)] {
     var (app, user, both) = (ContextFilter(), ContextFilter(), ContextFilter())
     app.app = "a"
@@ -45,14 +46,14 @@ extension ContextFilter {
 
 @Suite("Query plans")
 struct QueryPlanTests {
-  /// Tables that grow; a question that reads one of them from end to end gets slower every day.
+  /// Growing tables. A full scan of one of them takes longer every day.
   private static let growing = ["purchases", "events", "contexts", "attempts"]
 
-  /// The steps of a statement's plan that read all of a growing table.
   private func sqlite(_ reader: StoreReader) throws -> Connection {
     try #require(reader.connection.engine as? SQLiteConnection).connection
   }
 
+  /// The steps of a statement's plan that read all of a growing table.
   private func fullScans(of sql: String, _ connection: Connection) throws -> [String] {
     try plan(of: sql, connection).filter { step in
       Self.growing.contains { step.hasPrefix("SCAN \($0)") } || step.hasPrefix("SCAN p")
@@ -104,7 +105,7 @@ struct QueryPlanTests {
     let held = try statements(connection)
     #expect(held.count > 25, "the session's \(held.count) statements are there to be asked about")
     for sql in held { #expect(try fullScans(of: sql, connection) == [], "\(sql)") }
-    // What every event and every delivery runs sets up no table of its own to sort in.
+    // Statements that run for every event or delivery must not sort in a temporary table.
     for sql in held where !sql.hasPrefix("UPDATE") {
       #expect(try !plan(of: sql, connection).contains { $0.contains("TEMP B-TREE") }, "\(sql)")
     }
@@ -129,7 +130,7 @@ struct QueryPlanTests {
       let steps = try plan(of: #require(StoreReader.fewSQL(filter)), sqlite(store.reader))
       #expect(steps.first?.hasPrefix("SEARCH purchases USING INDEX \(index) ") == true, "\(steps)")
     }
-    // An object is looked up by its own id and by its session's, each by its index.
+    // An object is found by its own id and by its session id, each with its own index.
     for (filter, _) in ReceiptFilter.narrow where filter.objectID != nil {
       let steps = try plan(of: #require(StoreReader.fewSQL(filter)), sqlite(store.reader))
       for index in ["purchases_by_object (object_id=?", "purchases_by_session (session_id=?"] {
@@ -203,7 +204,7 @@ struct QueryPlanTests {
   func plannedApps() throws {
     let store = try TestStore()
     let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
-    // What is asked is what `JobRows.plannedApps` and `StoreReader.plannedApps` ask.
+    // `JobRows.plannedApps` and `StoreReader.plannedApps` use this statement.
     let asking = try sqlite(store.reader).prepare(JobRow.plannedAppsSQL)
     func steps(plannedOfEachApp count: Int64) throws -> Int64 {
       try file.execute("DELETE FROM job_receipts; DELETE FROM jobs")

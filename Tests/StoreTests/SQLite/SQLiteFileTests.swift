@@ -1,5 +1,4 @@
-// What SQLite's database has as a file: two programs write it, it is copied, and what was erased is
-// overwritten.
+// Tests SQLite's database as a file: two programs write to it, it is copied, and erased data is overwritten.
 
 import Domain
 import FoundationEssentials
@@ -41,7 +40,7 @@ struct SQLiteFileTests {
     try guest.finish()
     let bytes = try #require(FileManager.default.contents(atPath: store.path))
     for text in ForgetTests.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
-    // The daemon's own writer, which has been open all the time, knows of it.
+    // The daemon's own writer, open all the time, sees the erasure.
     #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
   }
 }

@@ -37,7 +37,8 @@ extension TestEngine {
         return { other.rollBack() }
       },
       .full: { _, connection in
-        // As many pages as it has (https://www.sqlite.org/pragma.html#pragma_max_page_count).
+        // SQLite never lowers the limit below the present number of pages
+        // (https://www.sqlite.org/pragma.html#pragma_max_page_count).
         let sqlite = (connection as? SQLiteConnection)?.connection
         try sqlite?.execute("PRAGMA max_page_count = 1")
         return { try sqlite?.execute("PRAGMA max_page_count = 1000000") }
@@ -49,11 +50,11 @@ extension TestEngine {
       },
     ])
 
-  /// Where SQLite's database is in a folder.
+  /// The path of SQLite's database in a folder.
   static func path(in folder: String) -> String { folder + "/relay.db" }
 }
 
 extension TestStore {
-  /// The database file.
+  /// The path of the database file.
   var path: String { TestEngine.path(in: folder) }
 }
