@@ -90,7 +90,7 @@ public struct Breaker: Sendable, Equatable {
     if state != .closed { probeAt = now }
   }
 
-  /// Ends the rest after the destination or its credentials changed: the rest was asked of the old ones.
+  /// Ends the rest after the destination or its credentials changed: the rest applied to the old ones.
   public mutating func endRest() { restUntil = nil }
 
   /// Adjusts to a clock step or a sleep of the machine: due times keep their distance, and the lost time

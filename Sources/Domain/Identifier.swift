@@ -1,8 +1,8 @@
 // The identifiers that the relay generates. Pure; any thread.
 
 /// Identifiers of the form `prefix_` + 26 characters of Crockford's base32
-/// (https://www.crockford.com/base32.html): 48 bits of time, then 80 random bits, as in a ULID. Text order is
-/// time order.
+/// (https://www.crockford.com/base32.html): 48 bits of time, then 80 random bits, as in a ULID. Their text
+/// order is their time order.
 public enum Identifier {
   public static let contextPrefix = "ctx_"
   public static let receiptPrefix = "rcp_"

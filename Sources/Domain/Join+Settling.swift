@@ -12,7 +12,7 @@ extension Join {
     case over
 
     init(_ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp) {
-      // A bought purchase settles from its purchase on; a promised one, from its first event on.
+      // Settling begins when the purchase is bought; for a promised one, when it was first reported.
       let since = purchase.isBought ? purchase.boughtAt ?? now : purchase.createdAt
       func end(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: max(0, milliseconds)) }
       guard policy.settleMilliseconds > 0 else {

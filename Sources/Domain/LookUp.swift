@@ -25,8 +25,8 @@ public enum LookUp {
     return pausesMilliseconds[isUnknown ? last : Int(clamping: min(max(tries, 1) - 1, Int64(last)))]
   }
 
-  /// How long an app's lookups pause after so many failures in a row.
-  /// - Parameter retryAfterMilliseconds: what the processor asked for.
+  /// How long an app's lookups pause after this many failures in a row.
+  /// - Parameter retryAfterMilliseconds: the pause that the processor asked for.
   public static func restMilliseconds(failures: Int, retryAfterMilliseconds: Int64?) -> Int64 {
     let doublings = min(max(failures, 1) - 1, 6)
     return max(retryAfterMilliseconds ?? 0, min(60_000, 1000 << Int64(doublings)))

@@ -96,8 +96,8 @@ public struct Purchase: Sendable, Equatable {
     return userID != nil || !observations.isDisjoint(with: [.paid, .promised])
   }
 
-  /// Whether there is a promise to pay: a checkout completed without the money, or a known user's
-  /// subscription whose first payment is under way.
+  /// Whether payment is promised: a checkout completed without payment, or a known user's subscription whose
+  /// first payment is under way.
   private var isPromised: Bool {
     observations.contains(.promised)
       || (userID != nil && observations.contains(.firstPaymentDue))
@@ -174,8 +174,8 @@ public struct Purchase: Sendable, Equatable {
     boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
   }
 
-  /// Restores the values that a receipt was made from before another row was merged: content that may have
-  /// been sent must not change.
+  /// Restores the values that the receipt was made from, after a merge: content that may have been sent must
+  /// not change.
   public mutating func keepContent(of fixed: Purchase) {
     if fixed.userID != nil {
       userID = fixed.userID

@@ -87,8 +87,8 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     return bucket?.waitMilliseconds(nowMilliseconds: now)
   }
 
-  /// Drops full buckets. If the table is still full, also evicts the fullest up to a quarter of all, so that
-  /// the cost per new key stays small.
+  /// Drops full buckets. If the table was at its limit, also evicts the fullest until a quarter is free, so
+  /// that the cost per new key stays small.
   private mutating func makeRoom(_ now: Int64) {
     func fill(_ bucket: TokenBucket) -> Double {
       var bucket = bucket

@@ -63,7 +63,7 @@ internal import CSQLite
     return results
   }
 
-  /// Whether the last call did not fail for lack of memory.
+  /// Whether the last call had enough memory.
   fileprivate var hasMemory: Bool { unsafe sqlite3_errcode(connection.handle) & 0xFF != SQLITE_NOMEM }
 
   /// Advances to the next row.

@@ -97,7 +97,7 @@ final class DatabaseChecker: Sendable {
     } catch .fault(let error) where error.kind == .corrupt {
       health.note(error)
     } catch .fault(let error) where error.kind == .interrupted {
-      // Before the first table.
+      // Interrupted before the first table.
     } catch {
       log.warning(
         "could not check the database; check it with: receiptctl db check", ["error": error.description])

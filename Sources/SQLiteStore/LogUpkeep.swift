@@ -12,7 +12,7 @@ final class LogUpkeep: StoreUpkeep {
   private let background: (any BackgroundCheckpoints)?
   private let isInPlace: (@Sendable () -> Bool)?
   private var isPassUnderWay = false
-  /// How many pages of the log the last pass moved into the database.
+  /// How many of the log's pages were in the database after the last pass.
   private var movedPages = 0
 
   /// - Parameters:
@@ -40,7 +40,7 @@ final class LogUpkeep: StoreUpkeep {
       if pages >= checkpointPages { try freeSpace() }
       return
     }
-    // The log is shorter than what was moved: SQLite restarted it.
+    // The log is shorter than after the last pass, because SQLite restarted it.
     if pages < movedPages { movedPages = 0 }
     // Passes are small, because a commit's sync waits in the disk's queue behind a pass's sync.
     if !isPassUnderWay, pages - movedPages >= checkpointPages / 4 {
@@ -60,8 +60,8 @@ final class LogUpkeep: StoreUpkeep {
     if pages >= checkpointPages { try freeSpace() }
   }
 
-  /// Moves the part of the log that no reader needs into the database file. SQLite then writes the log from
-  /// its start.
+  /// Moves the part of the log that no reader needs into the database file. If that is all of the log, SQLite
+  /// next writes it from its start.
   func freeSpace() throws(StoreFault) {
     try translated { () throws(SQLiteError) in try connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
   }

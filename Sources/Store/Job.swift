@@ -114,7 +114,7 @@ public struct Job: Sendable, Equatable {
     return counts.reduce(0) { $0 + ($1.outcome == outcome ? $1.count : 0) }
   }
 
-  /// The number of receipts that the job will not change any more.
+  /// The number of receipts with a final outcome.
   public var settled: Int { total - count(.released) - count(.planned) }
 
   /// Receipts that did not reach the requested outcome: failed, skipped, gone, and cancelled unless that was
@@ -131,7 +131,7 @@ public struct Job: Sendable, Equatable {
     }
   }
 
-  /// How long it takes to release the remaining receipts at the job's rate; nil without a rate.
+  /// How many seconds the release of the planned receipts takes; nil without a rate.
   public var releaseSecondsLeft: Double? {
     request.ratePerSecond.map { Double(count(.planned)) / $0 }
   }

@@ -86,7 +86,8 @@ extension StoreSession {
     try holder(of: context, besides: row)?.yieldsContextToName ?? true
   }
 
-  /// The other purchase that has a context; nil if a purchase has claimed the context but does not have it.
+  /// The other purchase that has a context; nil if there is none, or if it claimed the context without having
+  /// it.
   func holder(
     of context: ContextRecord, besides row: Int64? = nil
   ) throws(StoreFault) -> PurchaseRecord? {

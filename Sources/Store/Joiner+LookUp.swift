@@ -16,7 +16,7 @@ extension StoreSession {
     changes.note(asksAt: due, record.place)
   }
 
-  /// Handles an event that says only that a purchase changed: plans a lookup at once.
+  /// Handles an event that says only that a purchase changed: plans an immediate lookup.
   /// - Parameter keep: whether to fetch a purchase that is not known yet, too.
   /// - Returns: the event's outcome and its purchase; nil if there is none.
   func fetch(

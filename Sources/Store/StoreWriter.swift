@@ -18,7 +18,7 @@ public protocol StoreUpkeep: AnyObject {
   func beforeCommit() throws(StoreFault)
   /// Called after the answers of each batch, so that no request waits for it.
   func afterBatch() throws(StoreFault)
-  /// Frees as much of the database's disk space as possible now.
+  /// Frees as much as possible of the disk space used beside the database, such as its log.
   func freeSpace() throws(StoreFault)
   /// Called once, at a clean stop.
   func finish() throws(StoreFault)
@@ -106,7 +106,7 @@ public final class StoreWriter {
     }
   }
 
-  /// Frees as much of the database's disk space as possible now.
+  /// Frees as much as possible of the disk space used beside the database, such as its log.
   public func freeSpace() throws(StoreFault) { try upkeep.freeSpace() }
 
   /// Must be called at a clean stop, after the last batch.

@@ -49,7 +49,7 @@ extension StoreReader {
     ),
     (
       // A context that came too late for a receipt still reports the state of its checkout, unless an
-      // operator changed the user. Either side may be erased first.
+      // operator changed the user. An erased purchase or context is excluded.
       "a context is claimed by a purchase that does not have it (R5)",
       """
       SELECT count(*) FROM contexts c JOIN purchases p ON p.row_id = c.purchase_row

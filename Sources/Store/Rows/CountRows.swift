@@ -9,7 +9,7 @@ final class CountRows {
   struct Group: Hashable {
     var app: String
     var state: String
-    /// Empty for no reason.
+    /// Empty if there is no reason.
     var reason: String
     /// Why the last attempt failed; empty if it did not.
     var cause = ""

@@ -126,7 +126,7 @@ final class LookUpRows {
     return found.count < Self.slice ? nil : found.last?.id
   }
 
-  /// Makes lookups due now that a clock that ran ahead planned too late.
+  /// Makes lookups due now if a clock that ran ahead planned them too late.
   func bringBack(to now: Timestamp) throws(StoreFault) {
     let latest = now.advanced(byMilliseconds: LookUp.pauseMilliseconds(tries: .max, isUnknown: true))
     try bringingBack.run([.time(now), .time(latest)])

@@ -94,7 +94,7 @@ final class PurchaseRows {
       WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
         AND next_attempt_at <= ?3
       """)
-    // The index of the groups begins with the app, so the condition names all apps.
+    // `purchases_by_group` begins with the app, so the condition names all apps.
     let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
     bringingBack = try connection.prepare(
       """
@@ -147,8 +147,8 @@ final class PurchaseRows {
     try knownByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
   }
 
-  /// A user's waiting purchases without a context. A failed one takes none: a context posted now belongs to a
-  /// present checkout.
+  /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
+  /// current checkout.
   func lackingContext(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
