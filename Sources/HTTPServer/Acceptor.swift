@@ -1,18 +1,18 @@
-// Accepts connections: a thread of its own, which hands each to libmicrohttpd. The library could listen
-// itself, but its threads and whoever stops it then remove the listening socket from the same epoll sets,
-// without a lock, and abort the process when they meet (daemon.c of 0.9.75, MHD_quiesce_daemon and
+// Accepts connections on a separate thread and hands each to libmicrohttpd. libmicrohttpd must not listen
+// itself: its threads and the thread that stops it remove the listening socket from the same epoll sets
+// without a lock, and abort the process when both do so at once (daemon.c of 0.9.75, MHD_quiesce_daemon and
 // MHD_epoll).
 
 internal import CMicroHTTPD
 internal import Glibc
 internal import Platform
 
-/// The thread that accepts, and the listening socket.
+/// The accepting thread and the listening socket.
 ///
-/// Owns the socket and an eventfd(2) that ends the thread; `stop` must be called once, and closes them. While
-/// as many connections are open as may be, further ones wait in the socket's backlog.
+/// Owns the socket and an eventfd(2) that ends the thread. `stop` closes both and must be called once. While
+/// the maximum number of connections is open, further connections wait in the socket's backlog.
 final class Acceptor: Sendable {
-  /// Takes a descriptor over, and closes it if it cannot be served.
+  /// Takes ownership of a descriptor, and closes it if it cannot be served.
   typealias Serve = @Sendable (Int32, UnsafePointer<sockaddr>, socklen_t) -> Void
 
   private let core: Core
@@ -20,7 +20,7 @@ final class Acceptor: Sendable {
   private let end: Int32
   private let thread: WorkerThread
 
-  /// Accepts at once. Takes the listener over, and leaves it alone when it throws.
+  /// Starts to accept immediately. Takes ownership of the listener, unless it throws.
   init(
     _ core: Core, _ listener: Listener, warn: @escaping @Sendable (String) -> Void, serve: @escaping Serve
   ) throws(SystemError) {
@@ -39,7 +39,7 @@ final class Acceptor: Sendable {
     self.end = end
   }
 
-  /// Takes no new connections; nobody can connect any more when it returns. Those that are open go on.
+  /// Stops accepting; no client can connect after it returns. Open connections continue.
   func stop() {
     core.registry.update { $0.isClosed = true }
     _ = eventfd_write(end, 1)
@@ -54,7 +54,7 @@ final class Acceptor: Sendable {
     var warnAt = MonotonicInstant.now()
     var watched = [listener, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while core.waitForPlace() {
-      // It fails for a signal, or for want of memory (poll(2)).
+      // Fails on a signal, or when memory is short (poll(2)).
       guard unsafe poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
       if watched[1].revents != 0 { return }
       switch unsafe accept(core, listener, serve) {
@@ -72,9 +72,9 @@ final class Acceptor: Sendable {
 
   private enum Outcome {
     case accepted
-    /// Nobody is there any more.
+    /// The client has disconnected, or the call was interrupted.
     case none
-    /// The system has no descriptor, or no memory for one.
+    /// No descriptor, or no memory for one, is available.
     case failed(SystemError)
   }
 
@@ -99,7 +99,7 @@ final class Acceptor: Sendable {
     }
   }
 
-  /// How long it waits for descriptors or memory, which nobody announces.
+  /// How long to wait for descriptors or memory: the kernel does not notify when they are available.
   private static let pauseMilliseconds: Int64 = 100
   private static let warningMilliseconds: Int64 = 60_000
 }

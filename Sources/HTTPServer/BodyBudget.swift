@@ -1,12 +1,12 @@
-// What the bodies of all connections hold together. Without it clients could fill the memory up to the number
-// of connections times the longest body (R8). Any thread; its lock is a leaf and may be taken under a
-// connection's.
+// Limits the bytes that the bodies of all connections hold together. Without this limit, clients could fill
+// the memory up to the number of connections times the longest body (R8). Thread-safe. Its lock is a leaf and
+// may be acquired under a connection's lock.
 
 internal import Platform
 
 /// Bytes for the bodies of a server's requests.
 ///
-/// One client (`AddressGroup`) gets half of them at most, so that it cannot keep the others out.
+/// One client (`AddressGroup`) gets at most half of them, so one client cannot exclude the others.
 final class BodyBudget: Sendable {
   private struct State {
     var held = 0
@@ -18,10 +18,10 @@ final class BodyBudget: Sendable {
 
   init(total: Int) { self.total = max(0, total) }
 
-  /// What is held now.
+  /// The bytes in use.
   var held: Int { state.withLock { $0.held } }
 
-  /// Whether so many bytes could be had now.
+  /// Whether this number of bytes is available now.
   func hasRoom(for bytes: Int64, from address: AddressGroup) -> Bool {
     state.withLock { fits(bytes, address, $0) }
   }
@@ -48,7 +48,7 @@ final class BodyBudget: Sendable {
   }
 }
 
-/// What one body holds of the budget. Gives it back when it goes, on whatever way that happens.
+/// The part of the budget that one body holds. `deinit` releases it.
 final class BodyGrant {
   private let budget: BodyBudget
   private let address: AddressGroup
@@ -61,8 +61,8 @@ final class BodyGrant {
 
   deinit { if held > 0 { budget.giveBack(held, from: address) } }
 
-  /// Holds so many bytes from now on.
-  /// - Returns: false when they are not there; it holds what it held before then.
+  /// Grows the grant to this number of bytes.
+  /// - Returns: false when the bytes are not available; the grant is then unchanged.
   func grow(to bytes: Int) -> Bool {
     guard budget.take(bytes - held, from: address) else { return false }
     held = bytes

@@ -1,21 +1,21 @@
-// The body of one request while it comes in: never more than was admitted (R8), and no more memory than the
-// budget has left. A value that lives under its connection's lock.
+// The body of one request while it arrives. It never exceeds the admitted length (R8) or the memory that the
+// budget has left. A value, protected by its connection's lock.
 
 internal import Platform
 
-/// Collects a body. What it holds of the budget goes back when the value goes: that is when the request is
-/// answered, for until then the application has the bytes.
+/// Collects a body. Releases its part of the budget when the value is destroyed: the application holds the
+/// bytes until the request is answered.
 struct BodyCollection {
   enum Outcome {
     case taken
-    /// More than was admitted.
+    /// The body is longer than admitted.
     case tooLarge
-    /// The budget has nothing left.
+    /// The budget is exhausted.
     case noRoom
   }
 
   let maximumBytes: Int
-  /// How long it can become: what is announced, or else what is admitted.
+  /// The maximum length: the announced length, or else the admitted one.
   private let lengthMax: Int
   private let isAnnounced: Bool
   private var bytes: [UInt8] = []
@@ -33,8 +33,8 @@ struct BodyCollection {
     guard chunk.count <= maximumBytes - bytes.count else { return .tooLarge }
     let length = bytes.count + chunk.count
     if length > capacity {
-      // At first what is announced, but only so much of it: an announcement costs a client nothing. Then
-      // twice as much each time, so that few bytes are copied often.
+      // The first allocation is the announced length, up to a limit, because an announcement costs a client
+      // nothing. Each later allocation doubles the capacity, which keeps copying low.
       let first = isAnnounced ? ServerConfiguration.smallBodyBytesMax : length
       let wanted = capacity == 0 ? first : capacity * 2
       let next = max(length, min(lengthMax, wanted))
@@ -46,7 +46,7 @@ struct BodyCollection {
     return .taken
   }
 
-  /// Hands the bytes over; their part of the budget stays held as long as this value.
+  /// Returns the bytes. Their part of the budget stays reserved until this value is destroyed.
   mutating func takeBytes() -> [UInt8] {
     defer { bytes = [] }
     return bytes

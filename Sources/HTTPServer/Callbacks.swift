@@ -1,12 +1,11 @@
-// What libmicrohttpd calls. Its threads; everything here returns soon and lets no pointer of the library
-// escape. The context of each callback is the server's `Core`, borrowed: the server keeps it until the daemon
-// has stopped.
+// The callbacks of libmicrohttpd. Called on its threads: every function returns soon and keeps no pointer of
+// the library. The context of each callback is the server's `Core`, borrowed: the server keeps it until the
+// daemon has stopped.
 
 internal import CMicroHTTPD
 internal import Platform
 
 enum Callbacks {
-  /// Fills in the callbacks.
   static func install(in options: inout CMicroHTTPDOptions) {
     unsafe options.log = { unsafe Callbacks.log($0, $1) }
     unsafe options.connection = { unsafe Callbacks.connection($0, $1, $2, $3) }
@@ -27,15 +26,15 @@ enum Callbacks {
 
   private static func log(_ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?) {
     guard let core = unsafe core(context), let text = unsafe text else { return }
-    // The library may quote the client. What is no text is not worth a guess.
+    // The library may quote the client, so the text may be invalid UTF-8.
     var message = unsafe String(validatingCString: text) ?? "a message that is not valid UTF-8"
     while message.last == "\n" { message.removeLast() }
     core.startMessages.withLock { $0?.append(message) }
     core.log(message)
   }
 
-  /// A connection has started or is about to be closed. `socketContext` owns one reference in between;
-  /// libmicrohttpd calls once each, in this order, also when it fails to start the connection or stops.
+  /// A connection has started or is about to be closed. `socketContext` owns one reference in between.
+  /// libmicrohttpd calls once for each, in this order, even when it fails to start the connection or stops.
   private static func connection(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
     _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
@@ -58,9 +57,9 @@ enum Callbacks {
     }
   }
 
-  /// A request line has come; `target` is as the client wrote it, unlike the URL that the request callback
-  /// gets, in which libmicrohttpd has decoded the escapes.
-  /// - Returns: the request's context: the connection, borrowed, since the request ends before the
+  /// A request line has arrived. `target` is as the client wrote it; in the URL that the request callback
+  /// gets, libmicrohttpd has decoded the escapes.
+  /// - Returns: the request's context: the connection, borrowed, because the request ends before the
   ///   connection.
   private static func target(
     _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
@@ -82,7 +81,7 @@ enum Callbacks {
     else { return .NO }
     let chunk = unsafe UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
     let step = unsafe connection.advance(method: method, chunk: chunk)
-    // Everything that was handed over is dealt with.
+    // All bytes are consumed.
     unsafe size.pointee = 0
     switch step {
     case .proceed: return .YES
@@ -118,15 +117,15 @@ extension HeaderFields {
 
 extension Response {
   /// Hands the answer to libmicrohttpd, which copies it.
-  /// - Returns: `MHD_NO`, which closes the connection, when it would not take it.
+  /// - Returns: `MHD_NO`, which closes the connection, when libmicrohttpd rejects the response.
   func queue(on handle: OpaquePointer, for core: Core) -> MHD_Result {
     let made = unsafe body.withUnsafeBytes { bytes in
-      // Not written to: MHD_RESPMEM_MUST_COPY.
+      // libmicrohttpd does not write to the buffer: MHD_RESPMEM_MUST_COPY.
       unsafe MHD_create_response_from_buffer(
         bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
     }
     guard let made = unsafe made else { return .NO }
-    // The connection keeps a reference of its own until the answer is sent.
+    // The connection holds its own reference until the answer is sent.
     defer { unsafe MHD_destroy_response(made) }
     for (name, value) in headers {
       if let fault = Response.fault(name: name, value: value) {

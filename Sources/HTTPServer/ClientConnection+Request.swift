@@ -1,5 +1,5 @@
-// How a request goes through the server: libmicrohttpd calls once for the header fields, once per piece of
-// the body, once at its end, and once more after a suspended connection was resumed. The thread that serves
+// The steps of one request. libmicrohttpd calls once for the header fields, once per piece of the body, once
+// at its end, and once more after a suspended connection was resumed. All calls are on the thread that serves
 // the connection.
 
 internal import CMicroHTTPD
@@ -7,27 +7,27 @@ internal import Glibc
 internal import Platform
 
 extension ClientConnection {
-  /// What libmicrohttpd is told after one of its calls.
+  /// What libmicrohttpd does after one of its calls.
   enum Step {
-    /// Go on reading, or stay suspended.
+    /// Continue to read, or stay suspended.
     case proceed
     case send(Response)
     /// Close the connection.
     case close
   }
 
-  /// One call of libmicrohttpd. `chunk` is empty except for a piece of the body.
+  /// Handles one call of libmicrohttpd. `chunk` is empty except for a piece of the body.
   func advance(method: UnsafePointer<CChar>?, chunk: UnsafeRawBufferPointer) -> Step {
     switch state.withLock({ $0.phase }) {
     case .head: return unsafe admit(method: method)
     case .body: return unsafe chunk.isEmpty ? complete() : collect(chunk)
     case .discarding: return unsafe chunk.isEmpty ? fetchAnswer() : .proceed
     case .answered: return fetchAnswer()
-    // An answer queued before the body was read: what comes of the body is thrown away.
+    // The answer was queued before the body was read: discard the body.
     case .answering: return .proceed
-    // Input that came before the socket was shut down; the end of input follows.
+    // Input that arrived before the socket was shut down; the end of input follows.
     case .cut: return unsafe chunk.isEmpty ? .close : .proceed
-    // libmicrohttpd does not call in these.
+    // libmicrohttpd does not call in these phases.
     case .idle, .handling, .suspended, .closed: return .close
     }
   }
@@ -72,20 +72,21 @@ extension ClientConnection {
     }
   }
 
-  /// A method; the most frequent one without looking at it closely.
+  /// Returns the method. The most frequent one skips the UTF-8 validation.
   private static func text(_ method: UnsafePointer<CChar>) -> String? {
     unsafe strcmp(method, "POST") == 0 ? "POST" : String(validatingCString: method)
   }
 
-  /// Answers a request whose body nobody wants. A short body is read all the same, and the connection goes
-  /// on; a client that waits for leave to send (RFC 9110 §10.1.1) is answered before it does.
+  /// Answers a request whose body is not needed. A short body is read and discarded, and the connection stays
+  /// open. A client that sends `Expect: 100-continue` (RFC 9110 §10.1.1) gets the answer before it sends the
+  /// body.
   private func answerUnread(_ response: Response, _ head: RequestHead) -> Step {
     let isShort = !head.isChunked && (head.contentLength ?? 0) <= core.limits.discardedBodyBytesMax
     if head.hasBody && (!isShort || head.header("Expect") != nil) { return answerEarly(response.closing()) }
     return enter(.discarding) { $0.answer = { response } }
   }
 
-  /// Answers at once; the connection is closed after it, for nothing says where the next request begins.
+  /// Answers immediately and closes the connection, because the start of the next request is unknown.
   private func answerEarly(_ response: Response) -> Step {
     let step = enter(.answering) { state in
       state.leavesUnread = true
@@ -106,7 +107,7 @@ extension ClientConnection {
 
   // MARK: The body
 
-  /// Keeps a piece of the body, as far as it is admitted and there is room (R8).
+  /// Stores a piece of the body within the admitted length and the budget (R8).
   private func collect(_ chunk: UnsafeRawBufferPointer) -> Step {
     let refused = state.withLock { state -> (head: RequestHead?, rejection: Rejection)? in
       guard state.phase == .body, let maximumBytes = state.body?.maximumBytes else { return nil }
@@ -124,8 +125,8 @@ extension ClientConnection {
     return state.withLock { state in
       guard state.phase == .body else { return .proceed }
       if core.isEncrypted || refused.head?.isChunked == false {
-        // Where it ends is known, and who has announced it reads no answer before; under TLS only
-        // libmicrohttpd can write, and only when the body has ended. The deadline still holds.
+        // The end of the body is known, and a client that announced a length may read no answer before that
+        // end. Under TLS only libmicrohttpd can write, and only after the body. The deadline still applies.
         state.phase = .discarding
         state.answer = { response }
         return .proceed
@@ -170,9 +171,9 @@ extension ClientConnection {
     case draining
   }
 
-  /// Takes the answer if there is one already, which costs no detour; otherwise suspends, unless the server
-  /// drains. Both under the lock, so that an answer from another thread comes either before the look or after
-  /// the suspension.
+  /// Returns the answer if there is one already, which avoids suspending. Otherwise suspends, unless the
+  /// server drains. Both happen under the lock, so an answer from another thread arrives either before the
+  /// check or after the suspension.
   private func settle() -> Settlement {
     state.withLock { state in
       if let answer = state.takeAnswer(deadline: core.idleDeadline()) {

@@ -1,6 +1,6 @@
-// One client connection: what libmicrohttpd's callbacks, the application's answers and the watcher share.
-// Each comes from a thread of its own, so everything that changes is in one state under one lock, and the
-// application is never called while it is held.
+// One client connection: the state that libmicrohttpd's callbacks, the application's answers and the watcher
+// share. Each uses a different thread, so all mutable state is in one value under one lock. The application
+// is never called while the lock is held.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -8,16 +8,16 @@ internal import Platform
 
 /// One client connection.
 ///
-/// Owned by libmicrohttpd's `socket_context` from the notification that it started to the one that it closed,
-/// and by each responder that is still held. The `MHD_Connection` is libmicrohttpd's; it is used by the
-/// thread that serves the connection, and by another thread only to resume it while it is suspended, because
-/// it cannot go away then.
+/// Owned by libmicrohttpd's `socket_context` from the start notification to the close notification, and by
+/// each live responder. The `MHD_Connection` belongs to libmicrohttpd. Only the thread that serves the
+/// connection uses it, with one exception: another thread resumes it while it is suspended, because a
+/// suspended connection is not freed.
 @safe final class ClientConnection: @unchecked Sendable {
   let core: Core
   let remoteAddress: String
-  /// What limits count the client as.
+  /// The group that the limits count the client in.
   let group: AddressGroup
-  /// What it counts as among the connections of one client; nil when it does not.
+  /// The group for the limit of connections per client; nil when the client is not limited.
   let limitedGroup: AddressGroup?
   let handle: OpaquePointer
   let state: Monitor<ConnectionState>
@@ -36,20 +36,20 @@ internal import Platform
 
   // MARK: The application's side; any thread
 
-  /// Takes the application's answer. Does nothing when that request is over or already has one.
+  /// Stores the application's answer. Ignores an answer to a request that has ended or already has one.
   func answer(_ serial: UInt64, _ response: @escaping @Sendable () -> Response) {
     state.withLock { state in
       guard state.serial == serial, state.answer == nil else { return }
       switch state.phase {
       case .handling:
-        // The serving thread has not suspended yet and looks for an answer first, under this lock.
+        // The serving thread has not suspended yet; it checks for an answer first, under this lock.
         state.answer = response
       case .suspended:
         state.answer = response
         state.phase = .answered
-        // Under the lock: when `abort` has seen this connection, it is resumed, and the daemon may be
-        // stopped. libmicrohttpd calls nothing back from here; it only marks the connection and wakes its
-        // thread.
+        // Resumes under the lock: after `abort` has visited this connection, it must not be suspended,
+        // because the daemon may be stopped. libmicrohttpd makes no callback from here: it marks the
+        // connection and wakes its thread.
         unsafe MHD_resume_connection(handle)
       case .idle, .head, .body, .discarding, .answered, .answering, .cut, .closed:
         break
@@ -57,7 +57,7 @@ internal import Platform
     }
   }
 
-  /// The application dropped the responder.
+  /// Called when the application dropped the responder without an answer.
   func abandon(_ serial: UInt64) {
     let head = state.withLock { $0.serial == serial ? $0.head : nil }
     guard let head else { return }
@@ -67,7 +67,7 @@ internal import Platform
 
   // MARK: Hang-ups
 
-  /// Has `handler` called once if the client hangs up before the request is answered.
+  /// Calls `handler` once if the client hangs up before the request is answered.
   func watchHangUp(_ serial: UInt64, _ handler: @escaping @Sendable () -> Void) {
     state.withLock { state in
       let isPending = state.phase == .handling || state.phase == .suspended
@@ -77,7 +77,7 @@ internal import Platform
     }
   }
 
-  /// The client has hung up, or at least sends nothing more. The thread of `HangUps`.
+  /// Called when the client has hung up, or has closed its sending side. The thread of `HangUps`.
   func hungUp(_ ticket: UInt64) {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       guard let hangUp = state.hangUp, hangUp.ticket == ticket else { return nil }
@@ -87,7 +87,7 @@ internal import Platform
     handler?()
   }
 
-  /// Ends the watch, while the descriptor is still this connection's.
+  /// Ends the watch. Called while the descriptor still belongs to this connection.
   func unwatch(_ state: inout ConnectionState) {
     guard let hangUp = state.hangUp else { return }
     state.hangUp = nil
@@ -96,8 +96,8 @@ internal import Platform
 
   // MARK: The stopping thread's side
 
-  /// Answers in the application's place, if the application has the request. After `core.isDraining` is set,
-  /// no connection that this has seen is suspended, or will be.
+  /// Answers for the application if the request is suspended. Once `core.isDraining` is set, a connection
+  /// that this method has visited is not suspended, and will not be.
   func abort() {
     let pending = state.withLock { state -> (serial: UInt64, head: RequestHead)? in
       guard state.phase == .suspended, let head = state.head else { return nil }
@@ -113,33 +113,33 @@ internal import Platform
 
   // MARK: The watcher's side
 
-  /// Cuts the connection if its time is up.
-  /// - Returns: its deadline, if it has one still to come.
+  /// Cuts the connection if its deadline has passed.
+  /// - Returns: the deadline, if it is still ahead.
   func expire(_ now: MonotonicInstant) -> MonotonicInstant? {
-    // Most have none, or time left, and are looked at often: no more is read of them.
+    // Most connections have no deadline or time left, and are checked often: read only the deadline first.
     guard let deadline = state.withLock({ $0.deadline }) else { return nil }
     guard deadline <= now else { return deadline }
     let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.owesAnswer) }
     let answer = seen.3 ? core.handler.response(to: .tooSlow, head: seen.2) : nil
     state.withLock { state in
-      // The request may have gone on while the application made up its answer.
+      // The request may have advanced while the application made its answer.
       guard state.deadline == deadline, state.serial == seen.1, state.owesAnswer == seen.3 else { return }
       cut(&state, answer)
     }
     return nil
   }
 
-  /// Looks at what the client has sent: starts the time of a request that has begun, and cuts the
-  /// connection if the client has closed its side and still owes a part of the request, or the next one.
+  /// Checks what the client has sent. Starts the deadline of a request that has begun. Cuts the connection if
+  /// the client has closed its sending side before the current or the next request is complete.
   ///
-  /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that comes together with
-  /// the last bytes: it would wait until the time is up, and who sends half a request and goes away would
-  /// hold a connection for nothing. Only what is found twice counts: by then the library has dealt with what
-  /// it had read.
+  /// libmicrohttpd waits for edges (epoll(7), EPOLLET) and misses an end of input that arrives together with
+  /// the last bytes. It would wait for the deadline, so a client that sends half a request and disconnects
+  /// would hold a connection until then. An end of input counts only when two checks find it: by then the
+  /// library has processed what it had read.
   func checkInput() {
     state.withLock { state in
       guard state.isReading, state.descriptor >= 0 else { return }
-      // libmicrohttpd does not report a request before its whole first line has come.
+      // libmicrohttpd does not report a request before its whole first line has arrived.
       if !state.isTimed, SocketInput.came(after: state.since, on: state.descriptor) {
         state.beginTiming(deadline: core.requestDeadline())
       }
@@ -157,11 +157,11 @@ internal import Platform
     }
   }
 
-  /// What the connection is to those who look for room.
+  /// How the connection counts for eviction.
   var occupancy: ConnectionState.Occupancy { state.withLock { $0.occupancy } }
 
-  /// Makes room for another connection, if this one still does not show what it wants. One whose request has
-  /// come, but has not been read yet, does.
+  /// Cuts an idle connection to make room for another. A connection with an unread request in its socket is
+  /// not idle.
   func evict() {
     state.withLock { state in
       guard state.idleSince != nil, !SocketInput.isUnread(on: state.descriptor) else { return }
@@ -169,23 +169,23 @@ internal import Platform
     }
   }
 
-  /// Ends the connection past libmicrohttpd, which can queue no answer while it reads a body: writes the
-  /// answer and shuts the socket down, whereupon libmicrohttpd finds it closed and cleans up. Only in a phase
-  /// in which libmicrohttpd has nothing to send; from here on it gets nothing either. Under TLS there is no
-  /// way past the library, and the client sees the connection end.
+  /// Ends the connection without libmicrohttpd, which cannot queue an answer while it reads a body. Writes
+  /// the answer and shuts the socket down; libmicrohttpd then finds it closed and cleans up. Called only in a
+  /// phase in which libmicrohttpd has nothing to send; it gets nothing to send afterwards. Under TLS only the
+  /// library can write, so the client sees the connection end.
   func cut(_ state: inout ConnectionState, _ answer: Response?) {
     state.phase = .cut
     state.deadline = nil
     state.answer = nil
     state.body = nil
     state.leavesUnread = true
-    // The descriptor is forgotten under this lock before libmicrohttpd closes it (see `closed`), so it cannot
-    // be another connection's by now.
+    // `closed` clears the descriptor under this lock before libmicrohttpd closes it, so it cannot belong to
+    // another connection.
     guard state.descriptor >= 0 else { return }
     if let answer, !core.isEncrypted {
       let bytes = RawAnswer.bytes(answer, isHead: state.head?.method == "HEAD")
-      // Nothing is waiting in the socket's buffer before a request is answered, so this fits or the client is
-      // gone.
+      // The socket's send buffer is empty before a request is answered, so this fits unless the client
+      // has disconnected.
       _ = unsafe bytes.withUnsafeBytes {
         unsafe send(state.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
       }
@@ -195,14 +195,14 @@ internal import Platform
 
   // MARK: libmicrohttpd's side; the thread that serves the connection
 
-  /// The request line came.
+  /// The request line arrived.
   func begin(target: String?) {
     let now = MonotonicInstant.now()
     let deadline = core.requestDeadline(from: now)
     state.withLock { $0.begin(target: target, now: now, deadline: deadline) }
   }
 
-  /// The request is over: the answer is sent, or the client is gone.
+  /// The request has ended: the answer is sent, or the client has disconnected.
   func finish() {
     let now = MonotonicInstant.now()
     let deadline = core.idleDeadline(from: now)
@@ -214,8 +214,8 @@ internal import Platform
     core.noteProgress()
   }
 
-  /// libmicrohttpd is about to close the descriptor: it notifies before it does (MHD_cleanup_connections), so
-  /// from here on nobody may use it.
+  /// libmicrohttpd is about to close the descriptor; it notifies before that (MHD_cleanup_connections). The
+  /// descriptor must not be used after this call.
   func closed() {
     state.withLock { state in
       unwatch(&state)
@@ -228,7 +228,7 @@ internal import Platform
     }
   }
 
-  /// The request is under way from here on (`RequestCount`).
+  /// Counts the request as in progress (`RequestCount`).
   func beginCounting(_ state: inout ConnectionState) {
     guard !state.isCounted else { return }
     state.isCounted = true
@@ -241,13 +241,13 @@ internal import Platform
     core.requests.end()
   }
 
-  /// Throws away what the client has sent already: closing a socket with unread bytes makes the kernel send a
+  /// Discards what the client has sent already. Closing a socket with unread bytes makes the kernel send a
   /// reset, which may overtake the answer (RFC 9112 §9.6).
   private static func drain(_ descriptor: Int32) {
     guard descriptor >= 0 else { return }
     let flags = Int32(MSG_DONTWAIT | MSG_TRUNC)
     for _ in 0..<64 {
-      // With MSG_TRUNC TCP discards the bytes and copies none (tcp(7)).
+      // With MSG_TRUNC, TCP discards the bytes and copies none (tcp(7)).
       guard recv(descriptor, nil, 1 << 20, flags) > 0 else { return }
     }
   }

@@ -1,59 +1,60 @@
-// How far a connection is. A value; it lives under its connection's lock.
+// The phase and the data of one connection. A value, protected by its connection's lock.
 
 internal import Platform
 
-/// The life of one connection; after `answering` it begins again at `idle`.
+/// The state of one connection. After `answering` it returns to `idle`.
 struct ConnectionState {
   enum Phase {
-    /// Before a request line: silent, in the TLS handshake, or part of a request line has come.
+    /// Before a request line: silent, in the TLS handshake, or part of a request line has arrived.
     case idle
-    /// The request line has come.
+    /// The request line has arrived.
     case head
     /// The body is collected.
     case body
-    /// The answer is known; the rest of the body is read and thrown away, so that the answer can be sent.
+    /// The answer is known. The rest of the body is read and discarded, so that the answer can be sent.
     case discarding
     /// In the application's `handle`.
     case handling
-    /// In libmicrohttpd's list of suspended connections; whoever leaves this phase must resume it.
+    /// In libmicrohttpd's list of suspended connections. Code that leaves this phase must resume the
+    /// connection.
     case suspended
     /// Resumed; libmicrohttpd will call again to fetch the answer.
     case answered
     /// libmicrohttpd has the answer and sends it.
     case answering
-    /// The server has written to the socket past libmicrohttpd, or given up: nothing else may be sent.
+    /// The server has written to the socket directly, or given up: nothing else may be sent.
     case cut
-    /// The descriptor is gone, or about to be.
+    /// The descriptor is closed, or about to be.
     case closed
   }
 
   var phase = Phase.idle
-  /// Tells the requests of one connection apart, so that a late answer can never serve the next one.
+  /// Distinguishes the requests of one connection, so that a late answer never serves the next one.
   var serial: UInt64 = 0
   /// When the connection is cut; nil while the application has the request.
   var deadline: MonotonicInstant?
-  /// Whether the deadline is that of a request: from the accept on, or since the first byte of the next one.
+  /// Whether the deadline is that of a request: from the accept, or from the first byte of the next request.
   var isTimed = true
-  /// Since when the connection has been in its phase, as far as it is idle or in the head of a request.
+  /// When the connection entered its phase, while it is idle or in the head of a request.
   var since: MonotonicInstant
-  /// Of the request line; nil when it is not valid UTF-8.
+  /// From the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
-  /// What takes the complete request, if the application named something.
+  /// Handles the complete request, if the application gave a handler.
   var handler: (@Sendable (Request, Responder) -> Void)?
   /// From the first byte of the body until the request is answered.
   var body: BodyCollection?
-  /// What makes the answer, once there is one.
+  /// Makes the answer, once the application has answered.
   var answer: (@Sendable () -> Response)?
   /// The connection's descriptor, until libmicrohttpd is about to close it.
   var descriptor: Int32
-  /// Where the request was when the client was first found to send nothing more.
+  /// The request's position when the end of the client's input was first found.
   var inputEnd: (serial: UInt64, phase: Phase)?
-  /// What the application does when the client hangs up, and the ticket of its watch.
+  /// The application's hang-up handler and the ticket of its watch.
   var hangUp: (ticket: UInt64, handler: @Sendable () -> Void)?
-  /// Whether the request counts as one under way.
+  /// Whether the request counts as in progress.
   var isCounted = false
-  /// Whether bytes of the client may lie unread in the socket when it is closed.
+  /// Whether the socket may hold unread bytes of the client when it is closed.
   var leavesUnread = false
 
   init(descriptor: Int32, now: MonotonicInstant, deadline: MonotonicInstant) {
@@ -62,8 +63,8 @@ struct ConnectionState {
     since = now
   }
 
-  /// A request line came; `target` is nil when it is not valid UTF-8.
-  /// - Parameter deadline: of a request that begins now; one that has begun before keeps its own.
+  /// A request line arrived; `target` is nil when it is not valid UTF-8.
+  /// - Parameter deadline: for a request that begins now. A request that began earlier keeps its deadline.
   mutating func begin(target: String?, now: MonotonicInstant, deadline: MonotonicInstant) {
     guard phase == .idle else { return }
     phase = .head
@@ -74,13 +75,13 @@ struct ConnectionState {
     isTimed = true
   }
 
-  /// The first byte of the next request came.
+  /// The first byte of the next request arrived.
   mutating func beginTiming(deadline: MonotonicInstant) {
     isTimed = true
     self.deadline = deadline
   }
 
-  /// The request is over, answered or not.
+  /// The request has ended, answered or not.
   mutating func finish(now: MonotonicInstant, deadline: MonotonicInstant) {
     if phase != .cut && phase != .closed {
       phase = .idle
@@ -95,7 +96,7 @@ struct ConnectionState {
     answer = nil
   }
 
-  /// Gives the answer to libmicrohttpd.
+  /// Returns the answer for libmicrohttpd, and marks the request as being answered.
   mutating func takeAnswer(deadline: @autoclosure () -> MonotonicInstant) -> (@Sendable () -> Response)? {
     guard let taken = answer else { return nil }
     answer = nil
@@ -105,14 +106,14 @@ struct ConnectionState {
     return taken
   }
 
-  /// Since when nobody knows what the client wants: before or in the head of a request; nil afterwards.
+  /// Since when the connection has shown no complete request head; nil in later phases.
   var idleSince: MonotonicInstant? { phase == .idle || phase == .head ? since : nil }
 
-  /// What a connection is to those who look for room.
+  /// How a connection counts for eviction.
   enum Occupancy {
     case idle(since: MonotonicInstant)
     case request
-    /// It makes room anyway.
+    /// It is closing already.
     case ending
   }
 
@@ -129,14 +130,14 @@ struct ConnectionState {
     }
   }
 
-  /// Whether a client that is cut now gets a 408. One that has sent nothing, as browsers
-  /// connect before they have a request, would take it for the answer to its next one (RFC 9110 §15.5.9).
+  /// Whether a client that is cut now gets a 408. A client that has sent nothing (browsers connect before
+  /// they have a request) would take it for the answer to its next request (RFC 9110 §15.5.9).
   var owesAnswer: Bool {
     guard phase == .idle else { return isReading }
     return SocketInput.came(after: since, on: descriptor)
   }
 
-  /// Whether the client still owes a part of the request.
+  /// Whether the client has not sent the whole request yet.
   var isReading: Bool {
     switch phase {
     case .idle, .head, .body, .discarding: true

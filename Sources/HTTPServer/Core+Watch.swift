@@ -1,14 +1,14 @@
-// The watcher of a server: the deadlines that libmicrohttpd does not know, and room for those who connect. A
-// thread of its own.
+// The watcher of a server. It enforces the deadlines that libmicrohttpd does not know, and makes room for new
+// connections. Runs on its own thread.
 
 internal import Platform
 
 extension Core {
-  /// Cuts the connections whose time is up, and idle ones when few places are left (`Eviction`), until
-  /// `stopWatching`.
+  /// Cuts the connections whose deadline has passed, and idle ones when few places are left (`Eviction`),
+  /// until `stopWatching`.
   ///
-  /// It wakes at the next deadline, or after the shortest time in which a new one could pass: whatever is set
-  /// after this look lies at least that far ahead, so nobody has to wake the watcher for it.
+  /// Wakes at the next deadline, or after the shortest time in which a new one could pass. A deadline that is
+  /// set after this pass is at least that far ahead, so setting it need not wake the watcher.
   func watch() {
     var next: MonotonicInstant?
     var (checkAt, expireAt) = (MonotonicInstant.now(), MonotonicInstant.now())
@@ -17,7 +17,7 @@ extension Core {
       let isDone = registry.wait(until: next) { registry -> Bool? in
         if registry.isWatcherDone { return true }
         if next == nil && !registry.connections.isEmpty { return false }
-        // Once it evicts, it does so at intervals: a look at all connections is not free.
+        // While it evicts, it runs at intervals, because a pass over all connections is expensive.
         return registry.isFilling && !isEvicting ? false : nil
       }
       if isDone == true { return }
@@ -31,7 +31,7 @@ extension Core {
       if now >= expireAt {
         let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
         let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
-        // Many deadlines close to each other are one wake-up.
+        // One wake-up serves several deadlines that are close together.
         expireAt = max(soonest, min(nearest, shortest))
       }
       isEvicting = evictIdle(all, now)
@@ -39,8 +39,8 @@ extension Core {
     }
   }
 
-  /// When to look for room again: with very many connections, later, so that looking takes a tenth of a
-  /// processor at most.
+  /// When to look for room again. With very many connections the pause is longer, so that the passes take at
+  /// most a tenth of a processor.
   private static func pause(since begin: MonotonicInstant) -> MonotonicInstant {
     let now = MonotonicInstant.now()
     let pause = min(max(10 * now.milliseconds(since: begin), watchIntervalMilliseconds), pauseMillisecondsMax)
@@ -49,8 +49,8 @@ extension Core {
 
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
 
-  /// Cuts the idle connections that have to make room.
-  /// - Returns: whether more connections are open than `Eviction.kept`.
+  /// Cuts the idle connections that must make room.
+  /// - Returns: whether more than `Eviction.kept` connections are open.
   private func evictIdle(_ all: [ClientConnection], _ now: MonotonicInstant) -> Bool {
     let eviction = limits.eviction
     let isFilling = registry.withLock { registry in

@@ -1,13 +1,14 @@
-// What all connections of a server share: the application, the limits, and the list of who is connected. Any
-// thread.
+// The state that all connections of a server share: the application, the limits, and the list of connections.
+// Thread-safe.
 
 internal import Platform
 internal import Synchronization
 
-/// The part of a server that libmicrohttpd's callbacks reach.
+/// The part of a server that libmicrohttpd's callbacks use.
 ///
-/// Owned by `Server` and by every connection. The lock of the list is a leaf: nothing else is locked, and
-/// nobody called, while it is held; libmicrohttpd may hold locks of its own when it notifies of a connection.
+/// Owned by `Server` and by every connection. The lock of the list is a leaf: no other lock is acquired and
+/// no other component is called while it is held, because libmicrohttpd may hold its own locks when it
+/// notifies of a connection.
 final class Core: Sendable {
   let handler: any RequestHandler
   let limits: ServerConfiguration
@@ -15,34 +16,34 @@ final class Core: Sendable {
   let bodies: BodyBudget
   var isEncrypted: Bool { limits.tls != nil }
 
-  /// What is known of a connection before libmicrohttpd serves it.
+  /// The data of a connection before libmicrohttpd serves it.
   struct Admission {
     let moment: MonotonicInstant
-    /// What it is counted as; nil when it is not limited.
+    /// The group it is counted in; nil when it is not limited.
     let group: AddressGroup?
   }
 
   struct Registry {
     var connections: [ObjectIdentifier: ClientConnection] = [:]
-    /// Accepted, and not yet served by libmicrohttpd, by their descriptors. One that the library had no
-    /// memory for is never served, and nobody reports that: it counts until its number is given out again, or
-    /// until a request's time is over (`forgetUnserved`).
+    /// Accepted connections that libmicrohttpd does not serve yet, by descriptor. If the library has no
+    /// memory for one, it never serves it and does not report that. Such a connection counts until its
+    /// descriptor is reused, or until the time of a request has passed (`forgetUnserved`).
     var accepted: [Int32: Admission] = [:]
-    /// Of those that are limited, accepted ones included.
+    /// The limited connections by group, including accepted ones.
     var countByGroup: [AddressGroup: Int] = [:]
-    /// Connections have come since the watcher last had room for more.
+    /// More connections than `Eviction.kept` have been open since the watcher last checked.
     var isFilling = false
-    /// Counts what may end a wait of the stopping thread.
+    /// Incremented on each event that may end a wait of the stopping thread.
     var progress: UInt64 = 0
     var isWatcherDone = false
     /// The acceptor waits until a connection ends.
     var isFull = false
-    /// No connections are accepted any more.
+    /// No more connections are accepted.
     var isClosed = false
 
     var total: Int { connections.count + accepted.count }
 
-    /// Gives back the places of connections that were accepted before a moment and never served.
+    /// Releases the places of connections that were accepted before a moment and never served.
     mutating func forgetUnserved(since moment: MonotonicInstant) {
       for (descriptor, admission) in accepted where admission.moment < moment {
         uncount(admission.group)
@@ -56,7 +57,7 @@ final class Core: Sendable {
     }
   }
 
-  /// What libmicrohttpd says while it starts; nil at any other time.
+  /// Messages that libmicrohttpd logs while it starts; nil at any other time.
   let startMessages = Monitor<[String]?>(nil)
   let registry = Monitor(Registry())
   let hangUps: HangUps
@@ -96,9 +97,9 @@ final class Core: Sendable {
     now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
   }
 
-  /// When a connection that was kept open must have the next request, or must have read its answer.
-  /// libmicrohttpd closes the silent ones after the idle time; one that is still there after this reads a
-  /// byte at a time, or sent one where the kernel does not tell (`SocketInput`).
+  /// When a kept-open connection must have sent the next request, or must have read its answer. libmicrohttpd
+  /// closes silent connections after the idle time. A connection that is still open at this deadline reads a
+  /// byte at a time, or sent a byte on a socket for which the kernel reports nothing (`SocketInput`).
   func idleDeadline(from now: MonotonicInstant = .now()) -> MonotonicInstant {
     now.advanced(byMilliseconds: idleMilliseconds)
   }
@@ -109,30 +110,30 @@ final class Core: Sendable {
     return overflow ? .max : sum
   }
 
-  // MARK: Who is connected
+  // MARK: Connections
 
-  /// Whether only the reserve is left for a request, which is counted already. Idle connections do not count:
-  /// they make room when a place is needed (`Eviction`).
+  /// Whether only the reserve is left for a request, which is already counted. Idle connections do not count:
+  /// they are closed when a place is needed (`Eviction`).
   var isCrowded: Bool {
     limits.reservedConnections > 0 && requests.now > limits.unreservedConnections
   }
 
-  /// What the connections of an address are counted as; nil where they are not limited: on a Unix socket,
-  /// where all are local users, and for `unlimitedPeers`.
-  /// - Parameter address: as `PeerAddress.text` gives it.
+  /// The group in which an address's connections are counted; nil where they are not limited: on a Unix
+  /// socket, where all are local users, and for `unlimitedPeers`.
+  /// - Parameter address: a result of `PeerAddress.text`.
   func limitedGroup(_ address: String) -> AddressGroup? {
     guard !address.isEmpty else { return nil }
     guard let peer = IPAddress(address) else { return AddressGroup(address) }
     return limits.unlimitedPeers.contains { $0.contains(peer) } ? nil : AddressGroup(peer)
   }
 
-  /// Waits until one more connection may be accepted.
-  /// - Returns: false when none will be.
+  /// Waits until another connection may be accepted.
+  /// - Returns: false when no more connections are accepted.
   func waitForPlace() -> Bool {
     while true {
       let now = MonotonicInstant.now()
       let timeIsOver = now.advanced(byMilliseconds: -limits.requestTimeoutMilliseconds)
-      // A connection that ends wakes it; those that were never served do not end.
+      // An ending connection wakes this wait. Connections that were never served do not end.
       let again = now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
       let isOpen = registry.wait(until: again) { registry -> Bool? in
         if registry.isClosed { return false }
@@ -144,15 +145,15 @@ final class Core: Sendable {
     }
   }
 
-  /// Waits, but not longer than the acceptor may accept.
-  /// - Returns: false when it may no longer.
+  /// Waits for this time, or until the server stops accepting.
+  /// - Returns: false when the server stopped accepting.
   func pause(milliseconds: Int64) -> Bool {
     let end = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
     return registry.wait(until: end) { $0.isClosed ? true : nil } == nil
   }
 
-  /// Counts a connection that was accepted.
-  /// - Returns: false when its address has too many, and it must be closed.
+  /// Counts an accepted connection.
+  /// - Returns: false when its address has too many connections, and it must be closed.
   func admit(_ descriptor: Int32, _ address: String) -> Bool {
     let group = limitedGroup(address)
     return registry.withLock { registry in
@@ -167,8 +168,8 @@ final class Core: Sendable {
     }
   }
 
-  /// libmicrohttpd serves a connection from now on. Called in the thread that serves it.
-  /// - Parameter make: makes it, from what has been known since the accept.
+  /// libmicrohttpd serves a connection from now on. Called on the thread that serves it.
+  /// - Parameter make: makes it from the data recorded at the accept.
   func register(_ descriptor: Int32, _ make: (Admission) -> ClientConnection) -> ClientConnection {
     let admission = registry.withLock { $0.accepted[descriptor] }
     let connection = make(admission ?? Admission(moment: .now(), group: nil))
@@ -178,7 +179,7 @@ final class Core: Sendable {
       let total = registry.connections.count
       count.now = total
       let isFilling = total > limits.eviction.kept
-      // The watcher sleeps without an end while nobody is connected.
+      // The watcher sleeps without a timeout while there are no connections.
       let needsWatcher = total == 1 || (isFilling && !registry.isFilling)
       if isFilling { registry.isFilling = true }
       return needsWatcher
@@ -200,15 +201,15 @@ final class Core: Sendable {
     noteProgress()
   }
 
-  /// Wakes the stopping thread, if there is one. Called after the state of a connection has changed under its
-  /// lock, so either `isStopping` is seen here or the stopping thread sees the change.
+  /// Wakes the stopping thread, if there is one. Called after a connection's state has changed under its
+  /// lock, so either this call sees `isStopping` or the stopping thread sees the change.
   func noteProgress() {
     if isStopping { registry.update { $0.progress &+= 1 } }
   }
 
   var connections: [ClientConnection] { registry.withLock { Array($0.connections.values) } }
 
-  /// Waits until no connection fulfils `condition`.
+  /// Waits until no connection satisfies `condition`.
   /// - Returns: false when the deadline passed first.
   @discardableResult
   func waitUntilNone(by deadline: MonotonicInstant, _ condition: (ClientConnection) -> Bool) -> Bool {
@@ -220,7 +221,7 @@ final class Core: Sendable {
   }
 }
 
-/// How many connections a server has. An object of its own: who asks for it must not keep the application
+/// The number of a server's connections. A separate object, so that reading it does not keep the application
 /// alive.
 final class ConnectionCount: Sendable {
   private let value = Atomic<Int>(0)
@@ -236,7 +237,7 @@ final class ConnectionCount: Sendable {
   var load: ServerLoad { ServerLoad(connections: now, connectionsMax: max) }
 }
 
-/// How many requests are under way: from the end of their header fields until they are over.
+/// The number of requests in progress, from the end of their header fields until they end.
 final class RequestCount: Sendable {
   private let value = Atomic<Int>(0)
 

@@ -1,34 +1,34 @@
-// Which idle connections are closed to make room. Pure.
+// Decides which idle connections are closed to make room. Pure.
 
 internal import Platform
 
-/// The rule by which idle connections make room for those who connect.
+/// The rule by which idle connections make room for new ones.
 ///
-/// What all of it guarantees:
-/// - **Idle connections make the server refuse nothing.** A request is refused as `Rejection.crowded` only
-///   while more requests than `ServerConfiguration.unreservedConnections` are under way (`RequestCount`): a
-///   connection without one does not count, whoever holds it, and however many of them there are.
-/// - **Idle connections keep nobody out.** Above `kept` connections those are closed that have been idle for
-///   the grace, the longest idle first; above `urgent`, the longest idle ones whatever their age, so that
-///   some places are free when a client connects. That holds for the connections of one client, of many, and
+/// It guarantees:
+/// - **Idle connections cause no refusal.** A request is refused as `Rejection.crowded` only while more
+///   requests than `ServerConfiguration.unreservedConnections` are in progress (`RequestCount`). A connection
+///   without a request does not count.
+/// - **Idle connections block no client.** Above `kept` connections, those that have been idle for the grace
+///   are closed, the longest idle first. Above `urgent`, the longest idle ones are closed at any age, so that
+///   some places are free when a client connects. This holds for the connections of one client, of many, and
 ///   of `ServerConfiguration.unlimitedPeers`.
-/// - **Whoever connects has time to say what it wants**: the grace, or, in a flood, until as many others have
+/// - **A new client has time to send its request**: the grace, or, in a flood, until as many others have
 ///   connected after it as connections are idle.
-/// - **A request is never cut for others**, be it suspended, in its body or still unread in its socket; nor
-///   is any connection while at most `kept` are open.
+/// - **A request is never cut for others**, whether it is suspended, in its body or still unread in its
+///   socket. No connection is cut while at most `kept` are open.
 ///
 /// A connection is idle until the header fields of its (next) request are complete.
 struct Eviction {
   /// Up to this number of connections, none is closed.
   let kept: Int
-  /// Above this number, the grace does not count. Without a reserve it always does.
+  /// Above this number, the grace does not apply. Without a reserve it always applies.
   let urgent: Int
-  /// How long a connection has at least, unless the last places are taken.
+  /// How long a connection stays open at least, unless the last places are taken.
   let graceMilliseconds: Int64
 
   /// - Parameters:
-  ///   - idle: since when each has been idle.
-  ///   - connections: how many there are, idle or not.
+  ///   - idle: when each became idle.
+  ///   - connections: the number of connections, idle or not.
   /// - Returns: those to close, the longest idle first.
   func chosen<Element>(
     from idle: [(since: MonotonicInstant, element: Element)], connections: Int, at now: MonotonicInstant
@@ -39,7 +39,7 @@ struct Eviction {
       .map(\.element.element)
   }
 
-  /// The first in the order of their times. Few are wanted of many, and often: one pass finds them, without
+  /// The `count` oldest entries, in order. The caller needs few of many, and often: one pass is cheaper than
   /// sorting all.
   private static func oldest<Element>(
     _ idle: [(since: MonotonicInstant, element: Element)], _ count: Int

@@ -1,4 +1,4 @@
-// Notices when a client closes its connection while its request waits. libmicrohttpd does not look at the
+// Detects a client that closes its connection while its request waits. libmicrohttpd does not watch the
 // sockets of suspended connections (microhttpd.h, MHD_suspend_connection), so such a connection would keep
 // its place until its answer.
 
@@ -6,17 +6,18 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Platform
 
-/// The descriptors of connections whose requests wait, in an epoll set of their own (epoll(7)), and the
-/// thread that waits for their end.
+/// The descriptors of connections whose requests wait, in a separate epoll set (epoll(7)), and the loop that
+/// waits for hang-ups.
 ///
-/// Owns the set and an eventfd(2) that ends the thread; both are closed with it. The descriptors are
-/// libmicrohttpd's: a connection adds and removes its own under its lock, and removes it at the latest when
-/// libmicrohttpd announces that it closes it, so none is ever in the set that is closed or another
-/// connection's. An event that was fetched before its removal finds no entry: tickets are never used again.
+/// Owns the set and an eventfd(2) that ends the loop; `deinit` closes both. The descriptors belong to
+/// libmicrohttpd. A connection adds and removes its descriptor under its lock, and removes it at the latest
+/// when libmicrohttpd announces the close. So the set never holds a descriptor that is closed or that belongs
+/// to another connection. An event that was fetched before its removal finds no entry, because tickets are
+/// never reused.
 @safe final class HangUps: @unchecked Sendable {
   private struct State {
     var connections: [UInt64: ClientConnection] = [:]
-    /// 0 is the end of the thread.
+    /// Ticket 0 ends the thread.
     var lastTicket: UInt64 = 0
   }
 
@@ -71,7 +72,7 @@ internal import Platform
     while true {
       let count = unsafe CMicroHTTPD_waitForEvents(set, &tickets, Int32(tickets.count))
       if count < 0 && errno == EINTR { continue }
-      // Nothing else can fail here: the set is open and the buffer is right (epoll_wait(2)).
+      // No other error is possible: the set is open and the buffer is valid (epoll_wait(2)).
       guard count > 0 else { return }
       for ticket in tickets[..<Int(count)] {
         if ticket == 0 { return }

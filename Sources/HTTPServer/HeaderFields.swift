@@ -1,9 +1,9 @@
-// The header fields of one request as they came: one block of bytes and where each field ends in it. Text is
-// made and validated only for the fields that someone asks for. A value; any thread.
+// The header fields of one request as received: one block of bytes and the end of each field in it. Text is
+// made and validated only for the fields that are read. A value; thread-safe.
 
 /// Header fields in the order of the request.
 struct HeaderFields: Sendable {
-  /// A field's name begins where the field before it ends.
+  /// A field's name begins where the previous field ends.
   private struct Field {
     var nameEnd: UInt32
     var valueEnd: UInt32
@@ -12,14 +12,13 @@ struct HeaderFields: Sendable {
   private var bytes: [UInt8] = []
   private var fields: [Field] = []
 
-  /// Whether every name is a token and no value holds a NUL or a line break, all of which libmicrohttpd lets
-  /// through. A name with a space before its colon is one that another reader may take for the name without
-  /// it (RFC 9112 §5.1: reject it), and a bare line break one that it may take for the end of the field (RFC
-  /// 9110 §5.5).
+  /// Whether every name is a token and no value holds a NUL or a line break; libmicrohttpd checks neither.
+  /// Another parser may ignore a space before the colon (RFC 9112 §5.1: reject it), or take a bare line break
+  /// for the end of the field (RFC 9110 §5.5).
   private(set) var areWellFormed = true
 
   init() {
-    // What a usual request needs, so that there is one allocation for each array.
+    // Enough for a typical request, so that each array is allocated once.
     bytes.reserveCapacity(512)
     fields.reserveCapacity(16)
   }
@@ -45,7 +44,7 @@ struct HeaderFields: Sendable {
     return false
   }
 
-  /// The values of the fields with this name (RFC 9110 §5.1: case does not matter), as they came.
+  /// The values of the fields with this name (RFC 9110 §5.1: case-insensitive), as received.
   func values(_ name: String) -> [ArraySlice<UInt8>] {
     var found: [ArraySlice<UInt8>] = []
     var index = 0
@@ -64,7 +63,7 @@ struct HeaderFields: Sendable {
     return count
   }
 
-  /// Whether there is a name that begins with this one and is longer, in any case.
+  /// Whether there is a longer name that begins with this one, case-insensitive.
   func hasLongerName(than prefix: String) -> Bool {
     let wanted = prefix.utf8.span
     var start = 0
@@ -75,8 +74,8 @@ struct HeaderFields: Sendable {
     return false
   }
 
-  /// Where the value of the next field with this name stands.
-  /// - Parameter index: of the field to begin with; then of the one behind what was found.
+  /// The range of the value of the next field with this name.
+  /// - Parameter index: the field to begin with; then the field after the one found.
   private func next(_ name: String, from index: inout Int) -> Range<Int>? {
     let wanted = name.utf8.span
     while index < fields.count {

@@ -1,17 +1,18 @@
-// The listening socket. Opened here and not by libmicrohttpd, so that a failure says which call failed and
-// why.
+// The listening socket. The server opens it, not libmicrohttpd, so that an error names the failed call and
+// its cause.
 
 internal import Glibc
 internal import Platform
 
-/// A bound, listening, non-blocking socket. Whoever made it calls `close` once.
+/// A bound, listening, non-blocking socket. Its creator calls `close` once.
 struct Listener: Sendable {
   let descriptor: Int32
   /// 0 for a Unix socket.
   let port: UInt16
   private let file: SocketFile?
 
-  /// Of every socket here: nothing blocks on it, and no other program inherits it (socket(2), accept4(2)).
+  /// Flags of every socket here: no call blocks, and child processes do not inherit it (socket(2),
+  /// accept4(2)).
   static let socketFlags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
 
   /// - Throws: `invalidAddress`, `invalidSocket`, or `system` with the call that failed.
@@ -34,7 +35,7 @@ struct Listener: Sendable {
     }
   }
 
-  /// Closes the socket, which refuses those that wait in its backlog, and takes its file away.
+  /// Closes the socket, which refuses the connections in its backlog, and removes the socket file.
   func close() {
     Glibc.close(descriptor)
     file?.remove()
@@ -68,7 +69,7 @@ struct Listener: Sendable {
       }
     }
     guard code == 0 else { throw .system(.last("getsockname")) }
-    // sin_port and sin6_port stand at the same place.
+    // sin_port and sin6_port have the same offset.
     return UInt16(bigEndian: storage.sin6_port)
   }
 
@@ -78,7 +79,7 @@ struct Listener: Sendable {
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | socketFlags, 0)
     guard descriptor >= 0 else { throw .system(.last("socket")) }
     do throws(ServerError) {
-      // A restart must not wait for the old connections' TIME_WAIT.
+      // A restart must not wait for the TIME_WAIT of old connections.
       try set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
       if let onlySix { try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, onlySix) }
       let code = unsafe withUnsafeBytes(of: address) { bytes in

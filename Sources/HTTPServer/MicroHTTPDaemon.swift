@@ -1,13 +1,13 @@
-// libmicrohttpd's daemon as an owned object: its options, the connections that it is given, its end.
+// Wraps libmicrohttpd's daemon: its options, its connections and its stop.
 
 internal import CMicroHTTPD
 internal import Glibc
 internal import Platform
 
-/// An `MHD_Daemon` and what it needs as long as it runs.
+/// An `MHD_Daemon` and the memory that it needs while it runs.
 ///
-/// Owns the daemon and its options with copies of the certificate and the key. `stop` must be called once,
-/// and frees all. Used by the threads that start and stop the server, and by the acceptor.
+/// Owns the daemon and its options with copies of the certificate and the key. `stop` frees all of it and
+/// must be called once. Called from the threads that start and stop the server, and from the acceptor.
 @safe final class MicroHTTPDaemon: @unchecked Sendable {
   private let core: Core
   private let options: UnsafeMutablePointer<CMicroHTTPDOptions>
@@ -26,13 +26,13 @@ internal import Platform
     unsafe self.options = unsafe options
   }
 
-  /// Serves a connection. Takes the descriptor over; libmicrohttpd closes it, also when it cannot serve it,
-  /// and then logs why (microhttpd.h, MHD_add_connection).
+  /// Serves a connection. Takes ownership of the descriptor: libmicrohttpd closes it, even when it cannot
+  /// serve it, and then logs the reason (microhttpd.h, MHD_add_connection).
   func serve(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) {
     _ = unsafe MHD_add_connection(daemon, descriptor, address, size)
   }
 
-  /// Closes all connections, waits for the daemon's threads and frees everything. No connection may be
+  /// Closes all connections, waits for the daemon's threads and frees all memory. No connection may be
   /// suspended, and none may be added from now on.
   func stop() {
     unsafe MHD_stop_daemon(daemon)
@@ -70,7 +70,7 @@ internal import Platform
       unsafe options.certificate = strdup(tls.certificatePEM)
       unsafe options.key = strdup(tls.keyPEM)
     }
-    // Borrowed: the core outlives the daemon, which is this object's.
+    // Borrowed: the core outlives the daemon, which this object owns.
     unsafe options.context = Unmanaged.passUnretained(core).toOpaque()
     unsafe Callbacks.install(in: &options)
     let pointer = UnsafeMutablePointer<CMicroHTTPDOptions>.allocate(capacity: 1)
@@ -81,7 +81,7 @@ internal import Platform
   private static func free(_ options: UnsafeMutablePointer<CMicroHTTPDOptions>) {
     unsafe Glibc.free(options.pointee.certificate)
     if let key = unsafe options.pointee.key {
-      // A key does not stay behind in freed memory.
+      // Erases the key before its memory is freed.
       unsafe explicit_bzero(key, strlen(key))
       unsafe Glibc.free(key)
     }

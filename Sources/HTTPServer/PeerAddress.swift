@@ -1,4 +1,4 @@
-// Who is at the other end of a socket, as text. Pure.
+// The peer of a socket, as text. Pure.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -7,7 +7,7 @@ internal import Platform
 /// Numeric addresses.
 enum PeerAddress {
   /// The address without its port; IPv4 behind a dual-stack socket (RFC 4291 §2.5.5.2) is written as IPv4.
-  /// Empty for anything but IPv4 and IPv6.
+  /// Empty for any other address family.
   static func text(_ address: UnsafePointer<sockaddr>?) -> String {
     guard let address = unsafe address else { return "" }
     let raw = unsafe UnsafeRawPointer(address)
@@ -23,7 +23,7 @@ enum PeerAddress {
     }
   }
 
-  /// The user at the other end of a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other
+  /// The peer's user on a Unix socket, as `uid 1000` (unix(7), SO_PEERCRED); empty for other
   /// sockets.
   static func localUser(_ descriptor: Int32) -> String {
     // `struct ucred`: process, user, group.
@@ -31,7 +31,7 @@ enum PeerAddress {
     let whole = socklen_t(MemoryLayout<UInt32>.size * credentials.count)
     var size = whole
     let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
-    // TCP answers with nobody: a user of -1.
+    // For TCP the kernel returns the user -1.
     guard code == 0, size == whole, credentials[1] != .max else { return "" }
     return "uid \(credentials[1])"
   }

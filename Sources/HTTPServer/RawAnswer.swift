@@ -1,5 +1,5 @@
 // An answer as bytes, for the one case in which libmicrohttpd cannot send it: in the middle of a body. Pure
-// but for the time.
+// except for the date.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -23,7 +23,7 @@ enum RawAnswer {
       ?? "Unknown"
   }
 
-  /// Now, as IMF-fixdate (RFC 9110 §5.6.7). Not strftime(3), which follows the locale.
+  /// The current time as IMF-fixdate (RFC 9110 §5.6.7). Not strftime(3), which depends on the locale.
   private static func date() -> String? {
     var now = time(nil)
     var parts = unsafe tm()

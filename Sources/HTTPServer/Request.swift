@@ -1,20 +1,20 @@
-// A request as the application sees it. Values; any thread; nothing in them points into libmicrohttpd.
+// A request as the application sees it. Values; thread-safe. They hold no pointer into libmicrohttpd.
 
-/// What is known of a request before its body.
+/// The head of a request.
 public struct RequestHead: Sendable {
-  /// As it came; case matters (RFC 9110 §9.1).
+  /// As received; case-sensitive (RFC 9110 §9.1).
   public let method: String
-  /// The request target as it came: nothing is decoded, so `%2F` and `%00` are still visible.
+  /// The request target as received. It is not decoded, so `%2F` and `%00` are still visible.
   public let target: String
   /// The target without its query; for the absolute form also without scheme and authority (RFC 9112 §3.2.2).
-  /// Raw.
+  /// Not decoded.
   public let path: String
-  /// What follows the first `?`. Raw.
+  /// The part after the first `?`. Not decoded.
   public let query: String?
-  /// The peer's numeric address; an IPv4 one is written as such, on a dual-stack listener too. On a Unix
-  /// socket the peer's user, as `uid 1000`.
+  /// The peer's numeric address; an IPv4 address is written as IPv4 on a dual-stack listener, too. On a Unix
+  /// socket, the peer's user, as `uid 1000`.
   public let remoteAddress: String
-  /// The announced length of the body in bytes; nil when none is announced.
+  /// The announced length of the body in bytes; nil when the request announces none.
   public let contentLength: Int64?
   let fields: HeaderFields
   let isChunked: Bool
@@ -35,7 +35,7 @@ public struct RequestHead: Sendable {
     }
   }
 
-  /// The target in origin form (RFC 9112 §3.2.1), every byte of it as it came.
+  /// The target in origin form (RFC 9112 §3.2.1), not decoded.
   public var originTarget: String { query.map { "\(path)?\($0)" } ?? path }
 
   private static func queryMark(_ target: String) -> String.Index? {
@@ -46,25 +46,25 @@ public struct RequestHead: Sendable {
     return nil
   }
 
-  /// The first header field of that name, in any case. Nil when there is none, or when it is not valid UTF-8.
+  /// The first header field of that name, case-insensitive. Nil when it is absent or not valid UTF-8.
   public func header(_ name: String) -> String? {
     fields.first(name).flatMap(Self.text)
   }
 
-  /// The bytes of the first header field of that name, in any case, as they came.
+  /// The bytes of the first header field of that name, case-insensitive, as received.
   public func headerBytes(_ name: String) -> ArraySlice<UInt8>? { fields.first(name) }
 
-  /// All header fields of that name in their order; a field that is not valid UTF-8 is left out.
+  /// All header fields of that name in order; a field that is not valid UTF-8 is omitted.
   public func headers(_ name: String) -> [String] {
     fields.values(name).compactMap(Self.text)
   }
 
-  /// Whether a field of that name came that is not valid UTF-8, for those who must not take it for absent.
+  /// Whether a field of that name is not valid UTF-8, for callers that must not treat it as absent.
   public func isUndecodable(_ name: String) -> Bool {
     fields.values(name).contains { String(validating: $0, as: UTF8.self) == nil }
   }
 
-  /// ASCII, which nearly all values are, needs no closer look.
+  /// Most values are ASCII, which needs no validation.
   private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
     var seen: UInt8 = 0
     for byte in bytes { seen |= byte }
@@ -74,11 +74,11 @@ public struct RequestHead: Sendable {
   /// Whether a body follows.
   var hasBody: Bool { isChunked || (contentLength ?? 0) > 0 }
 
-  /// Whether two readers of the request could differ on where its body ends (RFC 9112 §6.3, §11.2: request
-  /// smuggling). libmicrohttpd takes the first length, and lets the transfer coding win, without a word.
+  /// Whether two parsers could disagree on where the body ends (RFC 9112 §6.3, §11.2: request smuggling).
+  /// libmicrohttpd uses the first length, and lets the transfer coding override it, without an error.
   ///
-  /// Of a folded field (RFC 9112 §5.2) it joins the second line to the name: `Content-Length:`, next line `
-  /// 2`, comes as `Content-Length2` with nothing in it. No other field's name begins like that.
+  /// libmicrohttpd joins the second line of a folded field (RFC 9112 §5.2) to the name: `Content-Length:`
+  /// followed by the line ` 2` becomes an empty `Content-Length2`. No other field's name begins like that.
   var hasAmbiguousLength: Bool {
     if fields.hasLongerName(than: "Content-Length") || fields.hasLongerName(than: "Transfer-Encoding") {
       return true
@@ -98,7 +98,7 @@ public struct RequestHead: Sendable {
     return String(target)
   }
 
-  /// RFC 9110 §8.6: digits and nothing else.
+  /// RFC 9110 §8.6: digits only.
   private static func length(_ digits: ArraySlice<UInt8>) -> Int64? {
     var length: Int64 = 0
     for digit in digits {
@@ -112,9 +112,9 @@ public struct RequestHead: Sendable {
   }
 }
 
-/// A whole request.
+/// A complete request.
 public struct Request: Sendable {
   public let head: RequestHead
-  /// As it came, chunk framing removed; never longer than what was admitted.
+  /// As received, without chunk framing; never longer than admitted.
   public let body: [UInt8]
 }

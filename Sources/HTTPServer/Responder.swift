@@ -1,11 +1,11 @@
-// The right to answer one request. Any thread; nothing here blocks.
+// Answers one request. Thread-safe; nothing here blocks.
 
 internal import Synchronization
 
 /// Answers one request, once, from any thread, at any time.
 ///
-/// If it is dropped without an answer, the request is answered as `Rejection.abandoned`: none can hang for
-/// ever.
+/// A request whose responder is dropped without an answer is answered as `Rejection.abandoned`, so no request
+/// waits for ever.
 public final class Responder: Sendable {
   private let connection: ClientConnection
   private let serial: UInt64
@@ -16,21 +16,21 @@ public final class Responder: Sendable {
     self.serial = serial
   }
 
-  /// The first call wins; later ones, and one for a client that is gone, do nothing.
+  /// Answers the request. Later calls, and a call for a disconnected client, do nothing.
   public func respond(_ response: Response) { respond { response } }
 
-  /// The same, with an answer that is put together by the thread that sends it: whoever answers many at once
-  /// does not do it for all of them. Not called for a client that is gone by then.
+  /// Answers with a response that the sending thread makes, which spreads the work of answering many
+  /// requests. `response` is not called for a disconnected client.
   public func respond(making response: @escaping @Sendable () -> Response) {
     guard !isUsed.exchange(true, ordering: .relaxed) else { return }
     connection.answer(serial, response)
   }
 
-  /// Has `handler` called once if the client closes its connection, or its side of it, before the answer. A
-  /// client that has only closed its side (TCP tells no difference) still reads an answer, so the handler
-  /// should give one at once; that frees the connection's place either way.
-  /// - Parameter handler: must not hold the responder, which the connection would then hold in turn. Any
-  ///   thread; also before this returns, on another one.
+  /// Calls `handler` once if the client closes its connection, or its sending side, before the answer. TCP
+  /// does not distinguish the two, and a client that closed only its sending side still reads an answer. So
+  /// the handler should answer immediately, which frees the connection's place in either case.
+  /// - Parameter handler: must not hold the responder, which would make a reference cycle. Called from any
+  ///   thread, possibly before this method returns.
   public func onHangUp(_ handler: @escaping @Sendable () -> Void) { connection.watchHangUp(serial, handler) }
 
   deinit {

@@ -1,15 +1,15 @@
-// An answer as the application gives it. A value; any thread.
+// An answer of the application. A value; thread-safe.
 
-/// An answer.
+/// An HTTP response.
 public struct Response: Sendable {
   /// 200 to 599; anything else is sent as 500.
   public var status: Int
-  /// Fields that cannot be sent (RFC 9110 §5.5: line breaks, an empty name or value) are dropped and logged,
-  /// and so are `Connection`, `Content-Length`, `Date` and `Transfer-Encoding`, which are the server's own.
+  /// Fields that cannot be sent (RFC 9110 §5.5: line breaks, an empty name or value) are dropped and logged.
+  /// So are `Connection`, `Content-Length`, `Date` and `Transfer-Encoding`, which the server sets.
   public var headers: [(name: String, value: String)]
   /// Not sent for HEAD, 204 and 304.
   public var body: [UInt8]
-  /// Close the connection after this answer.
+  /// Whether the connection is closed after this answer.
   public var closesConnection = false
 
   public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -18,7 +18,7 @@ public struct Response: Sendable {
     self.body = body
   }
 
-  /// - Parameter type: the media type, `application/json` for instance.
+  /// - Parameter type: the media type, for example `application/json`.
   public init(status: Int, type: String, body: [UInt8]) {
     self.init(status: status, headers: [("Content-Type", type)], body: body)
   }
@@ -35,7 +35,7 @@ public struct Response: Sendable {
     return copy
   }
 
-  /// The status as it may stand in a status line.
+  /// The status to send: 500 if `status` is out of range.
   var sendableStatus: Int { 200...599 ~= status ? status : 500 }
 
   /// Why a header field may not be sent, or nil.
@@ -56,8 +56,8 @@ public struct Response: Sendable {
     return true
   }
 
-  /// The fields that describe the connection or the message itself. Lengths first: they tell nearly all
-  /// others apart.
+  /// The fields that describe the connection or the message itself. The switch on the length rules out most
+  /// other names cheaply.
   private static func isReserved(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name.lowercased() == "date"

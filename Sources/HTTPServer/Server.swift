@@ -1,6 +1,6 @@
 // An HTTP/1.1 server on GNU libmicrohttpd: its start and its stop. The acceptor hands connections to the
-// daemon, whose threads call `Callbacks`; a watcher keeps the deadlines that libmicrohttpd does not know, and
-// another one sees the hang-ups that it does not see. Nothing here is on the way of a request.
+// daemon, whose threads call `Callbacks`. A watcher enforces the deadlines that libmicrohttpd does not know;
+// another one detects hang-ups. Nothing here runs for each request.
 
 internal import CMicroHTTPD
 internal import Glibc
@@ -8,18 +8,18 @@ internal import Platform
 
 /// A running HTTP server.
 ///
-/// Owns the acceptor, the daemon and the watchers' threads; `stop` frees them, and `deinit` does when
-/// nobody stopped it. Any thread may use it but the server's own: `stop` waits for those, so a
-/// `RequestHandler` must neither call it nor hold the last reference.
+/// Owns the acceptor, the daemon and the watchers' threads. `stop` frees them; `deinit` calls it if
+/// necessary. Thread-safe, except for the server's own threads: `stop` waits for those, so a `RequestHandler`
+/// must neither call it nor hold the last reference.
 @safe public final class Server: @unchecked Sendable {
-  /// The port it listens on, also when the configuration left the choice to the system.
+  /// The listening port, including one that the system chose.
   public let port: UInt16
 
   private enum Phase {
     case running, stopping, stopped
   }
 
-  /// For tests, too.
+  /// Internal for tests.
   let core: Core
   private let acceptor: Acceptor
   private let daemon: MicroHTTPDaemon
@@ -27,11 +27,11 @@ internal import Platform
   private let hangUpWatcher: WorkerThread
   private let phase = Monitor(Phase.running)
 
-  /// Listens and serves at once.
-  /// - Parameter log: takes what libmicrohttpd reports, one line without its end at a time, on any thread.
-  /// - Parameter warn: takes what the operator should know: that no connection can be accepted. Once a minute
-  ///   at most, on any thread.
-  /// - Throws: `ServerError`; nothing is left behind then.
+  /// Starts to listen and serve.
+  /// - Parameter log: gets what libmicrohttpd reports, one line at a time without its newline, on any thread.
+  /// - Parameter warn: gets warnings for the operator: no connection can be accepted. At most once a minute,
+  ///   on any thread.
+  /// - Throws: `ServerError`, after it has released everything.
   public init(
     _ configuration: ServerConfiguration, handler: any RequestHandler,
     log: @escaping @Sendable (String) -> Void = { _ in },
@@ -75,18 +75,18 @@ internal import Platform
     port = listener.port
   }
 
-  /// How much of `bodyBytesTotalMax` is held now.
+  /// The bytes of `bodyBytesTotalMax` in use.
   public var bodyBytesHeld: Int { core.bodies.held }
 
-  /// How many connections there are, and may be. The closure holds neither the server nor its application.
+  /// The number of connections and its limit. The closure holds neither the server nor its application.
   public var load: @Sendable () -> ServerLoad { { [count = core.count] in count.load } }
 
   deinit { stop(graceMilliseconds: 0) }
 
-  /// Takes no new connections, lets the requests in flight end, answers those that the application does not
-  /// answer within the grace as `Rejection.stopping`, closes everything and returns when no thread is left. A
-  /// request that comes on an open connection meanwhile is still served; every answer now closes its
-  /// connection. Calling it again waits for the first call.
+  /// Stops the server. It accepts no more connections, lets the requests in flight end, answers the rest as
+  /// `Rejection.stopping` after the grace, closes everything and returns when all threads have ended. A
+  /// request that arrives on an open connection meanwhile is still served, and every answer closes its
+  /// connection. A second call waits for the first.
   public func stop(graceMilliseconds: Int64) {
     let isFirst = phase.withLock { phase in
       defer { if phase == .running { phase = .stopping } }
@@ -102,7 +102,7 @@ internal import Platform
     if !core.waitUntilNone(by: grace, { $0.isInFlight }) {
       core.isDraining = true
       for connection in core.connections { connection.abort() }
-      // Time for the last answers to reach their sockets; who reads too slowly for that loses his.
+      // Time for the last answers to reach their sockets; a client that reads too slowly gets none.
       let end = MonotonicInstant.now().advanced(byMilliseconds: Self.lastAnswersMilliseconds)
       core.waitUntilNone(by: end) { $0.isBeingAnswered }
     }
@@ -120,7 +120,7 @@ internal import Platform
   private static let lastAnswersMilliseconds: Int64 = 1000
 }
 
-/// How many connections a server has and may have.
+/// The number of connections of a server and its limit.
 public struct ServerLoad: Sendable, Equatable {
   public let connections: Int
   public let connectionsMax: Int
@@ -130,6 +130,6 @@ public struct ServerLoad: Sendable, Equatable {
     self.connectionsMax = connectionsMax
   }
 
-  /// Whether whoever connects now has to wait.
+  /// Whether a new client must wait.
   public var isFull: Bool { connections >= connectionsMax }
 }

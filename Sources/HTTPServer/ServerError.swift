@@ -1,4 +1,4 @@
-// Why a server could not be started. Classified once, here.
+// The errors of starting a server.
 
 public import Platform
 
@@ -10,9 +10,9 @@ public enum ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   case invalidSocket(String)
   /// A system call on the listening socket failed: `bind` with `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`, …
   case system(SystemError)
-  /// TLS is asked for and this build of libmicrohttpd has none.
+  /// TLS is configured, but this build of libmicrohttpd does not support it.
   case tlsUnavailable
-  /// libmicrohttpd would not start; with what it said, for instance about the certificate.
+  /// libmicrohttpd did not start; with its message, for example about the certificate.
   case refused(String)
 
   public var description: String {

@@ -1,17 +1,17 @@
-// A Unix socket to listen on: its file, who may use it, and its end. Used by the threads that start and stop
+// The file of a listening Unix socket: permissions and removal. Called from the threads that start and stop
 // the server.
 
 internal import Glibc
 internal import Platform
 
-/// A bound, listening, non-blocking Unix socket with its file. Whoever made it owns the descriptor; `remove`
-/// takes the file away.
+/// A bound, listening, non-blocking Unix socket with its file. The creator owns the descriptor; `remove`
+/// deletes the file.
 struct SocketFile {
   let descriptor: Int32
   private let path: String
   private let identity: (device: dev_t, inode: ino_t)
 
-  /// Owner and group may connect (unix(7): who may write to the file).
+  /// Owner and group may connect (unix(7): it needs write permission on the file).
   private static let mode: mode_t = 0o660
   private static let backlog: Int32 = 64
 
@@ -20,7 +20,7 @@ struct SocketFile {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let size = MemoryLayout.size(ofValue: address.sun_path)
-    // With a zero byte behind it.
+    // Leaves room for the terminating NUL.
     guard !path.isEmpty, path.utf8.count < size, !path.utf8.contains(0) else {
       throw .invalidSocket("the path of a Unix socket has 1 to \(size - 1) bytes (unix(7))")
     }
@@ -31,7 +31,7 @@ struct SocketFile {
       guard unsafe Self.with(address, { unsafe bind(descriptor, $0, $1) }) == 0 else {
         throw ServerError.system(.last("bind"))
       }
-      // Nobody gets in before `listen`, so it does not matter what the file's mode is until here.
+      // No client can connect before `listen`, so the mode of the file does not matter until here.
       guard unsafe chmod(path, Self.mode) == 0 else { throw ServerError.system(.last("chmod")) }
       guard listen(descriptor, Self.backlog) == 0 else { throw ServerError.system(.last("listen")) }
       guard let identity = Self.identity(of: path) else { throw ServerError.system(.last("stat")) }
@@ -44,14 +44,14 @@ struct SocketFile {
     self.path = path
   }
 
-  /// Takes the file away, unless another one stands there by now.
+  /// Removes the file, unless another one has replaced it.
   func remove() {
     guard let found = Self.identity(of: path), found == identity else { return }
     unsafe unlink(path)
   }
 
-  /// What a process left that ended without a word. A file that is no socket, or one that somebody listens
-  /// on, is left alone.
+  /// Removes the file of a process that ended without removing it. Throws for a file that is not a socket, or
+  /// on which a process listens.
   private static func removeStale(_ path: String, _ address: sockaddr_un) throws(ServerError) {
     var entry = stat()
     guard unsafe lstat(path, &entry) == 0 else { return }

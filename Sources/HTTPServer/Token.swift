@@ -1,8 +1,8 @@
-// What a name in HTTP is made of. Pure.
+// The characters of a name in HTTP. Pure.
 
-/// Tokens: methods, names of header fields.
+/// Tokens: methods and names of header fields.
 enum Token {
-  /// RFC 9110 §5.6.2, tchar. One bit for each ASCII character that is one, from the lowest on.
+  /// RFC 9110 §5.6.2, tchar: one bit for each ASCII character of a token, starting at the lowest.
   private static let low = bits("!#$%&'*+-.0123456789")
   private static let high = bits("ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~")
 

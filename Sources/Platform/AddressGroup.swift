@@ -1,8 +1,8 @@
-// What limits count as one client. Pure; any thread.
+// The group of addresses that limits count as one client. Pure; thread-safe.
 
-/// All addresses of one client: an IPv4 address, or an IPv6 /64, which is the smallest network that a site
-/// gets (RFC 6177 §2) and so 2^64 addresses of one owner. An IPv4 address in an IPv6 one (RFC 4291
-/// §2.5.5.2) is that IPv4 address.
+/// All addresses of one client: an IPv4 address, or an IPv6 /64. A /64 is the smallest network that a site
+/// gets (RFC 6177 §2), so its 2^64 addresses have one owner. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2)
+/// counts as its IPv4 address.
 public struct AddressGroup: Hashable, Sendable {
   private let isIP: Bool
   private let bytes: [UInt8]
@@ -12,7 +12,7 @@ public struct AddressGroup: Hashable, Sendable {
     self.init(isIP: true, bytes: address.isIPv6 ? Array(address.bytes.prefix(8)) : address.bytes)
   }
 
-  /// - Parameter text: a numeric address; any other text is a group of its own.
+  /// - Parameter text: a numeric address; any other text is its own group.
   public init(_ text: String) {
     if let address = IPAddress(text) {
       self.init(address)

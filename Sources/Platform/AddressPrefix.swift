@@ -1,16 +1,16 @@
-// Addresses by what they begin with: one, or a network (RFC 4632 §3.1; RFC 4291 §2.3). Pure; any thread.
+// An address or a network (RFC 4632 §3.1; RFC 4291 §2.3). Pure; thread-safe.
 
-/// An address, or all those that begin with the same bits.
+/// An address, or all addresses with the same leading bits.
 public struct AddressPrefix: Sendable, Equatable, CustomStringConvertible {
   private let address: IPAddress
-  /// How many leading bits an address must share with it.
+  /// The number of leading bits that must match.
   public let bits: Int
   public var isIPv6: Bool { address.isIPv6 }
-  /// As it was written.
+  /// The text that was parsed.
   public let description: String
 
-  /// `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`; nil for anything else, also when bits are set behind the
-  /// prefix, where more or less may have been meant.
+  /// `192.0.2.1`, `10.0.0.0/8`, `2001:db8::/32`; nil for anything else. Also nil when bits after the prefix
+  /// are set, because the intended prefix is then unclear.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let address = IPAddress(String(parts[0])) else { return nil }
@@ -28,7 +28,7 @@ public struct AddressPrefix: Sendable, Equatable, CustomStringConvertible {
     for bit in bits..<address.bytes.count * 8 where Self.isSet(bit, in: address) { return nil }
   }
 
-  /// IPv4 and IPv6 are told apart; an IPv4 address in an IPv6 one is IPv4.
+  /// IPv4 and IPv6 never match each other; an IPv4-mapped IPv6 address counts as IPv4.
   public func contains(_ other: IPAddress) -> Bool {
     let other = other.unmapped
     guard other.isIPv6 == address.isIPv6 else { return false }

@@ -1,5 +1,5 @@
-// Time as a value that is handed in: the wall clock for what is written down, the monotonic clock for waits.
-// Any thread. Nothing else in the project asks the operating system for the time.
+// Time as an injected value: the wall clock for stored times, the monotonic clock for waits. Thread-safe.
+// Only this file asks the operating system for the time.
 
 public import Glibc
 
@@ -18,19 +18,19 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Saturates: a wait "for ever" stays one.
+  /// Saturates, so an unlimited wait stays unlimited.
   public func advanced(byMilliseconds milliseconds: Int64) -> MonotonicInstant {
     let (delta, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
     let (sum, tooFar) = nanoseconds.addingReportingOverflow(delta)
     return MonotonicInstant(nanoseconds: tooLong || tooFar ? (milliseconds < 0 ? .min : .max) : sum)
   }
 
-  /// Whole milliseconds from `earlier` to here; negative when `earlier` is later. Saturates.
+  /// Whole milliseconds from `earlier` to this instant; negative when `earlier` is later. Saturates.
   public func milliseconds(since earlier: MonotonicInstant) -> Int64 {
     nanoseconds(since: earlier) / 1_000_000
   }
 
-  /// Seconds from `earlier` to here.
+  /// Seconds from `earlier` to this instant.
   public func seconds(since earlier: MonotonicInstant) -> Double {
     Double(nanoseconds(since: earlier)) / 1e9
   }
@@ -40,7 +40,7 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
     return tooFar ? (self < earlier ? .min : .max) : difference
   }
 
-  /// What lies before the clock's start is its start: the system takes nothing that is negative.
+  /// Clamps to zero, because the system rejects negative times.
   @usableFromInline var timespec: Glibc.timespec {
     let nanoseconds = max(0, nanoseconds)
     return Glibc.timespec(
@@ -48,11 +48,11 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
   }
 }
 
-/// Where the time comes from; tests and simulations hand in their own.
+/// The source of time; tests and simulations inject their own.
 public protocol Clock: Sendable {
-  /// Unix time in milliseconds. Can jump either way.
+  /// Unix time in milliseconds. Can step in either direction.
   var wallMilliseconds: Int64 { get }
-  /// Never goes back.
+  /// Never decreases.
   var monotonic: MonotonicInstant { get }
 }
 

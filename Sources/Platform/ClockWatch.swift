@@ -1,17 +1,17 @@
-// Notices that the wall clock was set, or that the machine slept: the monotonic clock goes on evenly, and
-// does not count sleep (clock_gettime(2)). Pure; whoever owns it.
+// Detects that the wall clock was set, or that the machine slept. The monotonic clock advances evenly and
+// does not count sleep (clock_gettime(2)). Pure; confined to its owner.
 
-/// The distance between the two clocks.
+/// The difference between the wall clock and the monotonic clock.
 public struct ClockWatch: Sendable {
-  /// Leap seconds and small corrections are none of anybody's business.
+  /// Leap seconds and small corrections are ignored.
   public static let toleratedMilliseconds: Int64 = 2000
 
   private var distance: Int64
 
   public init(_ clock: any Clock) { distance = Self.distance(clock) }
 
-  /// By how many milliseconds the wall clock has jumped since the last call that said so; nil when it has
-  /// not.
+  /// The milliseconds by which the wall clock has stepped since the last call that returned a step; nil when
+  /// it has not stepped.
   public mutating func jump(_ clock: any Clock) -> Int64? {
     let now = Self.distance(clock)
     let (jump, isTooFar) = now.subtractingReportingOverflow(distance)

@@ -1,7 +1,7 @@
-// Counts as people read them: `200,000 receipts`. Every count in a text for people is written here; JSON and
-// metrics have plain numbers. Pure; any thread.
+// Counts for people: `200,000 receipts`. Every count in a text for people is formatted here; JSON and metrics
+// use plain numbers. Pure; thread-safe.
 
-/// Counts for people.
+/// Formats counts for people.
 public enum CountText {
   /// The digits in groups of three: `4,678`.
   public static func grouped(_ count: some BinaryInteger) -> String {
@@ -14,7 +14,7 @@ public enum CountText {
     return out
   }
 
-  /// With a noun whose plural ends in s: `1 receipt`, `4,678 receipts`.
+  /// A count with a noun whose plural ends in s: `1 receipt`, `4,678 receipts`.
   public static func of(_ count: some BinaryInteger, _ noun: String) -> String {
     "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }

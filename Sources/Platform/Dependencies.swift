@@ -1,6 +1,6 @@
-// What every worker gets from outside, so that tests and simulations can put their own in its place. A value.
+// The dependencies of every worker; tests and simulations inject their own. A value.
 
-/// The log, the clock and the randomness of a worker, and how often it looks for what nobody reported.
+/// A worker's log, clock and randomness, and how often it polls for unreported changes.
 public struct Dependencies: Sendable {
   /// The default of `lookIntervalMilliseconds`.
   public static let lookIntervalMilliseconds: Int64 = 5000
@@ -8,8 +8,8 @@ public struct Dependencies: Sendable {
   public var log: Log
   public var clock: any Clock
   public var random: any RandomNumberGenerator & Sendable
-  /// The longest that a worker sleeps: whatever was missed (the wall clock was set, another process changed
-  /// the database and could not wake us) is found within it.
+  /// The longest sleep of a worker. A change that did not wake it (the wall clock was set, or another process
+  /// changed the database and could not send the signal) is found within this time.
   public var lookIntervalMilliseconds: Int64
 
   public init(

@@ -1,10 +1,10 @@
-// How much room a disk has, and how much of it a file takes (statvfs(3), stat(2)). Any thread.
+// The free space of a disk, and the size of a file (statvfs(3), stat(2)). Thread-safe.
 
 internal import Glibc
 
-/// Room on the disk that a path is on.
+/// The disk space at a path.
 public enum DiskSpace {
-  /// What a process without special rights may still write; nil when nobody can say.
+  /// The bytes that an unprivileged process can still write; nil when the system does not report them.
   public static func availableBytes(at path: String) -> Int64? {
     var disk = statvfs()
     guard unsafe statvfs(path, &disk) == 0 else { return nil }

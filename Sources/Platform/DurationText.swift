@@ -1,5 +1,5 @@
-// Durations as people write them in the configuration and on the command line: `250ms`, `30s`, `5m`, `72h`,
-// `30d`. Pure; any thread.
+// Durations in the configuration and on the command line: `250ms`, `30s`, `5m`, `72h`, `30d`. Pure;
+// thread-safe.
 
 /// Durations as text.
 public enum DurationText {
@@ -12,14 +12,14 @@ public enum DurationText {
   public static func milliseconds(parsing text: String) -> Int64? {
     let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard let count = Int64(String(Substring(digits))) else { return nil }
-    // Bytes, not characters: what combines with the last digit is no unit.
+    // Compares bytes, not characters: a combining character after the last digit is not a unit.
     let name = String(Substring(text.utf8.dropFirst(digits.count)))
     guard let unit = units.first(where: { $0.name == name }) else { return nil }
     let (product, tooLong) = count.multipliedReportingOverflow(by: unit.milliseconds)
     return tooLong ? nil : product
   }
 
-  /// The shortest text that says exactly this many milliseconds. 86 400 000 is `1d`, 90 000 is `90s`, 0 is
+  /// The shortest text for exactly this number of milliseconds. 86 400 000 is `1d`, 90 000 is `90s`, 0 is
   /// `0s`.
   /// - Parameter milliseconds: not negative.
   public static func text(milliseconds: Int64) -> String {

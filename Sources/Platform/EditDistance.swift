@@ -1,13 +1,13 @@
-// How far apart two words are, for "did you mean": configuration keys, commands, options. Pure; any thread.
-// For short words that a person typed, never for text of unbounded length.
+// Edit distance between words, for "did you mean": configuration keys, commands, options. For short words
+// only: the cost is the product of the lengths. Pure; thread-safe.
 
 /// Distances between words, and the nearest word of a list.
 public enum EditDistance {
-  /// Longer words are not compared: nobody mistypes them by hand.
+  /// Longer words are not compared.
   public static let lengthMax = 64
 
-  /// How many insertions, deletions, substitutions and swaps of neighbours turn one word into the other
-  /// ("optimal string alignment", a restricted Damerau–Levenshtein distance). Case counts.
+  /// The number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the
+  /// other ("optimal string alignment", a restricted Damerau–Levenshtein distance). Case-sensitive.
   public static func between(_ left: String, _ right: String) -> Int {
     let left = Array(left.unicodeScalars)
     let right = Array(right.unicodeScalars)
@@ -30,8 +30,8 @@ public enum EditDistance {
     return previous[right.count]
   }
 
-  /// The candidate that was most likely meant, or nil when none is near: at most a third of the word may be
-  /// wrong, and a word that only begins like one candidate is taken for that candidate.
+  /// The most likely intended candidate, or nil when none is near: at most a third of the word may be wrong.
+  /// A prefix of exactly one candidate matches that candidate.
   public static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let lower = word.lowercased()
     guard !lower.isEmpty, lower.unicodeScalars.count <= lengthMax else { return nil }

@@ -1,15 +1,15 @@
-// Environment variables as a value, so that whoever reads them can be handed others. Any thread, as long as
-// nothing calls setenv(3), which this project never does.
+// Environment variables as a value, so that tests can inject others. Thread-safe as long as nothing calls
+// setenv(3), which this project never does.
 
 internal import Glibc
 
-/// Where environment variables are looked up.
+/// A source of environment variables.
 public struct Environment: Sendable {
   private let lookUp: @Sendable (String) -> String?
 
   /// The variables of this process (getenv(3)). A value that is not UTF-8 counts as not set.
   public static let process = Environment { name in
-    // getenv ends a name at a NUL and never finds one with `=`; an empty name names nothing.
+    // getenv ends a name at a NUL and never finds a name with `=`; an empty name is not a variable.
     guard !name.isEmpty, !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) else {
       return nil
     }
@@ -17,7 +17,7 @@ public struct Environment: Sendable {
     return unsafe String(validatingCString: value)
   }
 
-  /// These variables and no others.
+  /// Only these variables.
   public init(_ values: [String: String]) { lookUp = { values[$0] } }
 
   private init(_ lookUp: @escaping @Sendable (String) -> String?) { self.lookUp = lookUp }

@@ -1,16 +1,17 @@
-// What Linux remembers of a file, as against what the disk has. Blocks while it asks; any thread.
+// Drops a file from the page cache. Blocks; thread-safe.
 
 internal import Glibc
 
-/// The page cache.
+/// Controls the page cache.
 public enum FileCache {
-  /// Lets a file be read from the disk again (posix_fadvise(2)); what is still to be written stays.
+  /// Drops the cached pages of a file, so that it is read from the disk again (posix_fadvise(2)). Unwritten
+  /// pages stay.
   ///
-  /// After a failed fsync(2) Linux takes what it could not write for written, and goes on showing it, so a
-  /// program that starts again would build on what a power loss takes away
-  /// (https://wiki.postgresql.org/wiki/Fsync_Errors). For files that this process has not opened: closing any
-  /// descriptor of a file ends the process's locks on it (fcntl(2)).
-  /// - Returns: false when there is no such file, or it cannot be opened.
+  /// After a failed fsync(2), Linux marks the unwritten pages as clean and continues to return them. A
+  /// program that starts again would rely on data that a power loss removes
+  /// (https://wiki.postgresql.org/wiki/Fsync_Errors). Only for files that this process has not opened:
+  /// closing any descriptor of a file releases the process's locks on it (fcntl(2)).
+  /// - Returns: false when the file does not exist or cannot be opened.
   @discardableResult
   public static func forget(_ path: String) -> Bool {
     guard !path.utf8.contains(0) else { return false }

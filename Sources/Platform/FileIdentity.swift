@@ -1,17 +1,17 @@
-// Which file a path leads to: symbolic links followed, and the number that tells it from every other
-// (stat(2), realpath(3)). Any thread.
+// The file that a path refers to: symbolic links resolved, and the numbers that identify it (stat(2),
+// realpath(3)). Thread-safe.
 
 internal import Glibc
 
-/// What tells a file from every other one, whatever its names are.
+/// Identifies a file, whatever its names are.
 public struct FileIdentity: Sendable, Equatable {
   public let device: UInt64
   public let inode: UInt64
-  /// By how many names it can be reached (hard links); 0 when it was removed and is only still open.
+  /// The number of hard links; 0 when the file was removed and is only still open.
   public let links: UInt64
   public let bytes: Int64
 
-  /// The file that a path leads to; nil when there is none, or nobody may know.
+  /// The file that a path refers to; nil when it does not exist or may not be accessed.
   public init?(path: String) {
     var found = stat()
     guard !path.utf8.contains(0), unsafe stat(path, &found) == 0 else { return nil }
@@ -31,17 +31,17 @@ public struct FileIdentity: Sendable, Equatable {
     bytes = Int64(found.st_size)
   }
 
-  /// Whether both are the same file, though it may have changed.
+  /// Whether both are the same file, whose content may have changed.
   public func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// Paths without symbolic links.
 public enum FilePath {
-  /// As many as Linux follows (path_resolution(7)).
+  /// The limit that Linux uses (path_resolution(7)).
   private static let linksMax = 40
 
-  /// The path of a file with every symbolic link in it followed. The file itself may be missing, also where a
-  /// link leads to it; its folder may not.
+  /// The path of a file with every symbolic link resolved. The file may be missing, also as the target of a
+  /// link; its folder must exist.
   public static func resolved(_ path: String) throws(SystemError) -> String {
     guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "realpath") }
     var path = path

@@ -1,21 +1,21 @@
-// A lock file that says who has a database to itself, and for what (fcntl(2)). It goes with the process,
-// however that ends.
+// A lock file that names the process that uses a database exclusively, and its purpose (fcntl(2)). The kernel
+// releases the lock when the process ends in any way.
 //
-// Four bytes of the file are locked, none is ever written:
+// Four bytes of the file are locked; none is ever written:
 //
-//     0    receiptd: it serves
-//     1    both, so that there is only one of them
-//     2    receiptctl db restore: it replaces
-//     3    everybody who has the database open through receiptctl (shared); db restore while it exchanges it
+// - byte 0: receiptd, which serves
+// - byte 1: both, so that only one of them runs
+// - byte 2: receiptctl db restore, which replaces the database
+// - byte 3: every receiptctl that has the database open (shared); db restore while it exchanges the file
 //
-// 0 to 2 are POSIX record locks: only those name their holder (F_GETLK), in the pid namespace of whoever
-// asks. Two of them are acquired as one range, so that what the holder is for is known as soon as it holds
-// anything. POSIX locks are lost when the process closes any descriptor of the file; so whoever holds one
-// asks nothing further. 3 is an open file description lock, which has no such trap.
+// 0 to 2 are POSIX record locks, because only those name their holder (F_GETLK), in the pid namespace of the
+// caller. Two of them are acquired as one range, so that the holder's purpose is known as soon as it holds
+// anything. A process loses its POSIX locks when it closes any descriptor of the file, so a holder must not
+// query the lock. 3 is an open file description lock, which does not have this problem.
 
 internal import Glibc
 
-/// What a lock's holder does with the database.
+/// What the holder of a lock does with the database.
 public enum LockPurpose: Sendable, Equatable, CaseIterable {
   /// receiptd.
   case serving
@@ -27,10 +27,10 @@ public enum LockPurpose: Sendable, Equatable, CaseIterable {
   fileprivate var mark: Int { self == .serving ? 0 : 2 }
 }
 
-/// Who holds a lock.
+/// The holder of a lock.
 public struct LockHolder: Sendable, Equatable {
-  /// Nil when the holder has no number in this process's pid namespace: it runs in another container, or
-  /// outside of this one (fcntl(2) reports process 0 then).
+  /// Nil when the holder has no id in this process's pid namespace: it runs in another container, or outside
+  /// of this one (fcntl(2) reports process 0 then).
   public var process: Int32?
   public var purpose: LockPurpose
 
@@ -39,28 +39,28 @@ public struct LockHolder: Sendable, Equatable {
     self.purpose = purpose
   }
 
-  /// Which process it is, for a message: `process 4711`, or `in another container`.
+  /// The process, for a message: `process 4711`, or `in another container`.
   public var place: String { process.map { "process \($0)" } ?? "in another container" }
 }
 
-/// Why there is no lock.
+/// Why the lock was not acquired.
 public enum LockFailure: Error, Sendable, Equatable {
-  /// Another process has it; who that is cannot always be known.
+  /// Another process holds the lock; which one is not always known.
   case held(by: LockHolder?)
   case system(SystemError)
 }
 
-/// An exclusive lock, held until the value is gone.
+/// An exclusive lock, held until the value is destroyed.
 ///
 /// Owns the descriptor. Nothing else in this process may open the lock file meanwhile (see above).
 public final class FileLock: Sendable {
   fileprivate static let usersByte = 3
 
   private let descriptor: Int32
-  /// Whether this lock made its file.
+  /// Whether this lock created its file.
   public let isNew: Bool
 
-  /// Acquires the lock at once or not at all. The file is made if it is not there.
+  /// Acquires the lock, or fails immediately. Creates the file if it is missing.
   public init(path: String, purpose: LockPurpose = .serving) throws(LockFailure) {
     let range = FileRange(start: purpose.range.start, length: purpose.range.length)
     while true {
@@ -68,13 +68,13 @@ public final class FileLock: Sendable {
       do throws(SystemError) {
         try range.lock(F_WRLCK, descriptor, F_SETLK)
       } catch {
-        // Who it is may be gone already; then there is no name for it.
+        // Nil when the holder has released the lock meanwhile.
         let holder = Self.holder(descriptor)
         close(descriptor)
         throw error.isHeld ? .held(by: holder) : .system(error)
       }
-      // The previous holder may have removed the file before it let go of it (`DatabaseLock.abandon`);
-      // nobody would find a lock on a file without a name.
+      // The previous holder may have removed the file before it released the lock (`DatabaseLock.abandon`).
+      // Other processes would not find a lock on a removed file, so try again.
       if Self.isFile(descriptor, at: path) {
         self.descriptor = descriptor
         self.isNew = isNew
@@ -86,7 +86,7 @@ public final class FileLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether a path leads to the file of this lock.
+  /// Whether a path refers to the file of this lock.
   public func isFile(at path: String) -> Bool { Self.isFile(descriptor, at: path) }
 
   private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
@@ -94,8 +94,8 @@ public final class FileLock: Sendable {
     return FileIdentity(path: path)?.isSameFile(as: locked) == true
   }
 
-  /// Keeps everybody else from opening the database until `body` returns.
-  /// - Throws: `held` when somebody has it open through receiptctl (`FileUse`); whatever `body` throws.
+  /// Prevents other processes from opening the database until `body` returns.
+  /// - Throws: `held` when a receiptctl has the database open (`FileUse`); any error of `body`.
   @discardableResult
   public func keepingUsersOut<Result>(_ body: () throws -> Result) throws -> Result {
     let range = FileRange(start: Self.usersByte, length: 1)
@@ -104,12 +104,12 @@ public final class FileLock: Sendable {
     } catch {
       throw error.isHeld ? LockFailure.held(by: nil) : LockFailure.system(error)
     }
-    // If it cannot be unlocked it goes with the descriptor.
+    // If it cannot be unlocked, closing the descriptor releases it.
     defer { try? range.lock(F_UNLCK, descriptor, FileRange.setDescriptorLock) }
     return try body()
   }
 
-  /// The process that holds the lock on a file; nil when none does or there is no such file.
+  /// The process that holds the lock on a file; nil when no process does or the file does not exist.
   public static func holder(path: String) -> LockHolder? {
     guard let descriptor = try? FileRange.open(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
@@ -126,11 +126,11 @@ public final class FileLock: Sendable {
   }
 }
 
-/// Says that a program has the database open, until the value is gone.
+/// Marks the database as open in this program, until the value is destroyed.
 public final class FileUse: Sendable {
   private let descriptor: Int32
 
-  /// - Parameter path: the lock file; made if it is not there.
+  /// - Parameter path: the lock file; created if it is missing.
   /// - Throws: `held` while the database file is being exchanged.
   public init(path: String) throws(LockFailure) {
     let (descriptor, _) = try FileRange.openOrMake(path, O_RDONLY, mode: 0o640)
@@ -147,25 +147,25 @@ public final class FileUse: Sendable {
   deinit { close(descriptor) }
 }
 
-/// An exclusive lock on a file itself, whatever name it was reached by: a symbolic link, a hard link, a bind
-/// mount of the file alone. Held until the value is gone.
+/// An exclusive lock on the file itself, on any path to it: a symbolic link, a hard link, a bind mount of the
+/// file. Held until the value is destroyed.
 ///
-/// It is on one byte that SQLite neither locks nor uses: the page at 1 GiB holds SQLite's own locks on its
-/// first 512 bytes and never any data (https://www.sqlite.org/fileformat2.html#the_lock_byte_page). An open
-/// file description lock, because a POSIX lock would be lost as soon as SQLite, or anybody else in this
-/// process, closes a descriptor of the file.
+/// The lock is on one byte that SQLite neither locks nor uses: the page at 1 GiB holds SQLite's own locks in
+/// its first 512 bytes and never any data (https://www.sqlite.org/fileformat2.html#the_lock_byte_page). It is
+/// an open file description lock, because a POSIX lock would be lost as soon as any code in this process,
+/// such as SQLite, closes a descriptor of the file.
 ///
-/// **Closing the descriptor in turn drops the POSIX locks that SQLite holds on the file in this process**
+/// **Closing this descriptor drops the POSIX locks that SQLite holds on the file in this process**
 /// (https://www.sqlite.org/howtocorrupt.html, section 2.2). So acquire it before SQLite opens the file, and
-/// let go of it after SQLite has closed it, or never.
+/// release it after SQLite has closed it, or never.
 public final class InodeLock: Sendable {
   private static let range = FileRange(start: 0x4000_0000 + 1024, length: 1)
 
   private let descriptor: Int32
 
-  /// Acquires the lock at once or not at all.
-  /// - Parameter creates: whether an empty file is made where there is none.
-  /// - Throws: `held` by nobody in particular: the kernel does not say who holds such a lock.
+  /// Acquires the lock, or fails immediately.
+  /// - Parameter creates: whether to create an empty file if it is missing.
+  /// - Throws: `held` without a holder: the kernel does not report who holds such a lock.
   public init(path: String, creates: Bool) throws(LockFailure) {
     // O_NONBLOCK: see `FileReading`.
     let flags = O_RDWR | O_NONBLOCK
@@ -187,23 +187,23 @@ public final class InodeLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether another process has this lock on the file at a path; nil when that cannot be found out. It asks
-  /// and never locks, so it keeps nobody out. To be called before SQLite has the file open in this process,
-  /// because it closes a descriptor of it (see above).
+  /// Whether another process holds this lock on the file at a path; nil when that cannot be determined. Only
+  /// queries, and never locks. Call it before SQLite has the file open in this process, because it closes a
+  /// descriptor of the file (see above).
   public static func isHeld(path: String) -> Bool? {
     guard let descriptor = try? FileRange.open(path, O_RDONLY | O_NONBLOCK) else { return nil }
     defer { close(descriptor) }
     return range.isDescriptorLocked(descriptor)
   }
 
-  /// Which file is locked, and by how many names it can be reached now; 0 when it was removed.
+  /// The locked file and its current number of hard links; 0 when it was removed.
   public var file: FileIdentity? { FileIdentity(descriptor: descriptor) }
 }
 
-/// A range of bytes of an open file that is locked as one.
+/// A range of bytes of an open file.
 struct FileRange {
-  /// F_OFD_SETLK, the same number on every architecture of Linux (asm-generic/fcntl.h). The headers show it
-  /// to C with _GNU_SOURCE only.
+  /// F_OFD_SETLK, the same number on every Linux architecture (asm-generic/fcntl.h). The headers declare it
+  /// only with _GNU_SOURCE.
   static let setDescriptorLock: Int32 = 37
   /// F_OFD_GETLK, likewise.
   private static let askForDescriptorLock: Int32 = 36
@@ -211,7 +211,7 @@ struct FileRange {
   var start: Int
   var length: Int
 
-  /// Opens a file; a missing one is made. See `ServiceFile`.
+  /// Opens a file, and creates a missing one. See `ServiceFile`.
   static func openOrMake(
     _ path: String, _ flags: Int32, mode: UInt32
   ) throws(LockFailure) -> (descriptor: Int32, isNew: Bool) {
@@ -237,7 +237,7 @@ struct FileRange {
     guard unsafe fcntl(descriptor, command, &request) == 0 else { throw .last("lock") }
   }
 
-  /// The process that has a POSIX lock in the range; 0 when it is in another pid namespace.
+  /// The process that holds a POSIX lock in the range; 0 when it is in another pid namespace.
   func holder(_ descriptor: Int32) -> Int32? {
     var question = request(F_WRLCK)
     guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else {
@@ -246,7 +246,7 @@ struct FileRange {
     return question.l_pid
   }
 
-  /// Whether somebody has locked a byte of the range; nil when the kernel does not say.
+  /// Whether another descriptor holds a lock in the range; nil when the kernel does not report it.
   func isDescriptorLocked(_ descriptor: Int32) -> Bool? {
     var question = request(F_WRLCK)
     guard unsafe fcntl(descriptor, Self.askForDescriptorLock, &question) == 0 else { return nil }
@@ -264,6 +264,6 @@ struct FileRange {
 }
 
 extension SystemError {
-  /// Whether another process has what was to be locked (fcntl(2)).
+  /// Whether another process holds the lock (fcntl(2)).
   fileprivate var isHeld: Bool { operation == "lock" && (code == EAGAIN || code == EACCES) }
 }

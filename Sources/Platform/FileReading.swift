@@ -1,16 +1,15 @@
-// Reading a small file whole: configurations, secrets, certificates, key sets, what receiptctl is given. The
-// only place where this project opens a file that a person names. Blocks for the disk; any thread, but none
-// that serves requests.
+// Reads a small file whole: configurations, secrets, certificates, key sets, input files of receiptctl. Only
+// this file opens paths that a user names. Blocks; called from any thread that does not serve requests.
 
 internal import Glibc
 
-/// What a file holds, and who may look at it.
+/// The content of a file, and its permissions.
 public struct FileContent: Sendable, Equatable {
   public let bytes: [UInt8]
   /// The permission bits (chmod(2)).
   public let mode: UInt32
 
-  /// Whether anyone but the owner has any right to the file (`mode & 0o077`).
+  /// Whether anyone but the owner has access to the file (`mode & 0o077`).
   public var isOpenToOthers: Bool { mode & 0o077 != 0 }
 
   public init(bytes: [UInt8], mode: UInt32) {
@@ -19,23 +18,23 @@ public struct FileContent: Sendable, Equatable {
   }
 }
 
-/// Reading files whole.
+/// Reads whole files.
 public enum FileReading {
   /// Reads a regular file to its end.
   ///
-  /// Nothing else is read: a FIFO, a socket or a terminal would make the caller wait for somebody who may
-  /// never write, and a device may have no end.
+  /// Any other file is refused: a FIFO, a socket or a terminal could block for ever, and a device may have no
+  /// end.
   /// - Parameter bytesMax: a longer file is an error (EFBIG) and not read further.
-  /// - Throws: what open(2), fstat(2) or read(2) said; `notARegularFile`; EISDIR for a directory.
+  /// - Throws: the error of open(2), fstat(2) or read(2); `notARegularFile`; EISDIR for a directory.
   public static func content(of path: String, bytesMax: Int) throws(SystemError) -> FileContent {
     // open(2) would end the path at a NUL and open another file.
     guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "open") }
-    // O_NONBLOCK: open(2) of a FIFO waits for a writer otherwise. It changes nothing for a regular file.
-    // O_NOCTTY: a terminal must not become this process's own. Opened before it is looked at, so that nobody
-    // can exchange the file in between.
+    // O_NONBLOCK: otherwise open(2) of a FIFO waits for a writer. It has no effect on a regular file.
+    // O_NOCTTY: a terminal must not become this process's controlling terminal. The file is opened before it
+    // is checked, so that it cannot be exchanged in between.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else {
-      // What open(2) says of a socket, and of a device without its driver.
+      // The error of open(2) for a socket, and for a device without its driver.
       throw errno == ENXIO ? .notARegularFile : .last("open")
     }
     defer { close(file) }

@@ -1,14 +1,13 @@
-// Making a small file, and making sure that it stays: starter configurations, backups. Blocks; any thread,
-// but none that serves requests.
+// Creates small files and makes them durable: starter configurations, backups. Blocks; called from any thread
+// that does not serve requests.
 
 internal import Glibc
 
-/// Making files, and making them durable.
+/// Creates files, and makes them durable.
 public enum FileWriting {
-  /// Makes a file that is not there yet, writes it and syncs it. What could not be written whole is removed
-  /// again.
-  /// - Parameter mode: the permission bits (chmod(2)); the umask may take some away.
-  /// - Throws: what open(2), write(2) or fsync(2) said; `isExistingFile` when something has the name already.
+  /// Creates a new file, writes it and syncs it. Removes the file if it could not be written completely.
+  /// - Parameter mode: the permission bits (chmod(2)); the umask may clear some.
+  /// - Throws: the error of open(2), write(2) or fsync(2); `isExistingFile` when the name is already used.
   public static func create(_ path: String, _ bytes: [UInt8] = [], mode: UInt32) throws(SystemError) {
     let file = unsafe open(try checked(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw .last("open") }
@@ -22,7 +21,7 @@ public enum FileWriting {
     }
   }
 
-  /// Makes what was written to a file, or the names in a folder, survive a power loss (fsync(2)).
+  /// Makes the content of a file, or the names in a folder, survive a power loss (fsync(2)).
   public static func sync(_ path: String) throws(SystemError) {
     let file = unsafe open(try checked(path), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .last("open") }
@@ -30,19 +29,19 @@ public enum FileWriting {
     guard fsync(file) == 0 else { throw .last("fsync") }
   }
 
-  /// Gives a file another name in the same file system, in one step (rename(2)); what had that name is gone.
+  /// Renames a file in the same file system atomically (rename(2)). Replaces a file of the new name.
   public static func rename(_ path: String, to newPath: String) throws(SystemError) {
     guard unsafe Glibc.rename(try checked(path), try checked(newPath)) == 0 else { throw .last("rename") }
   }
 
   /// Gives a file a second name in the same file system (link(2)).
-  /// - Throws: `isExistingFile` when something has that name already.
+  /// - Throws: `isExistingFile` when the name is already used.
   public static func link(_ path: String, to secondPath: String) throws(SystemError) {
     guard unsafe Glibc.link(try checked(path), try checked(secondPath)) == 0 else { throw .last("link") }
   }
 
-  /// Gives a file to whom its folder belongs (chown(2)), where this user may do so: what root makes for a
-  /// service is the service's to write. A symbolic link is not followed.
+  /// Gives a file to the owner of its folder (chown(2)) if this process runs as root, so that the service can
+  /// write to files that root creates. Does not follow a symbolic link.
   public static func takeOwner(of folder: String, for path: String) {
     var found = stat()
     guard !folder.utf8.contains(0), !path.utf8.contains(0), unsafe stat(folder, &found) == 0, geteuid() == 0
@@ -52,7 +51,7 @@ public enum FileWriting {
     _ = unsafe lchown(path, found.st_uid, found.st_gid)
   }
 
-  /// Whether two paths lead to one file (stat(2)).
+  /// Whether two paths refer to one file (stat(2)).
   public static func isSameFile(_ path: String, _ other: String) -> Bool {
     var (one, two) = (stat(), stat())
     guard !path.utf8.contains(0), !other.utf8.contains(0), unsafe stat(path, &one) == 0,
@@ -61,26 +60,26 @@ public enum FileWriting {
     return one.st_dev == two.st_dev && one.st_ino == two.st_ino
   }
 
-  /// Removes a file. One that cannot be removed, or is not there, is left as it is.
+  /// Removes a file. Ignores a file that is missing or cannot be removed.
   public static func remove(_ path: String) {
     guard !path.utf8.contains(0) else { return }
     unsafe unlink(path)
   }
 
-  /// The folder that a path's last name stands in.
+  /// The folder that contains the last name of a path.
   public static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Why a file cannot be read and written by this process (access(2)); nil when it can.
+  /// Why this process cannot read and write a file (access(2)); nil when it can.
   public static func accessFault(_ path: String) -> SystemError? {
     guard !path.utf8.contains(0) else { return SystemError(code: EINVAL, operation: "access") }
     return unsafe access(path, R_OK | W_OK) == 0 ? nil : .last("access")
   }
 
   private static func checked(_ path: String) throws(SystemError) -> String {
-    // open(2) would end the path at a NUL and take another file.
+    // open(2) would end the path at a NUL and use another file.
     guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "open") }
     return path
   }
@@ -97,12 +96,12 @@ public enum FileWriting {
 }
 
 extension SystemError {
-  /// Whether something has the name already.
+  /// Whether the name is already used.
   public var isExistingFile: Bool { code == EEXIST }
 
-  /// Whether there is nothing of that name.
+  /// Whether the file does not exist.
   public var isMissingFile: Bool { code == ENOENT || code == ENOTDIR }
 
-  /// Whether there is no process of that id (kill(2)).
+  /// Whether the process does not exist (kill(2)).
   public var isMissingProcess: Bool { code == ESRCH }
 }

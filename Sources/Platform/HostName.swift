@@ -1,10 +1,10 @@
-// The name of this machine (gethostname(2)). Any thread.
+// The name of this machine (gethostname(2)). Thread-safe.
 
 internal import Glibc
 
-/// The name of this machine.
+/// Reads the name of this machine.
 public enum HostName {
-  /// `localhost` when it has none that can be read.
+  /// The host name; `localhost` when it cannot be read.
   public static func current() -> String {
     var buffer = [UInt8](repeating: 0, count: 256)
     let isKnown = unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -1,13 +1,13 @@
-// IP addresses as text, checked by the system's own parser. Pure; any thread.
+// IP addresses as text, parsed by the system's inet_pton(3). Pure; thread-safe.
 
 internal import Glibc
 
-/// A numeric IPv4 or IPv6 address (inet_pton(3)); never a name, so nothing is looked up.
+/// A numeric IPv4 or IPv6 address (inet_pton(3)). Never a host name, so no name is resolved.
 public struct IPAddress: Sendable, Equatable {
   /// Four or sixteen bytes, in network order.
   public let bytes: [UInt8]
 
-  /// - Returns: nil when the text is no numeric address. A zone (`%eth0`) and brackets are not taken.
+  /// - Returns: nil when the text is not a numeric address. A zone (`%eth0`) and brackets are rejected.
   public init?(_ text: String) {
     guard !text.utf8.contains(0) else { return nil }
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
@@ -22,8 +22,8 @@ public struct IPAddress: Sendable, Equatable {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2); any other as it
-  /// is.
+  /// The IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2); any other
+  /// address unchanged.
   public var unmapped: IPAddress {
     guard isIPv6, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
       return self
@@ -33,7 +33,7 @@ public struct IPAddress: Sendable, Equatable {
 
   public var isIPv6: Bool { bytes.count == 16 }
 
-  /// `0.0.0.0` and `::`: every address of the machine.
+  /// `0.0.0.0` and `::`: all addresses of the machine.
   public var isWildcard: Bool { bytes.allSatisfy { $0 == 0 } }
 
   /// 127.0.0.0/8 (RFC 1122 §3.2.1.3) and ::1 (RFC 4291 §2.5.3).

@@ -1,12 +1,12 @@
-// Whether standard error is the journal's own socket, which reads a priority at the beginning of a line. Any
-// thread.
+// Whether standard error is the journal's socket, which reads a priority at the beginning of a line.
+// Thread-safe.
 
 internal import Glibc
 
-/// The journal at the other end of standard error.
+/// Detects the journal on standard error.
 public enum JournalStream {
-  /// systemd says in $JOURNAL_STREAM which device and inode the stream is that it made (systemd.exec(5)). A
-  /// program further down may have inherited the variable and write elsewhere, so both are compared.
+  /// Whether the device and inode in $JOURNAL_STREAM are those of standard error (systemd.exec(5)). A child
+  /// process may have inherited the variable and write to another stream, so both are compared.
   public static func isStandardError(environment: Environment = .process) -> Bool {
     isStream(STDERR_FILENO, environment: environment)
   }

@@ -1,10 +1,10 @@
-// Log lines, as text or as JSON. A program's log goes through a `LogQueue`, so that no thread waits for
-// whoever reads it. What a line says is chosen by its caller; no secret and no body ever comes here (R7),
-// and personal data only by way of `personal`. Any thread.
+// Log lines, as text or as JSON. A program's log uses a `LogQueue`, so that no thread waits for the reader of
+// the log. The caller chooses the content of a line. It must never include a secret or a body (R7), and
+// personal data only through `personal`. Thread-safe.
 
 internal import JSON
 
-/// What a line says beside its message, in order. What is nil is left out.
+/// The fields of a log line, in order. Fields with nil are omitted.
 public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
   public let all: [(name: String, value: String)]
 
@@ -13,9 +13,9 @@ public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
   }
 }
 
-/// Where log lines go, and which.
+/// Writes log lines of the chosen levels to a sink.
 public struct Log: Sendable {
-  /// How much it matters, most first.
+  /// The severity, highest first.
   public enum Level: String, Sendable, CaseIterable, Comparable {
     case error, warning, info, debug
 
@@ -29,7 +29,7 @@ public struct Log: Sendable {
       }
     }
 
-    /// syslog(3)'s.
+    /// The numbers of syslog(3).
     fileprivate var priority: Int {
       switch self {
       case .error: 3
@@ -40,25 +40,25 @@ public struct Log: Sendable {
     }
   }
 
-  /// How a line is written.
+  /// The format of a line.
   public enum Format: String, Sendable, CaseIterable {
     case text, json
   }
 
   public var level: Level
   public var format: Format
-  /// Whether personal data is written as it is.
+  /// Whether personal data is written unhashed.
   public var showsPersonal: Bool
-  /// Whether a line begins with its priority as the journal reads it (sd-daemon(3)).
+  /// Whether a line begins with its priority in the journal's format (sd-daemon(3)).
   public var marksPriority: Bool
   private let clock: any Clock
   private let sink: @Sendable ([UInt8]) -> Void
   private let queue: LogQueue?
 
-  /// What personal data is hashed with; another one for each log.
+  /// The key of the hash of personal data; different for each log.
   private let salt = UInt64.random(in: .min ... .max)
 
-  /// A log whose lines go through a queue of its own to standard error, or to another descriptor.
+  /// A log with its own queue to standard error, or to another descriptor.
   public static func queued(
     level: Level = .info, format: Format = .text, showsPersonal: Bool = false, marksPriority: Bool = false,
     clock: any Clock = SystemClock(), descriptor: Int32 = 2, linesMax: Int = LogQueue.linesMax
@@ -75,7 +75,7 @@ public struct Log: Sendable {
     return Log(plain, queue: queue)
   }
 
-  /// - Parameter sink: takes one line with its newline. Called by the thread that logs: it must not block.
+  /// - Parameter sink: gets one line with its newline. Called on the thread that logs: it must not block.
   public init(
     level: Level = .info, format: Format = .text, showsPersonal: Bool = false, marksPriority: Bool = false,
     clock: any Clock = SystemClock(), sink: @escaping @Sendable ([UInt8]) -> Void
@@ -99,15 +99,15 @@ public struct Log: Sendable {
     self.queue = queue
   }
 
-  /// Lines dropped since the start, because they came faster than they were read.
+  /// Lines dropped since the start because the queue was full.
   public var droppedLines: UInt64 { queue?.droppedLines ?? 0 }
 
-  /// Waits until everything logged so far is written, but no longer than this: for the end of the process.
+  /// Waits until all queued lines are written, at most for this time. For the end of the process.
   public func flush(withinMilliseconds milliseconds: Int64) {
     queue?.flush(withinMilliseconds: milliseconds)
   }
 
-  // Neither text nor fields are made unless the line is written.
+  // The autoclosures are evaluated only if the line is written.
 
   public func error(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> LogFields = [:]) {
     if level >= .error { put(.error, message(), fields()) }
@@ -122,9 +122,9 @@ public struct Log: Sendable {
     if level >= .debug { put(.debug, message(), fields()) }
   }
 
-  /// Personal data (a user's id, an address) for a field: as it is where the operator wants it, else `~` and
-  /// six digits by which lines of this run that are about the same can be found. They cannot be turned back:
-  /// they are a keyed hash (SipHash, with the key of this process), and nobody keeps the key.
+  /// Personal data (a user's id, an address) for a field: unchanged if the operator configured that, else `~`
+  /// and six hex digits, the same for the same value within one run. The digits are a keyed hash (SipHash)
+  /// with a random key that is never stored, so they cannot be reversed.
   public func personal(_ value: String) -> String {
     guard !showsPersonal else { return value }
     var hasher = Hasher()
@@ -157,7 +157,7 @@ public struct Log: Sendable {
     return marksPriority ? Array("<\(level.priority)>".utf8) + line : line
   }
 
-  /// logfmt's rule: a value with a space, a quote, an equals sign or a control character is quoted.
+  /// The rule of logfmt: a value with a space, a quote, an equals sign or a control character is quoted.
   private static func quoted(_ value: String) -> String {
     let plain = value.utf8.allSatisfy {
       $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
@@ -165,7 +165,7 @@ public struct Log: Sendable {
     return plain && !value.isEmpty ? value : JSONValue.string(value).text
   }
 
-  /// Text from outside must not start a line of its own.
+  /// Untrusted input must not start a new line.
   private static func singleLine(_ message: String) -> String {
     message.utf8.contains { $0 < 0x20 } ? JSONValue.string(message).text : message
   }

@@ -1,24 +1,25 @@
-// The queue between those who log and the stream that the lines go to. A reader of the stream that stops
-// reading (a full pipe, a stuck terminal) blocks the queue's own thread and nothing else: lines beyond a
-// bound are dropped and counted. The stream stays in blocking mode, because O_NONBLOCK would apply to
-// everyone who shares it (fcntl(2): it belongs to the open file description).
+// The queue between the logging threads and the output stream. When the reader of the stream stops reading (a
+// full pipe, a stuck terminal), only the queue's thread blocks: lines beyond a limit are dropped and counted.
+// The stream stays in blocking mode, because O_NONBLOCK would apply to every process that shares it
+// (fcntl(2): it belongs to the open file description).
 
 internal import Glibc
 
-/// Writes log lines on a thread of its own.
+/// Writes log lines on a separate thread.
 ///
-/// The thread starts with the first line, so a program that logs nothing has none. It is never joined: it may
-/// be blocked in write(2) for ever, and the end of the process ends it. Any thread may use the queue.
+/// The thread starts with the first line, so a program that logs nothing has none. It is never joined,
+/// because it may block in write(2) for ever; it ends with the process. Thread-safe.
 public final class LogQueue: Sendable {
-  /// Lines that may wait; with those that the thread has dequeued, twice as many are in memory at most.
+  /// The maximum number of queued lines. With those that the thread has dequeued, at most twice as many are
+  /// in memory.
   public static let linesMax = 8192
-  /// The same in bytes.
+  /// The maximum size of the queued lines in bytes.
   public static let bytesMax = 4 << 20
 
   private struct State {
     var lines: [[UInt8]] = []
     var bytes = 0
-    /// Dropped since the last line that was accepted into `lines`.
+    /// Dropped since the thread last wrote.
     var dropped: UInt64 = 0
     var droppedTotal: UInt64 = 0
     var isWriting = false
@@ -28,11 +29,11 @@ public final class LogQueue: Sendable {
   private let state = Monitor(State())
   private let descriptor: Int32
   private let linesMax: Int
-  /// Makes the line that reports how many were dropped.
+  /// Makes the line that reports the number of dropped lines.
   private let notice: @Sendable (UInt64) -> [UInt8]
 
   /// - Parameters:
-  ///   - descriptor: stays the caller's and open; standard error when not given.
+  ///   - descriptor: the caller owns it and keeps it open; the default is standard error.
   ///   - notice: makes the line that reports dropped lines from their number. Called on the queue's thread.
   public init(
     descriptor: Int32 = 2, linesMax: Int = LogQueue.linesMax,
@@ -69,8 +70,8 @@ public final class LogQueue: Sendable {
     }
   }
 
-  /// Waits until everything that was queued is written, but no longer than this.
-  /// - Returns: whether all of it is.
+  /// Waits until all queued lines are written, at most for this time.
+  /// - Returns: whether all of them are written.
   @discardableResult public func flush(withinMilliseconds milliseconds: Int64) -> Bool {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
     let isDone: Bool? = state.wait(until: deadline) { state in
@@ -83,8 +84,8 @@ public final class LogQueue: Sendable {
     do throws(SystemError) {
       _ = try WorkerThread(name: "log") { [self] in run() }
     } catch {
-      // Without a thread there is nobody but the caller to write. This happens at the start only: the thread
-      // starts with the first line.
+      // Without a thread the caller writes. This happens at the start only: the thread starts with the first
+      // line.
       state.update { $0.isStarted = false }
       writeWaiting()
     }
@@ -97,7 +98,8 @@ public final class LogQueue: Sendable {
     }
   }
 
-  /// Writes what waits. What was dropped meanwhile is newer than the dequeued lines and older than the next.
+  /// Writes the queued lines. Lines dropped meanwhile are newer than the dequeued ones and older than the
+  /// next.
   private func writeWaiting() {
     let (lines, dropped) = state.withLock { state in
       defer {
@@ -113,8 +115,8 @@ public final class LogQueue: Sendable {
     state.update { $0.isWriting = false }
   }
 
-  /// One write(2) for a line, so that lines of several processes do not mix (pipe(7), PIPE_BUF). A stream
-  /// that cannot be written to is no reason to stop the program.
+  /// One write(2) for each line, so that lines of several processes do not mix (pipe(7), PIPE_BUF). Ignores
+  /// an error: a log that cannot be written must not stop the program.
   private func write(_ line: [UInt8]) {
     var rest = line[...]
     while !rest.isEmpty {
@@ -123,7 +125,7 @@ public final class LogQueue: Sendable {
       }
       if written < 0 && errno == EINTR { continue }
       if written < 0 && errno == EAGAIN {
-        // Someone else who shares the stream made it non-blocking.
+        // Another process that shares the stream made it non-blocking.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         unsafe poll(&entry, 1, -1)
         continue

@@ -1,11 +1,12 @@
-// Who started this process, for what is written down about changes. Any thread, though getpwuid(3) keeps its
-// answer in one place: asked once, at the start of a command.
+// The user who started this process, for the audit. getpwuid(3) uses a static buffer, so call it once, at the
+// start of a command.
 
 internal import Glibc
 
-/// The person behind a process, as the operating system knows them.
+/// The user of a process, from the operating system.
 public enum LoginUser {
-  /// The user's name; behind sudo(8) also who called it, as `root (anna)`. One without a name is a number.
+  /// The user's name; under sudo(8) also the calling user, as `root (anna)`. A user without a name is shown
+  /// by number.
   public static func name(environment: Environment = .process) -> String {
     let identifier = geteuid()
     var name = "uid \(identifier)"
@@ -14,7 +15,7 @@ public enum LoginUser {
     {
       name = text
     }
-    // sudo sets it; anybody else could, too, so it stands beside the name and never in its place.
+    // Any process can set SUDO_USER, so it is added to the name and never replaces it.
     guard let caller = environment["SUDO_USER"], caller != name, caller.utf8.count <= 64,
       caller.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { return name }

@@ -1,14 +1,14 @@
-// A monitor: state that is reached only under its lock, and a condition to wait on (Hoare 1974;
-// pthread_cond_wait(3)). The one way in which threads of this project share what changes. Any thread. Never
-// call out while holding it.
+// A monitor: state that is accessible only under its lock, and a condition to wait on (Hoare 1974;
+// pthread_cond_wait(3)). Threads of this project share mutable state only through it. Thread-safe. Never call
+// another component while holding it.
 
 public import Glibc
 
 /// State behind a mutex with one condition variable.
 ///
-/// Owns the mutex, the condition and the state; all are destroyed with it. Waits are measured on the
-/// monotonic clock, so a jump of the wall clock neither cuts nor stretches them. What is done under the lock
-/// is compiled into its caller: it is done several times for each request.
+/// Owns the mutex, the condition and the state; `deinit` destroys all. Waits use the monotonic clock, so a
+/// clock step neither shortens nor extends them. The methods are inlinable, because they run several times
+/// for each request.
 @safe public final class Monitor<State>: @unchecked Sendable {
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -36,7 +36,7 @@ public import Glibc
     unsafe state.deallocate()
   }
 
-  /// Runs `body` with the state, alone.
+  /// Runs `body` with exclusive access to the state.
   @inlinable
   public func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -46,7 +46,7 @@ public import Glibc
     return try unsafe body(&state.pointee)
   }
 
-  /// Runs `body` with the state, then wakes everyone who waits.
+  /// Runs `body` with exclusive access to the state, then wakes all waiting threads.
   @inlinable
   public func update<Result>(_ body: (inout State) -> Result) -> Result {
     unsafe pthread_mutex_lock(mutex)
@@ -57,9 +57,9 @@ public import Glibc
     return unsafe body(&state.pointee)
   }
 
-  /// Waits until `body` gives a value, asking again after each `update`.
+  /// Waits until `body` returns a value; calls it again after each `update`.
   /// - Parameter deadline: on the monotonic clock; nil waits for ever.
-  /// - Returns: what `body` gave, or nil when the deadline passed first.
+  /// - Returns: the value of `body`, or nil when the deadline passed first.
   @inlinable
   public func wait<Result>(until deadline: MonotonicInstant? = nil, _ body: (inout State) -> Result?)
     -> Result?

@@ -1,10 +1,10 @@
-// Percent-decoding of paths and forms (RFC 3986 §2.1; WHATWG URL §5.1). Pure; any thread.
+// Percent-decoding of paths and forms (RFC 3986 §2.1; WHATWG URL §5.1). Pure; thread-safe.
 
-/// Decoding what a URL or a form carries.
+/// Decodes URLs and forms.
 public enum PercentEncoding {
-  /// Of a path.
-  /// - Parameter bytes: a part of a text, whole characters of it.
-  /// - Returns: nil for a broken escape and for what does not decode to UTF-8.
+  /// Decodes a part of a path.
+  /// - Parameter bytes: a part of a valid UTF-8 text, in whole characters.
+  /// - Returns: nil for an invalid escape, or when the result is not UTF-8.
   public static func decode(_ bytes: Span<UInt8>) -> String? {
     var copy: [UInt8] = []
     copy.reserveCapacity(bytes.count)
@@ -16,8 +16,8 @@ public enum PercentEncoding {
     return isEscaped ? decode(copy[...], plusIsSpace: false) : String(decoding: copy, as: UTF8.self)
   }
 
-  /// - Parameter plusIsSpace: as in forms.
-  /// - Returns: nil for a broken escape and for what does not decode to UTF-8.
+  /// - Parameter plusIsSpace: whether `+` is a space, as in forms.
+  /// - Returns: nil for an invalid escape, or when the result is not UTF-8.
   static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
     decode(Array(text.utf8)[...], plusIsSpace: plusIsSpace)
   }
@@ -49,7 +49,7 @@ public enum PercentEncoding {
     }
   }
 
-  /// The value of a form's or query's first field with this name; nil when it has none.
+  /// The value of the first field with this name in a form or query; nil when there is none.
   /// - Throws: when a field cannot be decoded.
   public static func value(of name: String, in form: ArraySlice<UInt8>) throws(Broken) -> String? {
     for field in form.split(separator: UInt8(ascii: "&")) {
@@ -59,7 +59,7 @@ public enum PercentEncoding {
     return nil
   }
 
-  /// The values of all fields with this name, in their order.
+  /// The values of all fields with this name, in order.
   /// - Throws: when a field cannot be decoded.
   public static func values(of name: String, in form: ArraySlice<UInt8>) throws(Broken) -> [String] {
     var values: [String] = []
@@ -78,6 +78,6 @@ public enum PercentEncoding {
     return (key, value)
   }
 
-  /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
+  /// An escape without two hexadecimal digits, or bytes that are not UTF-8.
   public struct Broken: Error {}
 }

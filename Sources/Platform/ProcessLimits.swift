@@ -1,16 +1,16 @@
-// What the process sets for itself before it does anything: who may read its files, and how many it may have
-// open. The main thread, before any other.
+// Settings that the process makes at its start: the permissions of its files, and the number of open files.
+// Call it on the main thread before any other thread starts.
 
 internal import Glibc
 
 /// Settings of the running process.
 public enum ProcessLimits {
-  /// What the process makes is not for others to read (umask(2)): the database holds users and their
-  /// purchases.
+  /// Other users may not read the files that the process creates (umask(2)): the database holds users and
+  /// their purchases.
   public static func keepFilesPrivate() { umask(0o027) }
 
-  /// As many open files as the system allows this process (setrlimit(2)); connections need them. Where that
-  /// is refused, the limit that was given stays.
+  /// Raises the limit of open files to the hard limit (setrlimit(2)), because connections need them. If that
+  /// fails, the limit is unchanged.
   public static func raiseOpenFiles() {
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()

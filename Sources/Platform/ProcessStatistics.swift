@@ -1,8 +1,8 @@
-// What the kernel says of this process (proc(5), getrlimit(2), getrusage(2)). Any thread.
+// What the kernel reports about this process (proc(5), getrlimit(2), getrusage(2)). Thread-safe.
 
 internal import Glibc
 
-/// Figures of the running process.
+/// Statistics of the running process.
 public struct ProcessStatistics: Sendable, Equatable {
   public var cpuSeconds: Double
   public var residentBytes: Int64
@@ -12,7 +12,7 @@ public struct ProcessStatistics: Sendable, Equatable {
   /// Unix time.
   public var startTimeSeconds: Double
 
-  /// Reads them now. What cannot be read is 0: a figure is no reason to fail.
+  /// Reads them now. A value that cannot be read is 0.
   public static func current() -> ProcessStatistics {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -37,8 +37,8 @@ public struct ProcessStatistics: Sendable, Equatable {
     return text.split(whereSeparator: { $0 == " " || $0 == "\n" })
   }
 
-  /// Start of the system plus the process's start in clock ticks: field 22 of /proc/self/stat, counted after
-  /// the name, which may hold blanks of its own.
+  /// The system's boot time plus the process's start in clock ticks: field 22 of /proc/self/stat, counted
+  /// after the name, which may contain spaces.
   private static func startTime() -> Double {
     guard let stat = try? FileReading.content(of: "/proc/self/stat", bytesMax: 65_536),
       let end = stat.bytes.lastIndex(of: UInt8(ascii: ")")),

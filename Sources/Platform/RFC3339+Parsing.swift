@@ -1,10 +1,9 @@
-// Reading RFC 3339 timestamps (§5.6), the other way round than RFC3339.swift. Pure; any thread.
+// Parses RFC 3339 timestamps (§5.6). Pure; thread-safe.
 
 extension RFC3339 {
-  /// Reads `2026-11-20T10:00:00Z`, with a fraction or an offset if it has one, or a date alone, which is its
-  /// midnight in UTC. Digits behind the millisecond are dropped; a leap second counts as the second before
-  /// it.
-  /// - Returns: Unix milliseconds; nil when it is no such timestamp or no such date exists.
+  /// Parses `2026-11-20T10:00:00Z`, with an optional fraction or offset, or a date alone, which means its
+  /// midnight in UTC. Digits after the millisecond are dropped; a leap second counts as the second before it.
+  /// - Returns: Unix milliseconds; nil when the text is not such a timestamp or the date does not exist.
   public static func unixMilliseconds(parsing text: String) -> Int64? {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
@@ -13,7 +12,7 @@ extension RFC3339 {
     else { return nil }
     let midnight = days(year: year, month: month, day: day) * 86_400_000
     if reader.rest.isEmpty { return midnight }
-    // §5.6: "T" and "Z" may be lower case, and a space may stand for the "T".
+    // §5.6: "T" and "Z" may be lower case, and a space may replace the "T".
     guard reader.take("T") || reader.take("t") || reader.take(" "), let hour = reader.number(digits: 2),
       reader.take(":"), let minute = reader.number(digits: 2), reader.take(":"),
       let second = reader.number(digits: 2), hour <= 23, minute <= 59, second <= 60
@@ -51,7 +50,7 @@ extension RFC3339 {
       return value
     }
 
-    /// At least one digit; the first three count.
+    /// At least one digit; only the first three are used.
     mutating func fraction() -> Int64? {
       guard let first = digit() else { return nil }
       var value = first * 100

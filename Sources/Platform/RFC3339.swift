@@ -1,10 +1,10 @@
-// Timestamps as text (RFC 3339, UTC). Pure; any thread. The calendar arithmetic is Howard Hinnant's "days
+// Timestamps as text (RFC 3339, UTC). Pure; thread-safe. The calendar arithmetic is Howard Hinnant's "days
 // from civil" (http://howardhinnant.github.io/date_algorithms.html): exact for every Int64 day, and a hundred
 // times cheaper than a calendar object on the request path.
 
 /// RFC 3339 timestamps in UTC with milliseconds: `2026-11-20T10:00:00.123Z`.
 public enum RFC3339 {
-  /// - Parameter unixMilliseconds: clamped to the years 0000–9999, which is all that RFC 3339 can say.
+  /// - Parameter unixMilliseconds: clamped to the years 0000–9999, the range of RFC 3339.
   public static func string(unixMilliseconds: Int64) -> String {
     let clamped = min(max(unixMilliseconds, -62_167_219_200_000), 253_402_300_799_999)
     let days = clamped >= 0 ? clamped / 86_400_000 : (clamped - 86_399_999) / 86_400_000
@@ -32,7 +32,7 @@ public enum RFC3339 {
     out.append(UInt8(ascii: end))
   }
 
-  /// Days since 1970-01-01 to a date of the proleptic Gregorian calendar.
+  /// Converts days since 1970-01-01 to a date of the proleptic Gregorian calendar.
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,18 +1,18 @@
-// Single keys from a terminal, without the line that a person would otherwise have to end. One thread.
+// Reads single keys from a terminal, without waiting for a newline. One thread.
 
 internal import Glibc
 
-/// The terminal of stdin while it gives each key at once and shows none (termios(3)).
+/// The terminal of stdin in a mode that returns each key immediately and echoes none (termios(3)).
 ///
-/// Puts the terminal back when the value is gone; a program that is killed leaves that to `reset(1)`.
+/// `deinit` restores the terminal; after a kill, the user must run `reset(1)`.
 public final class RawTerminal {
   private var saved = termios()
 
-  /// - Returns: nil when stdin is no terminal.
+  /// - Returns: nil when stdin is not a terminal.
   public init?() {
     guard unsafe tcgetattr(STDIN_FILENO, &saved) == 0 else { return nil }
     var raw = saved
-    // Signals of the keyboard stay: Ctrl-C ends the program as anywhere.
+    // ISIG stays set, so Ctrl-C still ends the program.
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
     guard unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0 else { return nil }
   }
@@ -22,7 +22,7 @@ public final class RawTerminal {
   }
 
   /// Waits for a key.
-  /// - Returns: its first byte; nil when none came in time, and at the end of the input.
+  /// - Returns: its first byte; nil on a timeout, and at the end of the input.
   public func key(milliseconds: Int32) -> UInt8? {
     var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&waiting, 1, milliseconds) == 1, waiting.revents & Int16(POLLIN) != 0 else {

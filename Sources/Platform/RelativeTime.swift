@@ -1,8 +1,8 @@
-// Times as people say them. Pure; any thread.
+// Relative times for people. Pure; thread-safe.
 
-/// A point in time as seen from now.
+/// Formats a point in time relative to now.
 public enum RelativeTime {
-  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounded down, so nothing looks older
+  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounds down, so nothing looks older
   /// than it is.
   /// - Parameters:
   ///   - time: Unix milliseconds.
@@ -15,12 +15,12 @@ public enum RelativeTime {
     return isPast ? "\(span(seconds: seconds)) ago" : "in \(span(seconds: seconds))"
   }
 
-  /// A length of time in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.
+  /// A duration in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.
   public static func span(seconds: UInt64) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
     case ..<3600: "\(seconds / 60) min"
-    // "25 h ago" says more than "1 d ago".
+    // "25 h ago" is more precise than "1 d ago".
     case ..<172_800: "\(seconds / 3600) h"
     default: "\(seconds / 86_400) d"
     }

@@ -1,7 +1,7 @@
-// Random numbers that can be had again. Pure; one thread.
+// Repeatable random numbers. Pure; one thread.
 
-/// SplitMix64 (Steele, Lea and Flood 2014; https://prng.di.unimi.it/splitmix64.c): for what must be
-/// repeatable, never for a secret.
+/// SplitMix64 (Steele, Lea and Flood 2014; https://prng.di.unimi.it/splitmix64.c). For repeatable sequences,
+/// never for a secret.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

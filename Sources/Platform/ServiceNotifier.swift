@@ -1,19 +1,19 @@
-// Telling systemd how the service is doing (sd_notify(3)): a datagram to the socket that $NOTIFY_SOCKET
-// names. Without it nothing is sent. Any thread.
+// Notifies systemd of the service's state (sd_notify(3)) with a datagram to the socket in $NOTIFY_SOCKET.
+// Without that variable nothing is sent. Thread-safe.
 
 internal import Glibc
 
 /// Sends notifications to the service manager.
 public struct ServiceNotifier: Sendable {
   private let address: [UInt8]?
-  /// How often the service manager wants a sign of life; nil when it does not watch.
+  /// The watchdog interval that the service manager expects; nil when the watchdog is off.
   public let watchdogMilliseconds: Int64?
 
   /// - Parameter environment: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` with `WATCHDOG_PID`
   ///   (sd_watchdog_enabled(3)).
   public init(environment: Environment = .process) {
     let path = Array((environment["NOTIFY_SOCKET"] ?? "").utf8)
-    // An abstract socket is written with `@` and begins with NUL; anything else is a path.
+    // An abstract socket is written with `@` and begins with NUL; any other address is a path.
     if path.first == UInt8(ascii: "@") {
       address = [0] + path.dropFirst()
     } else {
@@ -29,15 +29,15 @@ public struct ServiceNotifier: Sendable {
   public func status(_ status: String) { send("STATUS=\(status)") }
   public func watchdog() { send("WATCHDOG=1") }
 
-  /// Asks for so much time from now until `ready`, whatever the unit says (EXTEND_TIMEOUT_USEC).
+  /// Extends the start timeout of the unit to this time from now (EXTEND_TIMEOUT_USEC).
   public func extendTimeout(milliseconds: Int64) { send("EXTEND_TIMEOUT_USEC=\(milliseconds * 1000)") }
 
-  /// `RELOADING=1` wants the monotonic time, so that the manager can tell it from an older `READY=1`.
+  /// `RELOADING=1` needs the monotonic time, so that the manager can distinguish it from an older `READY=1`.
   public func reloading(now: MonotonicInstant) {
     send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)")
   }
 
-  /// What cannot be sent is lost: the service manager is a listener, not a condition.
+  /// Ignores errors: the service works without the service manager.
   private func send(_ message: String) {
     guard let address else { return }
     var target = sockaddr_un()

@@ -1,14 +1,14 @@
-// Signals as something one thread waits for, never as handlers that interrupt (sigwait(3)).
+// Signals that one thread waits for, without handlers that interrupt (sigwait(3)).
 
 internal import Glibc
 
-/// The signals that a daemon of this project knows.
+/// The signals that the daemon handles.
 public enum Signal: Sendable, Equatable {
-  /// SIGTERM, SIGINT: end.
+  /// SIGTERM, SIGINT: stop.
   case stop
-  /// SIGHUP: read the configuration again.
+  /// SIGHUP: reload the configuration.
   case reload
-  /// SIGUSR1: the database was changed by another process.
+  /// SIGUSR1: another process changed the database.
   case wake
 
   fileprivate var numbers: [Int32] {
@@ -20,24 +20,24 @@ public enum Signal: Sendable, Equatable {
   }
 }
 
-/// Waiting for signals.
+/// Blocks, sends and waits for signals.
 public enum Signals {
   private static let known: [Signal] = [.stop, .reload, .wake]
 
-  /// Blocks the known signals for this thread and all that it will start, and ignores SIGPIPE: a peer that is
-  /// gone is an error of write(2), not the end. Call it before any thread exists.
+  /// Blocks the known signals for this thread and all threads that it starts. Ignores SIGPIPE, so that a
+  /// write to a closed connection returns an error and does not end the process. Call it before any other
+  /// thread exists.
   public static func block() {
     var set = set()
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Ignores what wakes a receiptd, for a program that is none: its process number may be one that receiptd
-  /// had.
+  /// Ignores SIGUSR1 in a program that is not receiptd: its process id may be one that receiptd had before.
   public static func ignoreWake() { signal(SIGUSR1, SIG_IGN) }
 
   /// Waits for the next known signal.
-  /// - Returns: nil when the time is up.
+  /// - Returns: nil on a timeout.
   public static func wait(milliseconds: Int64) -> Signal? {
     var set = set()
     var timeout = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000 * 1_000_000))
@@ -45,10 +45,10 @@ public enum Signals {
     return known.first { $0.numbers.contains(number) }
   }
 
-  /// Runs `body`. When SIGTERM or SIGINT arrives meanwhile, runs `cleanup` and ends the process at once,
-  /// whatever `body` does. Call it before any other thread exists; signals stay blocked afterwards.
-  /// - Parameter cleanup: returns whether the process may end; false when `body` cannot be undone any more,
-  ///   and goes on.
+  /// Runs `body`. When SIGTERM or SIGINT arrives meanwhile, runs `cleanup` and ends the process immediately,
+  /// whatever `body` does. Call it before any other thread exists; the signals stay blocked afterwards.
+  /// - Parameter cleanup: returns whether the process may end; false when `body` cannot be undone and
+  ///   continues.
   public static func guarding(
     exitCode: Int32, cleanup: @escaping @Sendable () -> Bool, _ body: () throws -> Void
   ) throws {
@@ -67,15 +67,15 @@ public enum Signals {
     try body()
   }
 
-  /// Tells a receiptd that the database was changed.
-  /// - Returns: whether the process could be told.
+  /// Notifies a receiptd that the database was changed.
+  /// - Returns: whether the signal was sent.
   @discardableResult public static func wake(process: Int32) -> Bool {
     process > 0 && kill(process, SIGUSR1) == 0
   }
 
-  /// Tells a receiptd to read its configuration again.
+  /// Makes a receiptd reload its configuration.
   public static func reload(process: Int32) throws(SystemError) {
-    // 0 and less would mean groups of processes (kill(2)).
+    // 0 and negative ids mean process groups (kill(2)).
     guard process > 0, kill(process, SIGHUP) == 0 else { throw .last("kill") }
   }
 

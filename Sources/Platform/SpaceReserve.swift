@@ -1,41 +1,41 @@
-// Space on the disk that is kept back for the day on which there is none left: what must go on then, goes on
-// in it. Any thread.
+// Reserved disk space. When the disk is full, the reserve is released so that essential writes continue.
+// Thread-safe.
 
 internal import Glibc
 
-/// Whether space is kept back.
+/// Whether the space is reserved.
 public enum SpaceTaken: Sendable {
   case held
-  /// The disk has too little left.
+  /// The disk has too little free space.
   case noSpace
-  /// For another reason than a lack of space.
+  /// Failed for another reason.
   case unavailable
 }
 
-/// Space that can be given up, and taken again later.
+/// Disk space that can be released, and reserved again later.
 public protocol SpaceReserve: Sendable {
-  /// Takes the space, unless it is held already.
+  /// Reserves the space, unless it is already reserved.
   func take() -> SpaceTaken
-  /// Gives the space up for others to use.
+  /// Releases the space for other writes.
   func giveUp()
 }
 
-/// A file of zeros beside the file that it keeps space for. Its blocks are allocated (posix_fallocate(3)), so
-/// they are not lost to whoever fills the disk.
+/// A file of zeros beside the file that it reserves space for. Its blocks are allocated (posix_fallocate(3)),
+/// so other writers cannot use them.
 public struct FileReserve: SpaceReserve {
   private let path: String
   private let bytes: Int
 
   /// - Parameters:
-  ///   - path: a file of its own, in the folder whose disk it is about.
-  ///   - bytes: how much to keep back; an eighth of a disk at most, so that a small one is of use at all.
+  ///   - path: a separate file in a folder on that disk.
+  ///   - bytes: how much to reserve; at most an eighth of the disk, so that a small disk stays usable.
   public init(path: String, bytes: Int) {
     self.path = path
     self.bytes = bytes
   }
 
-  /// After it was given up it is taken again only when the disk has a quarter more than that: not the space
-  /// that was just set free.
+  /// Reserves the space if it and a quarter more are free. The quarter prevents it from reserving the same
+  /// space again directly after `giveUp`.
   public func take() -> SpaceTaken {
     let file: Int32
     do throws(SystemError) {
@@ -57,7 +57,7 @@ public struct FileReserve: SpaceReserve {
     guard bytes(disk.f_bavail) - Int(found.st_size) >= goal + goal / 4 else { return .noSpace }
     let failure = posix_fallocate(file, 0, off_t(goal))
     if failure == 0 { return .held }
-    // Half a reserve is none.
+    // A partial reserve is not useful.
     ftruncate(file, 0)
     return failure == ENOSPC ? .noSpace : .unavailable
   }

@@ -1,9 +1,9 @@
-// The three streams of a program: whether they are a terminal, how wide it is, and bytes in and out. Any
-// thread; a write is whole or an error.
+// The three standard streams of a program: whether they are a terminal, its size, and input and output.
+// Thread-safe. A write is complete or throws.
 
 internal import Glibc
 
-/// One of the streams that a program is started with.
+/// One of the standard streams of a program.
 public enum StandardStream: Sendable {
   case input, output, error
 
@@ -15,22 +15,23 @@ public enum StandardStream: Sendable {
     }
   }
 
-  /// Whether a person sits at the other end (isatty(3)).
+  /// Whether the stream is a terminal (isatty(3)).
   public var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// How many columns the terminal has now; nil when this is none or it does not say (TIOCGWINSZ,
-  /// ioctl_tty(2)).
+  /// The terminal's current width in columns; nil when the stream is not a terminal or reports none
+  /// (TIOCGWINSZ, ioctl_tty(2)).
   public var columns: Int? { size?.columns }
 
-  /// How large the terminal is now.
+  /// The terminal's current size.
   public var size: (columns: Int, rows: Int)? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Writes all of it.
-  /// - Throws: what write(2) said; EPIPE when the reader is gone, given that SIGPIPE is ignored.
+  /// Writes all bytes.
+  /// - Throws: the error of write(2); EPIPE when the reader has closed the stream, given that SIGPIPE is
+  ///   ignored.
   public func write(_ bytes: [UInt8]) throws(SystemError) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -42,12 +43,12 @@ public enum StandardStream: Sendable {
   }
 
   /// Reads up to the next newline, which is dropped.
-  /// - Parameter bytesMax: what comes after so many bytes of one line is left unread.
-  /// - Returns: nil at the end of the input, on an error, and for what is not UTF-8.
+  /// - Parameter bytesMax: the longest part of a line to read; the rest is left unread.
+  /// - Returns: nil at the end of the input, on an error, and for a line that is not UTF-8.
   public func line(bytesMax: Int = 4096) -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    // Byte by byte, so that nothing behind the newline is taken from whoever reads on.
+    // Byte by byte, so that bytes after the newline are left for the next reader.
     while line.count < bytesMax {
       let count = unsafe read(descriptor, &byte, 1)
       if count < 0 && errno == EINTR { continue }
@@ -59,7 +60,7 @@ public enum StandardStream: Sendable {
   }
 
   /// Reads up to the end.
-  /// - Returns: nil when there are more bytes than so many.
+  /// - Returns: nil when there are more than `bytesMax` bytes.
   public func rest(bytesMax: Int) throws(SystemError) -> [UInt8]? {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -73,9 +74,9 @@ public enum StandardStream: Sendable {
     }
   }
 
-  /// Opens /dev/null in place of each standard stream that the program was started without. Call it before
-  /// anything is opened: open(2) gives out the lowest free number, so a database could become standard error
-  /// and be overwritten by the log (https://www.sqlite.org/howtocorrupt.html, section 1.1).
+  /// Opens /dev/null for each standard stream that is closed at the start. Call it before any file is opened:
+  /// open(2) returns the lowest free descriptor, so a database could become standard error and be overwritten
+  /// by the log (https://www.sqlite.org/howtocorrupt.html, section 1.1).
   public static func occupyAll() {
     while true {
       let descriptor = unsafe open("/dev/null", O_RDWR)
@@ -86,11 +87,11 @@ public enum StandardStream: Sendable {
     }
   }
 
-  /// Makes a write to a reader that is gone an error instead of the end of the program (signal(7), SIGPIPE).
+  /// Makes a write to a closed pipe return an error and not end the program (signal(7), SIGPIPE).
   public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }
 
 extension SystemError {
-  /// Whether the reader of what was written is gone.
+  /// Whether the reader has closed the stream.
   public var isBrokenPipe: Bool { code == EPIPE }
 }

@@ -1,14 +1,14 @@
-// What a system call said when it failed.
+// The error of a failed system call.
 
 internal import Glibc
 
-/// A failed system call: its errno and which call it was.
+/// A failed system call: its name and its errno.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// errno(3).
+  /// The number from errno(3).
   public let code: Int32
-  /// The call that failed, by name; never an argument of it.
+  /// The name of the failed call; never one of its arguments.
   public let operation: String
-  /// Why, where errno(3) has no number for it.
+  /// The reason, where errno(3) has no number for it.
   private var explanation: String?
 
   public init(code: Int32, operation: String) {
@@ -21,17 +21,17 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     SystemError(code: errno, operation: operation)
   }
 
-  /// A FIFO, a socket or a device has the name of a file that is to be read.
+  /// A FIFO, a socket or a device was found where a regular file was expected.
   public static let notARegularFile: SystemError = {
     var error = SystemError(code: EINVAL, operation: "open")
     error.explanation = "Not a regular file"
     return error
   }()
 
-  /// A signal told the process to end.
+  /// A signal requested the end of the process.
   public static let interrupted = SystemError(code: EINTR, operation: "restore")
 
-  /// What strerror(3) says of the code, or the project's own words.
+  /// The text of strerror(3), or the project's own explanation.
   public var reason: String {
     if let explanation { return explanation }
     var buffer = [UInt8](repeating: 0, count: 128)

@@ -1,16 +1,16 @@
-// The thread shell of every part that works on its own: a thread, an inbox, a wake-up and a stop. What the
-// thread does is a step that a simulation can take without it.
+// The thread of every component that runs separately: a thread, an inbox, a wake-up and a stop. The thread
+// runs steps, which a simulation can run without it.
 
-/// What others leave for a worker.
+/// The messages for a worker.
 public protocol WorkerInbox {
-  /// Set by the stop; a worker that sees it comes to its end.
+  /// Set by the stop; the worker ends when it reads it.
   var isStopping: Bool { get set }
 }
 
 /// A thread with an inbox.
 ///
-/// Others change the inbox from any thread, which wakes the worker; the worker reads it on its own thread.
-/// Both happen under one lock, so nobody may call out from there.
+/// Any thread may change the inbox, which wakes the worker; the worker reads it on its own thread. Both hold
+/// the lock, so the closures must not call other components.
 public final class Worker<Inbox: WorkerInbox>: Sendable {
   private struct State {
     var inbox: Inbox
@@ -32,15 +32,16 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
     state = Monitor(State(inbox: inbox))
   }
 
-  /// Starts the thread. `stop` must be called; it is what ends it.
+  /// Starts the thread. `stop` must be called to end it.
   public func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let thread = try WorkerThread(name: name, body)
     state.withLock { $0.thread = thread }
   }
 
-  // MARK: Others
+  // MARK: Other threads
 
-  /// Leaves a message, and wakes the worker, unless an earlier message that it has not read did.
+  /// Posts a message, and wakes the worker. Calls `interrupt` only if the worker has read all earlier
+  /// messages.
   @discardableResult
   public func post<Result>(_ change: (inout Inbox) -> Result) -> Result {
     let (result, hasUnread) = state.update { state in
@@ -52,21 +53,21 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
     return result
   }
 
-  /// Changes the inbox, and wakes the worker only if that matters to it now.
-  /// - Parameter change: returns whether it does.
+  /// Changes the inbox, and wakes the worker if `change` returns true.
+  /// - Parameter change: returns whether the worker must act on the change now.
   public func offer(_ change: (inout Inbox) -> Bool) {
     if withInbox(change) { post { _ in } }
   }
 
-  /// Looks at the inbox, or changes what the worker need not know at once.
+  /// Reads or changes the inbox without waking the worker.
   public func withInbox<Result>(_ body: (inout Inbox) -> Result) -> Result {
     state.withLock { body(&$0.inbox) }
   }
 
-  /// Asks the worker to come to its end.
+  /// Asks the worker to end.
   public func requestStop() { post { $0.isStopping = true } }
 
-  /// Asks the worker to come to its end, and waits until it has. Does nothing for one that was not started.
+  /// Asks the worker to end, and waits for it. Does nothing for a worker that was not started.
   public func stop() {
     requestStop()
     let thread = state.withLock { state in
@@ -76,9 +77,9 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
     thread?.join()
   }
 
-  // MARK: The worker itself
+  // MARK: The worker's thread
 
-  /// Reads the inbox. What comes after this wakes the worker again.
+  /// Reads the inbox. A message that is posted after this wakes the worker again.
   public func read<Result>(_ body: (inout Inbox) -> Result) -> Result {
     state.withLock { state in
       state.isWoken = false
@@ -88,7 +89,7 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
 
   public var isStopping: Bool { state.withLock { $0.inbox.isStopping } }
 
-  /// Waits until there is something to read.
+  /// Waits until there is a message to read.
   /// - Parameter deadline: on the monotonic clock; nil waits for ever.
   public func wait(until deadline: MonotonicInstant? = nil) {
     let _: Bool? = state.wait(until: deadline) { $0.isWoken ? true : nil }

@@ -1,11 +1,11 @@
-// A plain thread with a name. Everything here blocks in C or is called from C, which the cooperative pool of
-// Swift's tasks is not made for (it is as wide as the cores).
+// A plain thread with a name. The code on it blocks in C or is called from C, for which Swift's cooperative
+// thread pool is unsuitable: the pool is only as wide as the number of cores.
 
 internal import Glibc
 
 /// A thread that runs one closure and is joined by its owner.
 ///
-/// Owns the thread: `join()` must be called once, by one thread; it is the only way to learn that the body
+/// Owns the thread. `join()` must be called once, by one thread; nothing else reports that the body has
 /// ended.
 public final class WorkerThread: Sendable {
   private let handle: pthread_t
@@ -45,7 +45,7 @@ public final class WorkerThread: Sendable {
     return nil
   }
 
-  /// A name that could not be set is no reason not to run.
+  /// Ignores errors: the thread works without a name.
   private static func setName(_ name: String) {
     let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
     guard file >= 0 else { return }
