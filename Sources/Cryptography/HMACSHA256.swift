@@ -1,29 +1,29 @@
-// HMAC-SHA256 by OpenSSL's libcrypto. Any thread: each message has a context of its own while it is worked
-// on. Must never put a key or a message into an error.
+// HMAC-SHA256 by OpenSSL's libcrypto. Thread-safe: each message has its own context. Errors must never
+// contain a key or a message.
 
 internal import CCrypto
 internal import Platform
 
-/// What libcrypto could not do. It says nothing of keys and messages.
+/// An error of libcrypto, without keys or messages.
 public enum CryptographyError: Error, Sendable, Equatable {
   /// The providers loaded on this machine do not offer the algorithm (openssl.cnf, config(5)).
   case algorithmUnavailable
-  /// The provider refuses the key, as a FIPS one does with a very short key.
+  /// The provider rejects the key; a FIPS provider rejects a very short one.
   case keyRefused
-  /// libcrypto could not get memory.
+  /// libcrypto could not allocate memory.
   case outOfMemory
 }
 
 /// The 32 bytes of an HMAC-SHA256.
 public struct AuthenticationCode: Sendable {
-  /// Bytes in a code.
+  /// The size of a code in bytes.
   public static let size = 32
 
   fileprivate var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   fileprivate init() {}
 
-  /// - Parameter digits: 64 lower-case hexadecimal digits; anything else is nil.
+  /// - Parameter digits: 64 lower-case hexadecimal digits; the result is nil for anything else.
   public init?(lowercaseHex digits: Span<UInt8>) {
     let isComplete = unsafe withUnsafeMutableBytes(of: &words) { bytes in
       unsafe Hex.decodeLowercase(digits, into: bytes)
@@ -31,7 +31,8 @@ public struct AuthenticationCode: Sendable {
     guard isComplete else { return nil }
   }
 
-  /// Whether both are the same, in a time that tells nothing about where they differ (CRYPTO_memcmp(3)).
+  /// Whether both codes are equal. The time does not depend on the position of a difference
+  /// (CRYPTO_memcmp(3)).
   public func isEqual(to other: AuthenticationCode) -> Bool {
     unsafe withUnsafeBytes(of: words) { ours in
       unsafe withUnsafeBytes(of: other.words) { theirs in
@@ -44,34 +45,33 @@ public struct AuthenticationCode: Sendable {
   public var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
 }
 
-/// HMAC-SHA256 (RFC 2104, FIPS 198-1) under one key that was prepared once.
+/// HMAC-SHA256 (RFC 2104, FIPS 198-1) with one prepared key.
 ///
-/// Owns keyed `EVP_MAC_CTX`s, freed with it: one that is never updated, and copies of it that wait for the
-/// next message, at most as many as threads were here at once. Beginning anew with the key that a context has
-/// (EVP_MAC_init(3) without one) takes 1.5 µs for 16 bytes with OpenSSL 3.0, where copying a context takes
-/// 2.6 and the one-shot `HMAC()` more than that.
+/// Owns keyed `EVP_MAC_CTX`s: one that is never updated, and reusable copies of it, at most one for each
+/// concurrent caller. Reinitializing a context with its key (EVP_MAC_init(3) without a key) takes 1.5 µs for
+/// 16 bytes with OpenSSL 3.0. Copying a context takes 2.6 µs, and the one-shot `HMAC()` takes longer.
 @safe public final class HMACSHA256: @unchecked Sendable {
-  /// Bytes in a code.
+  /// The size of a code in bytes.
   public static let codeSize = AuthenticationCode.size
 
   private let keyed: OpaquePointer
   private let spare = Monitor<[Context]>([])
 
-  /// A context that nobody uses now.
+  /// A context that is not in use.
   @safe private struct Context: @unchecked Sendable {
     let pointer: OpaquePointer
   }
 
   /// Prepares the key.
-  /// - Parameter key: any length, also none (RFC 2104 §3); whether an empty secret makes sense is the
-  ///   caller's rule.
-  /// - Throws: `CryptographyError` when this machine's libcrypto has no HMAC-SHA256 or refuses the key.
+  /// - Parameter key: any length, including zero (RFC 2104 §3); the caller decides whether to allow an empty
+  ///   secret.
+  /// - Throws: `CryptographyError` when this machine's libcrypto has no HMAC-SHA256 or rejects the key.
   public init(key: [UInt8]) throws(CryptographyError) {
     guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
       ERR_clear_error()
       throw .algorithmUnavailable
     }
-    // The context takes a reference of its own.
+    // The context holds its own reference.
     defer { unsafe EVP_MAC_free(algorithm) }
     guard let context = unsafe EVP_MAC_CTX_new(algorithm) else {
       ERR_clear_error()
@@ -90,9 +90,9 @@ public struct AuthenticationCode: Sendable {
     unsafe EVP_MAC_CTX_free(keyed)
   }
 
-  /// The code of one message that is handed over in parts, as if they stood in one array; nothing is copied.
+  /// The code of one message, given in parts that are not copied.
   ///
-  /// Ends the process when libcrypto gets no memory, as Swift does when it gets none.
+  /// Ends the process when libcrypto cannot allocate memory, as Swift does.
   /// - Returns: 32 bytes.
   public func authenticationCode(for parts: [UInt8]...) -> [UInt8] {
     code { update in
@@ -100,7 +100,7 @@ public struct AuthenticationCode: Sendable {
     }.bytes
   }
 
-  /// The same for a message of two parts.
+  /// The code of a message in two parts.
   public func authenticationCode(of head: Span<UInt8>, _ rest: Span<UInt8>) -> AuthenticationCode {
     code { update in
       update(head)
@@ -129,17 +129,17 @@ public struct AuthenticationCode: Sendable {
 
   private func takeContext() -> Context {
     if let context = spare.withLock({ $0.popLast() }) { return context }
-    // Copying reads the source alone, so several threads may do it at once.
+    // Copying only reads the source, so several threads may copy concurrently.
     guard let copy = unsafe EVP_MAC_CTX_dup(keyed) else { fatalError("libcrypto is out of memory") }
     return unsafe Context(pointer: copy)
   }
 
-  /// Sets digest and key. An empty key goes in by address, because a null one means "keep the key"
+  /// Sets digest and key. An empty key needs a non-null pointer, because null means "keep the key"
   /// (EVP_MAC(3)).
   private static func prepare(_ context: OpaquePointer, key: [UInt8]) -> Bool {
     var digest = Array("SHA256".utf8CString)
-    // A parameter keeps the addresses of its name and its value, so both must outlive the call that makes it.
-    // Swift would hand over a string's bytes for that call only.
+    // A parameter stores the addresses of its name and its value, so both must outlive the call that makes
+    // it. Swift passes a string's bytes for one call only.
     let name = Array(OSSL_MAC_PARAM_DIGEST.utf8CString)
     let storage = key.isEmpty ? [0] : key
     return unsafe name.withUnsafeBufferPointer { name in

@@ -1,6 +1,6 @@
-// Bytes as pairs of hexadecimal digits (RFC 4648 §8, in lower case). Pure.
+// Bytes as pairs of lower-case hexadecimal digits (RFC 4648 §8). Pure.
 
-/// Hexadecimal text in lower case.
+/// Lower-case hexadecimal text.
 public enum Hex {
   /// Two lower-case digits for each byte.
   public static func encode(_ bytes: [UInt8]) -> String {
@@ -13,13 +13,13 @@ public enum Hex {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// The bytes that `text` stands for.
-  /// - Returns: nil when anything but pairs of `0-9a-f` is in it. No text gives no bytes.
+  /// The bytes that `text` encodes.
+  /// - Returns: nil unless it consists of pairs of `0-9a-f`. Empty text gives no bytes.
   public static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
     decodeLowercase(text.utf8)
   }
 
-  /// The bytes that ASCII `digits` stand for, by the same rule.
+  /// The bytes that the ASCII `digits` encode, by the same rule.
   public static func decodeLowercase(_ digits: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -35,8 +35,8 @@ public enum Hex {
     return high == nil ? bytes : nil
   }
 
-  /// Writes the bytes that `digits` stand for, by the same rule.
-  /// - Returns: false when they are not exactly as many bytes as there is room for.
+  /// Writes the bytes that `digits` encode, by the same rule.
+  /// - Returns: false unless they fill `bytes` exactly.
   static func decodeLowercase(_ digits: Span<UInt8>, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
     guard digits.count == 2 * bytes.count else { return false }
     for index in 0..<bytes.count {

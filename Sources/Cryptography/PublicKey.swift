@@ -1,26 +1,26 @@
-// Signatures that others made with a private key, checked by OpenSSL's libcrypto: RSA and ECDSA, each of one
-// kind. Any thread: a key is only read, and each check has a context of its own. Nothing here signs.
+// Verifies RSA and ECDSA signatures with OpenSSL's libcrypto. Thread-safe: keys are only read, and each
+// verification has its own context. Nothing here signs.
 
 internal import CCrypto
 
-/// Why a public key is of no use here. It says nothing of the key.
+/// Why a public key cannot be used. Contains nothing of the key.
 public enum PublicKeyFault: Error, Sendable, Equatable {
-  /// It is no key, or one that cannot be: a point that is not on the curve, an even exponent.
+  /// It is not a valid key: for example, a point that is not on the curve, or an even exponent.
   case malformed
   /// Neither RSA nor a key on the curve P-256.
   case unsupported
-  /// An RSA key that is shorter than can be trusted, or so long that checking with it takes too long.
+  /// An RSA key that is too short to be secure, or so long that verification takes too long.
   case wrongSize
-  /// libcrypto could not get memory.
+  /// libcrypto could not allocate memory.
   case outOfMemory
 }
 
-/// A public key for one algorithm: the key's type says which one it is, so that no message can choose
+/// A public key for one algorithm. The key's type determines the algorithm, so a message cannot choose
 /// another (RFC 8725 §3.1).
 ///
-/// Owns an `EVP_PKEY`, freed with it.
+/// Owns an `EVP_PKEY`.
 @safe public final class PublicKey: @unchecked Sendable {
-  /// What a key is, and with it how its signatures are made.
+  /// The type of a key, which determines the signature algorithm.
   public enum Kind: Sendable, Equatable {
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2).
     case rsa
@@ -31,7 +31,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
   /// NIST SP 800-131A; RFC 7518 §3.3.
   static let rsaBitsMin: Int32 = 2048
   static let rsaBitsMax: Int32 = 8192
-  /// Bytes of a coordinate on P-256 (RFC 7518 §6.2.1.2), and half of a signature (§3.4).
+  /// The size of a coordinate on P-256 in bytes (RFC 7518 §6.2.1.2), and of half a signature (§3.4).
   static let coordinateSize = 32
 
   public let kind: Kind
@@ -54,7 +54,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
 
   /// - Parameters:
   ///   - p256X: 32 bytes, big-endian.
-  ///   - y: the same.
+  ///   - y: 32 bytes, big-endian.
   public convenience init(p256X x: [UInt8], y: [UInt8]) throws(PublicKeyFault) {
     guard x.count == Self.coordinateSize, y.count == Self.coordinateSize else { throw .malformed }
     // SEC 1 §2.3.3: uncompressed.
@@ -67,8 +67,8 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
     try unsafe self.init(owning: key)
   }
 
-  /// - Parameter subjectPublicKeyInfo: DER (RFC 5280 §4.1.2.7), what a PEM block `PUBLIC KEY` holds; to its
-  ///   last byte.
+  /// - Parameter subjectPublicKeyInfo: DER (RFC 5280 §4.1.2.7), the content of a PEM block `PUBLIC KEY`,
+  ///   without trailing bytes.
   public convenience init(subjectPublicKeyInfo: [UInt8]) throws(PublicKeyFault) {
     let (key, isWhole) = unsafe subjectPublicKeyInfo.withUnsafeBufferPointer { bytes in
       var position = bytes.baseAddress
@@ -86,10 +86,10 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
     try unsafe self.init(owning: key)
   }
 
-  /// Takes the key over; frees it when it is refused.
+  /// Takes ownership of the key, and frees it when it throws.
   private init(owning key: OpaquePointer) throws(PublicKeyFault) {
     unsafe self.key = key
-    // Beyond here `deinit` frees it, also when the initialiser throws.
+    // From here on `deinit` frees the key, even when the initializer throws.
     if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
       kind = .rsa
       let bits = unsafe EVP_PKEY_get_bits(key)
@@ -106,7 +106,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
 
   deinit { unsafe EVP_PKEY_free(key) }
 
-  /// Whether `signature` was made over `message` with the private half of this key.
+  /// Whether `signature` is valid for `message` under this key.
   /// - Parameter signature: for RSA as long as the modulus; for P-256 the 64 bytes of r and s (RFC 7518
   ///   §3.4).
   public func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
@@ -118,21 +118,21 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
       bytes = encoded
     }
     guard let context = unsafe EVP_MD_CTX_new() else { fatalError("libcrypto is out of memory") }
-    // What libcrypto says of a bad signature stays on a list of this thread otherwise.
+    // Clears the errors of an invalid signature from this thread's error queue.
     defer { ERR_clear_error() }
     defer { unsafe EVP_MD_CTX_free(context) }
     return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
       && EVP_DigestVerify(context, bytes, bytes.count, message, message.count) == 1
   }
 
-  /// r and s as libcrypto wants them: a SEQUENCE of two INTEGERs (RFC 3279 §2.2.3). At most 70 bytes, so
-  /// each length is one.
+  /// Encodes r and s for libcrypto: a SEQUENCE of two INTEGERs (RFC 3279 §2.2.3). At most 70 bytes, so each
+  /// length fits in one byte.
   static func derSignature(_ signature: [UInt8]) -> [UInt8]? {
     guard signature.count == 2 * coordinateSize else { return nil }
     var content: [UInt8] = []
     for half in [signature.prefix(coordinateSize), signature.suffix(coordinateSize)] {
       var number = Array(half.drop { $0 == 0 })
-      // Positive, and in as few bytes as that takes (X.690 §8.3).
+      // Positive and in the shortest form (X.690 §8.3).
       if number.first.map({ $0 >= 0x80 }) ?? true { number.insert(0, at: 0) }
       content += [0x02, UInt8(truncatingIfNeeded: number.count)] + number
     }
@@ -141,7 +141,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
 }
 
 extension PublicKey {
-  /// An exponent of 1 would make every message its own signature.
+  /// With an exponent of 1, every message would be its own signature.
   private static func checkExponent(_ bytes: [UInt8]) throws(PublicKeyFault) {
     let digits = bytes.drop { $0 == 0 }
     guard let last = digits.last, last & 1 == 1, digits.count > 1 || last >= 3, digits.count <= 8 else {
@@ -167,12 +167,11 @@ extension PublicKey {
     let isNamed = unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
     ERR_clear_error()
     let text = name.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
-    // As OpenSSL calls it, or NIST.
+    // OpenSSL's name or NIST's.
     return isNamed && (text.elementsEqual("prime256v1".utf8) || text.elementsEqual("P-256".utf8))
   }
 
-  /// Whether the point is on the curve, which keeps what comes of it from being chosen by others (SP 800-56A
-  /// §5.6.2.3.3).
+  /// Checks that the point is on the curve (SP 800-56A §5.6.2.3.3).
   private static func checkPoint(_ key: OpaquePointer) throws(PublicKeyFault) {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { throw .outOfMemory }
     defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -182,8 +181,8 @@ extension PublicKey {
     }
   }
 
-  /// EVP_PKEY_fromdata(3).
-  /// - Parameter fill: puts the parts in; what it hands over must live until this returns.
+  /// Makes a key with EVP_PKEY_fromdata(3).
+  /// - Parameter fill: adds the parts; the memory that it passes must live until this returns.
   private static func make(
     _ type: String, _ fill: (OpaquePointer) -> Bool
   ) throws(PublicKeyFault) -> OpaquePointer {
@@ -210,7 +209,7 @@ extension PublicKey {
     return unsafe key
   }
 
-  /// Owns a `BIGNUM`, freed with it.
+  /// Owns a `BIGNUM`.
   @safe private final class BigNumber {
     let pointer: OpaquePointer
 

@@ -1,20 +1,19 @@
-// SHA-256 and the comparison that takes the same time whatever it compares, by OpenSSL's libcrypto. Any
-// thread.
+// SHA-256 and a constant-time comparison, by OpenSSL's libcrypto. Thread-safe.
 
 internal import CCrypto
 
 /// SHA-256 (FIPS 180-4).
 public enum SHA256 {
-  /// Bytes in a digest.
+  /// The size of a digest in bytes.
   public static let digestSize = 32
 
   /// The digest of `bytes`.
   ///
-  /// Ends the process when libcrypto gets no memory, as Swift does when it gets none.
+  /// Ends the process when libcrypto cannot allocate memory, as Swift does.
   /// - Returns: 32 bytes.
   public static func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-  /// The digest of bytes that stand anywhere.
+  /// The digest of a span.
   public static func digest(_ bytes: Span<UInt8>) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: digestSize)
     var written: UInt32 = 0
@@ -26,9 +25,10 @@ public enum SHA256 {
   }
 }
 
-/// Whether two secrets are equal, in a time that tells nothing about where they differ (CRYPTO_memcmp(3)).
+/// Whether two secrets are equal. The time does not depend on the position of a difference
+/// (CRYPTO_memcmp(3)).
 ///
-/// Different lengths are told apart at once: a length is no secret here. Where it is, compare digests.
+/// Returns immediately for different lengths: a length is not secret here. Where it is, compare digests.
 public func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
   guard a.count == b.count else { return false }
   return unsafe CRYPTO_memcmp(a, b, a.count) == 0

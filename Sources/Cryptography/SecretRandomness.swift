@@ -1,16 +1,16 @@
-// Random numbers that nobody can predict, without a system call for each. Any thread.
+// Unpredictable random numbers without a system call for each. Thread-safe.
 
 internal import Glibc
 internal import Platform
 
 /// The system's randomness (getentropy(3)), fetched for many numbers at once.
 ///
-/// A number is forgotten when it is given out, so that what is in memory later says nothing of it.
+/// A number is erased from memory when it is returned, so that memory read later does not reveal it.
 public final class SecretRandomness: RandomNumberGenerator, Sendable {
   private struct Pool {
-    /// getentropy(3) gives up to 256 bytes.
+    /// getentropy(3) returns up to 256 bytes.
     var numbers = InlineArray<32, UInt64>(repeating: 0)
-    /// How many of them are not given out yet.
+    /// The number of unused values.
     var count = 0
   }
 
@@ -18,7 +18,7 @@ public final class SecretRandomness: RandomNumberGenerator, Sendable {
 
   public init() {}
 
-  /// Ends the process when the system has no randomness, which Linux has once it has started.
+  /// Ends the process when getentropy(3) fails, which it does not on a running Linux.
   public func next() -> UInt64 {
     pool.withLock { pool in
       if pool.count == 0 {

@@ -1,12 +1,12 @@
-// Attributes. Names are of this program and never of a text from outside; values are escaped; addresses have
-// a type of their own. Pure; any thread.
+// Attributes. Names are literals of this program, never untrusted input; values are escaped; URLs have their
+// own type. Pure; thread-safe.
 
 /// One attribute of an element.
 public struct Attribute: Sendable, Equatable {
-  /// With a space before it; empty for one that is left out.
+  /// With a leading space; empty for an omitted attribute.
   let markup: String
 
-  /// - Parameter name: not one that holds an address, a style or a script: those are left out.
+  /// - Parameter name: must not hold a URL, a style or a script; such an attribute is omitted.
   public init(_ name: StaticString, _ value: String) {
     let text = "\(name)"
     markup = Self.isHarmless(text) ? " \(text)=\"\(HTML.escaped(value))\"" : ""
@@ -33,7 +33,7 @@ extension Attribute {
   public static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
   public static func labelledBy(_ ids: String) -> Attribute { Attribute("aria-labelledby", ids) }
   public static func hiddenFromReaders() -> Attribute { Attribute("aria-hidden", "true") }
-  /// The page or the step that one is on.
+  /// The current page or step.
   public static func current(_ isCurrent: Bool) -> Attribute {
     isCurrent ? Attribute("aria-current", "page") : Attribute(flag: "aria-current", false)
   }

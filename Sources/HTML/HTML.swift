@@ -1,21 +1,21 @@
-// A piece of a page. Text becomes markup in one place, here, and only escaped; whoever builds pages cannot
-// forget it, for there is no way from a text to markup but this. Pure; any thread.
+// A fragment of a page. Only this file converts text to markup, and always escapes it, so code that builds
+// pages cannot forget to escape. Pure; thread-safe.
 
-/// Markup that may stand in a page: elements, and text that was escaped.
+/// Markup of a page: elements, and escaped text.
 public struct HTML: Sendable, Equatable {
-  /// What a browser gets.
+  /// The text sent to the browser.
   public private(set) var markup: String
 
-  /// Only for the elements of this module: what is given here is not escaped.
+  /// Only for the elements of this module: the argument is not escaped.
   init(markup: String) { self.markup = markup }
 
-  /// Nothing.
+  /// No markup.
   public init() { markup = "" }
 
-  /// Text of whatever origin, to be seen and not obeyed.
+  /// Escaped text from any source.
   public init(text: String) { markup = Self.escaped(text) }
 
-  /// One after the other.
+  /// Concatenates the pieces.
   public init(_ pieces: [HTML]) { markup = pieces.map(\.markup).joined() }
 
   public init(@HTMLBuilder _ content: () -> HTML) { self = content() }
@@ -23,8 +23,8 @@ public struct HTML: Sendable, Equatable {
   public static func + (left: HTML, right: HTML) -> HTML { HTML(markup: left.markup + right.markup) }
 
   /// The text with every character replaced that could end a text or an attribute's value (HTML §13.1.2.3,
-  /// §13.1.2.4: one set for both), and with everything invisible that could make it look like another text:
-  /// control characters, directional overrides and other formatting become U+FFFD. Line feeds and tabs stay.
+  /// §13.1.2.4: one set for both). Invisible characters that could disguise a text (control characters,
+  /// directional overrides and other format characters) become U+FFFD. Line feeds and tabs stay.
   static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { replacement(for: $0) != nil }) else { return text }
     var out = ""
@@ -46,7 +46,7 @@ public struct HTML: Sendable, Equatable {
     case "\"": return "&quot;"
     case "'": return "&#39;"
     case "\t", "\n": return nil
-    // The joiners of emoji and of several scripts (Unicode 16 §23.2).
+    // Joiners, which emoji and several scripts need (Unicode 16 §23.2).
     case "\u{200C}", "\u{200D}": return nil
     default: break
     }
@@ -59,7 +59,7 @@ public struct HTML: Sendable, Equatable {
   }
 }
 
-/// Puts pieces together as they are written down. A text among them is escaped.
+/// Concatenates the pieces in order, and escapes texts.
 @resultBuilder
 public enum HTMLBuilder {
   public static func buildExpression(_ piece: HTML) -> HTML { piece }

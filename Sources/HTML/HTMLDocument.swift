@@ -1,20 +1,20 @@
-// A whole page: what every page has, in whatever it is about. Pure; any thread.
+// A whole page, with the markup that all pages share. Pure; thread-safe.
 
 /// One page.
 public struct HTMLDocument: Sendable {
-  /// How the page looks.
+  /// The stylesheet of the page.
   public enum Style: Sendable {
     /// A stylesheet of this server.
     case linked(Link)
-    /// A stylesheet in the page itself, which then needs nothing else. What stands in it is this program's
-    /// own: a text that could end it is not put in.
+    /// A stylesheet in the page itself, which then needs no other resource. It is a literal of this program,
+    /// never untrusted input.
     case inline(StaticString)
   }
 
-  /// What the browser does by itself after a while.
+  /// An automatic reload or redirect of the browser.
   public struct Refresh: Sendable {
     public var seconds: Int
-    /// Nil loads the same page anew.
+    /// Nil reloads the same page.
     public var link: Link?
 
     public init(seconds: Int, link: Link? = nil) {
@@ -23,7 +23,7 @@ public struct HTMLDocument: Sendable {
     }
   }
 
-  /// The language of the page's own words (BCP 47).
+  /// The language of the page's own text (BCP 47).
   public var language: String
   public var title: String
   public var style: Style
@@ -68,7 +68,7 @@ public struct HTMLDocument: Sendable {
     return "<meta http-equiv=\"refresh\" content=\"\(refresh.seconds)\(address)\">\n"
   }
 
-  /// A page that needs nothing else has an empty icon, for browsers ask the server for one otherwise.
+  /// A page with an inline style has an empty icon, because browsers otherwise request one from the server.
   private var iconMarkup: String {
     if let icon { return "\n<link rel=\"icon\" href=\"\(HTML.escaped(icon.text))\">" }
     if case .inline = style { return "\n<link rel=\"icon\" href=\"data:,\">" }
@@ -84,11 +84,12 @@ public struct HTMLDocument: Sendable {
 }
 
 extension HTMLDocument {
-  /// What tells the browser to do nothing that a page of the dashboard does not need: it loads a stylesheet
-  /// from here, posts forms to here, and is shown in no frame.
+  /// Restricts the browser to what the dashboard needs: a stylesheet from this server, forms to this server,
+  /// and no frames.
   ///
-  /// `same-origin` and not `no-referrer`: with the latter browsers send `Origin: null` with forms
-  /// (https://fetch.spec.whatwg.org/#append-a-request-origin-header), and nobody could tell whose form it is.
+  /// `same-origin` and not `no-referrer`: with the latter, browsers send `Origin: null` with forms
+  /// (https://fetch.spec.whatwg.org/#append-a-request-origin-header), so the origin of a form could not be
+  /// checked.
   public static let protectingHeaders: [(name: String, value: String)] = [
     (
       "Content-Security-Policy",
@@ -100,9 +101,8 @@ extension HTMLDocument {
     ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
   ]
 
-  /// The same for a page that anybody may open: it loads nothing, sends nothing, tells no other page where it
-  /// came from, and has only the stylesheet of this hash and an empty icon in it (CSP Level 3, §2.3.1
-  /// hash-source).
+  /// The same for a public page. It loads nothing, sends nothing and no referrer, and contains only the
+  /// stylesheet with this hash and an empty icon (CSP Level 3, §2.3.1 hash-source).
   /// - Parameter styleHash: the SHA-256 of the inline stylesheet, in base64.
   public static func publicHeaders(styleHash: String) -> [(name: String, value: String)] {
     [

@@ -1,18 +1,18 @@
-// Addresses that a page may lead to. Pure; any thread.
+// URLs that a page may link to. Pure; thread-safe.
 
 public import AppLinks
 
-/// An address that cannot be a script, whatever it is made of: a path on the same server, a whole https one,
+/// A URL that cannot be a script, whatever its parts are: a path on the same server, an absolute https URL,
 /// or one that opens an app.
 public struct Link: Sendable, Hashable {
-  /// As it stands in the attribute, before escaping.
+  /// The attribute's value before escaping.
   public let text: String
 
-  /// A place on the same server.
+  /// A path on the same server.
   /// - Parameters:
-  ///   - segments: what stands between the slashes, not encoded. Empty ones and those of dots alone, which
-  ///     would lead elsewhere (RFC 3986 §5.2.4, and `//` to another server), are left out.
-  ///   - query: names and values, not encoded; a value that is nil is left out.
+  ///   - segments: the parts between the slashes, not encoded. Empty ones, `.` and `..` are omitted, because
+  ///     they would change the path (RFC 3986 §5.2.4) or, as `//`, the server.
+  ///   - query: names and values, not encoded; a nil value is omitted.
   public init(_ segments: String..., query: [(name: String, value: String?)] = [], fragment: String? = nil) {
     var text = segments.filter { !$0.isEmpty && $0 != "." && $0 != ".." }.map { "/" + Self.encoded($0) }
       .joined()
@@ -25,12 +25,12 @@ public struct Link: Sendable, Hashable {
 
   private init(text: String) { self.text = text }
 
-  /// A place on the same page.
+  /// An anchor on the same page.
   public static func fragment(_ id: String) -> Link { Link(text: "#" + encoded(id)) }
 
-  /// A whole address elsewhere.
-  /// - Returns: nil unless it begins with `https://`, has a host, and has only characters that an address
-  ///   has.
+  /// An absolute URL.
+  /// - Returns: nil unless it begins with `https://`, has a host, and contains only characters that a URL may
+  ///   contain.
   public init?(https text: String) {
     let scheme = "https://"
     guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,
@@ -40,21 +40,21 @@ public struct Link: Sendable, Hashable {
     self.text = text
   }
 
-  /// A place in the relay's public face, given by its origin and a request target.
-  /// - Parameter target: begins with `/`; it is kept byte for byte, and nil comes of one that has a byte that
-  ///   no target has (RFC 9112 §3.2).
+  /// A URL on the relay's public listener, from its origin and a request target.
+  /// - Parameter target: begins with `/` and is kept byte for byte. The result is nil if it has a byte that a
+  ///   target must not contain (RFC 9112 §3.2).
   public init?(_ origin: WebOrigin, target: String) {
     guard RequestTarget.isPlain(target) else { return nil }
     text = origin.text + target
   }
 
-  /// The same place, under an app's own scheme.
+  /// The same URL with an app's custom scheme.
   public init?(_ scheme: CustomScheme, _ origin: WebOrigin, target: String) {
     guard RequestTarget.isPlain(target) else { return nil }
     text = "\(scheme.text)://\(origin.authority)\(target)"
   }
 
-  /// An app on Android, and where to go where it is missing.
+  /// An Android app, with a fallback URL if it is not installed.
   public init(_ intent: IntentURL) { text = intent.text }
 
   private static func encoded(_ text: String) -> String { URLEscapes.encoded(text) }

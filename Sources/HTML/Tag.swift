@@ -1,5 +1,5 @@
-// The elements that pages are made of. There is none that holds anything but text and elements: no script, no
-// style, nothing that embeds. Pure; any thread.
+// The elements of the pages. All contain only text and elements: no scripts, styles or embedded content.
+// Pure; thread-safe.
 
 /// An element's name. `Tag.p(.class("note")) { "text" }` is the element.
 public struct Tag: Sendable {
@@ -39,7 +39,7 @@ extension Tag {
   public static let strong = Tag("strong")
   public static let span = Tag("span")
   public static let time = Tag("time")
-  /// Text of unknown direction, which leaves the text around it as it is.
+  /// Text of unknown direction, isolated from the surrounding text.
   public static let bdi = Tag("bdi")
   public static let a = Tag("a")
   public static let ul = Tag("ul")

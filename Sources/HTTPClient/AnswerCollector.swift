@@ -1,17 +1,17 @@
-// Puts an answer together from what libcurl's callbacks hand over, within limits. The pool's thread; no C in
-// here.
+// Assembles an answer from the data of libcurl's callbacks, within limits. The pool's thread. Contains no C
+// calls.
 
 /// The state machine over status lines, header fields and body of one transfer.
 ///
-/// A request may be answered by several interim answers before the final one (RFC 9110 §15.2); each begins
-/// with a status line, and only the final one counts.
+/// A request may get several interim answers before the final one (RFC 9110 §15.2). Each begins with a status
+/// line, and only the final one counts.
 struct AnswerCollector {
-  /// Of the body.
+  /// The limit for the body.
   var bytesMax = TransferLimits.bodyBytesMax
   private(set) var status: Int?
   private(set) var headers: [TransferHeader] = []
   private(set) var body: [UInt8] = []
-  /// Why the collector wants no more; nil while it does.
+  /// Why the collector refused the answer; nil while it accepts data.
   private(set) var refusal: TransferFailure?
 
   private enum Phase { case statusLine, interimHeaders, finalHeaders, trailers }
@@ -19,8 +19,8 @@ struct AnswerCollector {
   private var interimAnswers = 0
   private var headerBytes = 0
 
-  /// Takes one complete line, with its end (CURLOPT_HEADERFUNCTION(3)).
-  /// - Returns: whether the transfer shall go on.
+  /// Processes one complete line, with its end (CURLOPT_HEADERFUNCTION(3)).
+  /// - Returns: whether the transfer should continue.
   mutating func takeHeaderLine(_ line: [UInt8]) -> Bool {
     headerBytes += line.count
     guard headerBytes <= TransferLimits.headerBytesMax else {
@@ -42,10 +42,10 @@ struct AnswerCollector {
     }
   }
 
-  /// Takes a piece of the body, as far as there is room.
-  /// - Returns: whether the transfer shall go on.
+  /// Stores a piece of the body, up to the limit.
+  /// - Returns: whether the transfer should continue.
   mutating func takeBody(_ bytes: some Collection<UInt8>) -> Bool {
-    // A body after nothing but interim answers: a 101 that nobody asked for.
+    // A body after only interim answers: an unrequested 101.
     guard status != nil else { return refuse(.malformedAnswer) }
     let room = max(0, bytesMax - body.count)
     body.append(contentsOf: bytes.prefix(room))
@@ -73,13 +73,13 @@ struct AnswerCollector {
       status = code
       phase = .finalHeaders
       return true
-    // No such class of status (RFC 9110 §15).
+    // RFC 9110 §15 defines no such class of status.
     default: return refuse(.malformedAnswer)
     }
   }
 
-  /// Keeps one field. A line that is no field, is folded (obsolete, RFC 9112 §5.2) or is no UTF-8 is left
-  /// out.
+  /// Stores one field. Ignores a line that is not a field, is folded (obsolete, RFC 9112 §5.2) or is not
+  /// UTF-8.
   private mutating func takeField(_ line: [UInt8]) -> Bool {
     guard headers.count < TransferLimits.headersMax else { return refuse(.answerTooLarge) }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
@@ -91,7 +91,7 @@ struct AnswerCollector {
     return true
   }
 
-  /// Without the white space around it and the line's end (RFC 9110 §5.5).
+  /// Strips the surrounding white space and the end of the line (RFC 9110 §5.5).
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard let first = bytes.firstIndex(where: { !isSpace($0) }),
       let last = bytes.lastIndex(where: { !isSpace($0) })

@@ -1,6 +1,7 @@
-// What a worker needs of an HTTP client. libcurl's is `TransferPool`; tests have their own.
+// The interface of the HTTP transport for workers. `TransferPool` implements it with libcurl; tests have
+// their own.
 
-/// Sends requests and collects their answers. Everything but `wake` belongs to one thread.
+/// Sends requests and collects their answers. One thread calls everything except `wake`.
 public protocol HTTPTransport: Sendable {
   /// See `TransferPool.start`.
   func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure)
@@ -8,7 +9,7 @@ public protocol HTTPTransport: Sendable {
   func run(timeoutMilliseconds: Int) -> [TransferCompletion]
   /// See `TransferPool.cancelAll`.
   func cancelAll() -> [TransferCompletion]
-  /// Makes `run` return. From any thread.
+  /// Makes `run` return. Called from any thread.
   func wake()
 }
 

@@ -1,23 +1,22 @@
-// One request on its way: an easy handle, what libcurl reads from us during the transfer, and the callbacks
-// it calls. The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl
-// back.
+// One running request: an easy handle, the memory that libcurl reads during the transfer, and its callbacks.
+// The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl.
 
 internal import CCurl
 internal import Platform
 
-/// A slot for transfers, used again and again.
+/// A reusable slot for transfers.
 ///
-/// Owns the easy handle, freed with it, and what libcurl reads without copying (CURLOPT_CURLU(3),
-/// CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)): a copy of the body, freed by `release` after the handle has
-/// left the multi handle, and the URL and the header list. Those stay, with all options, as long as the next
-/// request differs in nothing but its body, which is the usual case. libcurl's callbacks hold the transfer
-/// unretained; the pool keeps it alive until then.
+/// Owns the easy handle, and the memory that libcurl reads without copying (CURLOPT_CURLU(3),
+/// CURLOPT_HTTPHEADER(3), CURLOPT_POSTFIELDS(3)). `release` frees the copy of the body after the handle has
+/// left the multi handle. The URL, the header list and all options are kept while the next request differs
+/// only in its body, which is the usual case. libcurl's callbacks hold the transfer unretained; the pool
+/// keeps it alive until the transfer has ended.
 @safe final class Transfer {
   let easy: UnsafeMutableRawPointer
-  /// The easy handle's address, as a key that is not followed.
+  /// The easy handle's address, used only as a key.
   let key: UInt
   private(set) var tag: UInt64 = 0
-  /// For what the options are set, without its body; nil when they are not.
+  /// The request that the options are set for, without its body; nil when none are set.
   private var configured: TransferRequest?
   private var url: TransferURL?
   private var headerList: UnsafeMutablePointer<curl_slist>?
@@ -25,7 +24,7 @@ internal import Platform
   private var collector = AnswerCollector()
   private var requestWasSent = false
   private var started = MonotonicInstant(nanoseconds: 0)
-  /// Where libcurl writes what went wrong (CURLOPT_ERRORBUFFER(3)); as long as the handle.
+  /// The buffer for libcurl's error message (CURLOPT_ERRORBUFFER(3)). It lives as long as the handle.
   private let message: UnsafeMutableBufferPointer<CChar>
 
   init() throws(TransferFailure) {
@@ -43,7 +42,7 @@ internal import Platform
     unsafe message.deallocate()
   }
 
-  /// Makes the handle ready for `request`. After a failure `release` makes the slot usable again.
+  /// Prepares the handle for `request`. After a failure, `release` makes the slot usable again.
   func prepare(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     self.tag = tag
     started = .now()
@@ -70,8 +69,8 @@ internal import Platform
     try setCallbacks()
   }
 
-  /// What became of the transfer.
-  /// - Parameter failure: why it was ended from this side; nil when libcurl ended it with `code`.
+  /// The result of the transfer.
+  /// - Parameter failure: why the pool ended it; nil when libcurl ended it with `code`.
   func result(code: CURLcode, failure: TransferFailure? = nil) -> TransferResult {
     var reason = failure ?? collector.refusal
     if reason == nil {
@@ -87,7 +86,7 @@ internal import Platform
       durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
   }
 
-  /// What more is known of a failure to connect, or to be answered.
+  /// Details of a failure before a status was received.
   private func detail(of reason: TransferFailure?) -> String? {
     guard let reason, let url, collector.status == nil else { return nil }
     var address = url.authority
@@ -103,8 +102,8 @@ internal import Platform
     return reason.detail(address: address, systemError: Int32(clamping: error), said: said)
   }
 
-  /// Forgets what came of the transfer, and its body; the handle must not be in a multi handle. libcurl drops
-  /// the pointer to the body before it leads nowhere.
+  /// Resets the result, and frees the body after libcurl has dropped its pointer to it. The handle must not
+  /// be in a multi handle.
   func release() {
     if unsafe body != nil {
       unsafe ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, nil)
@@ -115,7 +114,7 @@ internal import Platform
     requestWasSent = false
   }
 
-  /// Forgets all options; libcurl drops its pointers before they lead nowhere.
+  /// Resets all options, and then frees the memory that they pointed to.
   private func forget() {
     configured = nil
     unsafe curl_easy_reset(easy)
@@ -125,20 +124,19 @@ internal import Platform
   }
 
   private static func time(_ milliseconds: Int) -> Int {
-    // 0 would mean "for ever" to libcurl.
+    // 0 means "no limit" in libcurl.
     min(max(milliseconds, 1), TransferLimits.timeoutMillisecondsMax)
   }
 }
 
-// The options, by theme.
+// The options, by topic.
 extension Transfer {
   private func setDestination(_ url: TransferURL, certificateAuthorityFile: String?) throws(TransferFailure) {
     try unsafe check(ccurl_set_url(easy, CURLOPT_CURLU, url.handle))
     try set(CURLOPT_PROTOCOLS_STR, url.scheme)
-    // Elsewhere a proxy in the environment is the operator's wish; none has any business between us and
-    // ourselves.
+    // Other hosts use a proxy from the environment; a loopback address must never use one.
     if url.isLoopback { try set(CURLOPT_PROXY, "") }
-    // The answer to a proxy's CONNECT is not the server's.
+    // The answer to a proxy's CONNECT is not the server's answer.
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     try set(CURLOPT_SSL_VERIFYPEER, 1)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -147,7 +145,7 @@ extension Transfer {
     guard let file = certificateAuthorityFile else { return }
     guard !file.utf8.contains(0) else { throw .certificateAuthorityUnreadable }
     try set(CURLOPT_CAINFO, file)
-    // The system's directory of authorities would count besides the file.
+    // Otherwise libcurl would use the system's directory of authorities in addition to the file.
     try unsafe check(ccurl_set_string(easy, CURLOPT_CAPATH, nil))
   }
 
@@ -155,12 +153,12 @@ extension Transfer {
     var lines: [String] = []
     for header in request.headers {
       guard header.isSendable else { throw .refusedHeader }
-      // The semicolon is how libcurl is told of a field with an empty value.
+      // libcurl's syntax for a field with an empty value is a semicolon.
       let isEmpty = header.value.allSatisfy(\.isWhitespace)
       lines.append(isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
-    // A name without a value takes back what libcurl would send by itself: the wait for a 100, and a wrong
-    // type.
+    // A name without a value removes a default header of libcurl: `Expect: 100-continue`, and its
+    // `Content-Type` for forms.
     lines.append("Expect:")
     let hasType = request.headers.contains { $0.name.lowercased() == "content-type" }
     if !hasType { lines.append("Content-Type:") }
@@ -172,7 +170,7 @@ extension Transfer {
   }
 
   private func setBody(_ bytes: [UInt8]) throws(TransferFailure) {
-    // Never without an address: a null one would make libcurl ask a read callback.
+    // Never nil: with a null pointer libcurl would call a read callback.
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
     unsafe copy.copyBytes(from: bytes)
     unsafe body = copy
@@ -184,7 +182,7 @@ extension Transfer {
     try set(CURLOPT_NOSIGNAL, 1)
     try set(CURLOPT_FOLLOWLOCATION, 0)
     try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-    // Otherwise a time-out during a name look-up waits for the resolver's thread, and all transfers with it.
+    // Otherwise a timeout during a name lookup waits for the resolver's thread, which blocks all transfers.
     try set(CURLOPT_QUICK_EXIT, 1)
   }
 
@@ -213,7 +211,8 @@ extension Transfer {
   }
 }
 
-// The callbacks. Any count but the one handed over ends the transfer with CURLE_WRITE_ERROR.
+// The callbacks. Any return value other than the number of bytes received ends the transfer with
+// CURLE_WRITE_ERROR.
 extension Transfer {
   fileprivate static func from(_ context: UnsafeMutableRawPointer) -> Transfer {
     unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -244,8 +243,8 @@ private let receiveBody: curl_write_callback = { bytes, size, count, context in
   return unsafe Transfer.from(context).take(body: piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// Called when there is a connection, TLS included, and before the first byte of a request; also before
-/// libcurl repeats a request on a fresh connection after a kept one turned out dead
+/// Called after the connection is made, including TLS, and before the first byte of a request. Called again
+/// when libcurl repeats a request on a new connection because a kept one was dead
 /// (CURLOPT_PREREQFUNCTION(3)).
 private let noteRequest: curl_prereq_callback = { context, _, _, _, _ in
   guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }

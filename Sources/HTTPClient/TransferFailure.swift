@@ -1,48 +1,46 @@
-// What can go wrong with a transfer: a closed set, told apart once, here. It says nothing of URLs, headers
-// and bodies.
+// The failures of a transfer: a closed set, classified once, here. They contain no URLs, headers or bodies.
 
 internal import CCurl
 internal import Platform
 
-/// Why a transfer was not started or did not come to its proper end. The raw values are stored and shown.
+/// Why a transfer was not started or failed. The raw values are stored and shown.
 public enum TransferFailure: String, Sendable, Error, CaseIterable {
   /// The host name could not be resolved.
   case resolveFailed = "resolve_failed"
-  /// No connection: refused, unreachable, or a proxy would not make it.
+  /// No connection: refused, unreachable, or rejected by a proxy.
   case connectFailed = "connect_failed"
-  /// The TLS handshake failed, but not over the server's certificate.
+  /// The TLS handshake failed for a reason other than the server's certificate.
   case tlsFailed = "tls_failed"
-  /// The server's certificate does not verify: signer, name or dates.
+  /// The server's certificate could not be verified: signer, name or dates.
   case certificateRejected = "certificate_rejected"
   /// `certificateAuthorityFile` cannot be read as certificates.
   case certificateAuthorityUnreadable = "certificate_authority_unreadable"
-  /// One of the two times ran out.
+  /// One of the two timeouts elapsed.
   case timeout
-  /// The connection ended early: reset, closed without an answer, or in the middle of one.
+  /// The connection ended early: reset, or closed before the end of the answer.
   case connectionLost = "connection_lost"
-  /// What came is no HTTP answer, or more interim answers than anyone needs.
+  /// The data is not an HTTP answer, or has too many interim answers.
   case malformedAnswer = "malformed_answer"
-  /// The answer went over a limit of `TransferLimits` after its status.
+  /// The answer exceeded a limit of `TransferLimits` after its status.
   case answerTooLarge = "answer_too_large"
-  /// The URL is malformed, holds a user or a password, or is neither https nor http to a loopback address.
+  /// The URL is malformed, contains a user or a password, or is neither https nor http to a loopback address.
   case refusedURL = "refused_url"
-  /// A header field that cannot be sent, or that is not the caller's to set.
+  /// A header field cannot be sent, or is reserved for libcurl.
   case refusedHeader = "refused_header"
-  /// As many transfers are active as the pool allows; try again when one has ended.
+  /// The maximum number of transfers is active; retry when one has ended.
   case poolFull = "pool_full"
   /// `cancelAll` ended it.
   case cancelled
   case outOfMemory = "out_of_memory"
-  /// libcurl failed in a way that none of the others tells.
+  /// libcurl failed in any other way.
   case internalFault = "internal_fault"
 }
 
 extension TransferFailure {
-  /// What an error of libcurl means here (libcurl-errors(3)).
+  /// Classifies an error of libcurl (libcurl-errors(3)).
   ///
-  /// Some codes mean one thing before the request left and another after: a "receive error" before it comes
-  /// from a proxy's CONNECT, and "out of memory" after it is what libcurl 7.88 says of a header line over
-  /// 100 KiB.
+  /// Some codes have a different meaning after the request was sent. A "receive error" before it comes from a
+  /// proxy's CONNECT. "Out of memory" after it is the error of libcurl 7.88 for a header line over 100 KiB.
   init(code: CURLcode, requestWasSent sent: Bool) {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .resolveFailed
@@ -72,10 +70,10 @@ extension TransferFailure {
 extension TransferFailure {
   static let detailBytesMax = 300
 
-  /// One line about a failure to connect or to be answered; nil for those that say all by themselves.
+  /// One line about a failure to connect or to get an answer; nil for failures that need no details.
   /// - Parameters:
-  ///   - systemError: of the last connect(2); 0 when there was none.
-  ///   - said: what libcurl said. Part of it may come from the server.
+  ///   - systemError: errno of the last connect(2); 0 when there was none.
+  ///   - said: libcurl's message. Part of it may come from the server.
   func detail(address: String, systemError: Int32, said: String) -> String? {
     switch self {
     case .connectFailed where systemError != 0:
@@ -88,7 +86,7 @@ extension TransferFailure {
     }
   }
 
-  /// Bounded, and without what could end a line or steer a terminal.
+  /// Limits the length, and removes characters that could end a line or control a terminal.
   private static func line(_ text: String) -> String {
     let printable = text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
       .map { scalar -> Character in

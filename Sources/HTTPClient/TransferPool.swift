@@ -1,20 +1,20 @@
-// All transfers of one thread on one multi handle. Everything but `wake` belongs to the thread that owns the
-// pool. Must never block longer than `run` is told to.
+// All transfers of one thread on one multi handle. Everything except `wake` belongs to the thread that owns
+// the pool. Must never block longer than the timeout of `run`.
 
 internal import CCurl
 internal import Platform
 internal import Synchronization
 
-/// Runs many HTTP requests at once, over connections that are kept and reused.
+/// Runs many HTTP requests concurrently, over connections that are kept and reused.
 ///
-/// Owns the multi handle and all easy handles; freed with it, which cuts off what is still active. One
-/// thread creates it, starts transfers and calls `run`; `wake` alone may come from any. Requests go by
-/// HTTP/2 or HTTP/1.1 over TLS 1.2 or later, with the certificate verified; http is for loopback only.
+/// Owns the multi handle and all easy handles; `deinit` frees them and ends active transfers. One thread
+/// creates the pool, starts transfers and calls `run`; only `wake` is thread-safe. Requests use HTTP/2 or
+/// HTTP/1.1 over TLS 1.2 or later, with a verified certificate; http is for loopback addresses only.
 /// Redirects are not followed; there are no cookies, no netrc and no decompression. The process must ignore
-/// SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
+/// SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
 ///
-/// On a kept connection that turns out dead before any byte of an answer, libcurl sends the request once
-/// more on a fresh one, within the same transfer and its time.
+/// If a kept connection is dead before any byte of an answer, libcurl sends the request once more on a new
+/// one, within the same transfer and its timeout.
 @safe public final class TransferPool: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let connectionsMax: Int
@@ -22,18 +22,18 @@ internal import Synchronization
   private var idle: [Transfer] = []
   private let woken = Atomic<Bool>(false)
 
-  /// libcurl's process-wide set-up, done once (curl_global_init(3)); never undone, as others may use the
-  /// library.
+  /// libcurl's process-wide initialization, done once (curl_global_init(3)). It is never undone, because
+  /// other code may use the library.
   private static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-  /// - Parameter connectionsMax: the most transfers at a time, and so the most connections, kept ones
+  /// - Parameter connectionsMax: the maximum number of concurrent transfers, and of connections, kept ones
   ///   included.
   public init(connectionsMax: Int) throws(TransferFailure) {
     guard TransferPool.libraryIsReady else { throw .internalFault }
     guard let multi = unsafe curl_multi_init() else { throw .outOfMemory }
     let limit = min(max(connectionsMax, 1), Int(Int32.max))
-    // `start` keeps the number of transfers within the limit, so none ever queues for a connection inside of
-    // libcurl, where waiting would eat its time and one slow server could hold up the others (R11).
+    // `start` enforces the limit, so no transfer queues for a connection inside libcurl. There the wait would
+    // use up its timeout, and one slow server could delay the others (R11).
     guard unsafe ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limit) == CURLM_OK,
       unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, limit) == CURLM_OK
     else {
@@ -45,20 +45,20 @@ internal import Synchronization
   }
 
   deinit {
-    // curl_multi_cleanup(3): first every easy handle leaves, then they are freed, then the multi handle.
+    // curl_multi_cleanup(3) requires this order: remove the easy handles, free them, free the multi handle.
     for transfer in running.values { unsafe curl_multi_remove_handle(multi, transfer.easy) }
     running.removeAll()
     idle.removeAll()
     unsafe curl_multi_cleanup(multi)
   }
 
-  /// Transfers that were started and have not come out of `run` or `cancelAll`.
+  /// The number of transfers that were started and not yet returned by `run` or `cancelAll`.
   public var active: Int { running.count }
 
-  /// Starts a transfer; it moves on during `run`.
-  /// - Parameter tag: comes back with the completion. The pool does not care whether it is unique.
+  /// Starts a transfer; it makes progress during `run`.
+  /// - Parameter tag: returned with the completion. The pool does not require it to be unique.
   /// - Throws: `refusedURL`, `refusedHeader`, `certificateAuthorityUnreadable`, `poolFull`, `outOfMemory` or
-  ///   `internalFault`: nothing was sent, no completion will come.
+  ///   `internalFault`. Nothing was sent then, and there is no completion.
   public func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     guard active < connectionsMax else { throw .poolFull }
     let transfer = if let last = idle.popLast() { last } else { try Transfer() }
@@ -74,9 +74,9 @@ internal import Synchronization
     running[transfer.key] = transfer
   }
 
-  /// Moves all transfers on until one or more have ended, `wake` was called, or the time is up.
-  /// - Parameter timeoutMilliseconds: 0 only does what can be done at once.
-  /// - Returns: what ended; empty after a wake or when the time is up.
+  /// Advances all transfers until one or more have ended, `wake` was called, or the timeout has elapsed.
+  /// - Parameter timeoutMilliseconds: 0 does not wait.
+  /// - Returns: the completed transfers; empty after a wake or a timeout.
   public func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: Int64(max(timeoutMilliseconds, 0)))
     while true {
@@ -93,13 +93,13 @@ internal import Synchronization
     }
   }
 
-  /// Makes `run` return: the one that waits now, else the next. From any thread.
+  /// Makes the current call of `run` return, else the next one. Called from any thread.
   public func wake() {
     woken.store(true, ordering: .releasing)
     unsafe curl_multi_wakeup(multi)
   }
 
-  /// Cuts off everything that is active; nothing is left to come out of `run`.
+  /// Ends all active transfers; `run` does not return them afterwards.
   /// - Returns: one completion for each, with the failure `cancelled` and whether its request had been sent.
   @discardableResult public func cancelAll() -> [TransferCompletion] {
     endAll(with: .cancelled)
@@ -109,7 +109,7 @@ internal import Synchronization
     var completions: [TransferCompletion] = []
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi, &left) {
-      // The message dies with the removal of its handle (curl_multi_info_read(3)).
+      // The message becomes invalid when its handle is removed (curl_multi_info_read(3)).
       let key = unsafe UInt(bitPattern: message.pointee.easy_handle)
       let code = unsafe message.pointee.data.result
       guard unsafe message.pointee.msg == CURLMSG_DONE, let transfer = running[key] else { continue }

@@ -1,4 +1,4 @@
-// What to ask for, as values. Pure.
+// HTTP requests as values. Pure.
 
 /// One header field of a request or of an answer (RFC 9110 §5).
 public struct TransferHeader: Sendable, Equatable {
@@ -19,20 +19,20 @@ public struct TransferRequest: Sendable, Equatable {
   }
 
   public var method: Method
-  /// https, or http to a loopback address; without a user or a password in it.
+  /// https, or http to a loopback address; without a user or a password.
   public var url: String
-  /// In this order. Content-Length, Transfer-Encoding and Expect are not the caller's to set.
+  /// Sent in this order. Content-Length, Transfer-Encoding and Expect are refused.
   public var headers: [TransferHeader]
   /// Sent with `post` only.
   public var body: [UInt8]
-  /// From `start` to the last byte of the answer, in milliseconds; 1 to
-  /// `TransferLimits.timeoutMillisecondsMax`, other values are moved into that range.
+  /// The timeout from `start` to the last byte of the answer, in milliseconds. Clamped to 1 to
+  /// `TransferLimits.timeoutMillisecondsMax`.
   public var timeoutMilliseconds: Int
-  /// For name look-up, TCP and TLS together, in milliseconds; the same range.
+  /// The timeout for name lookup, TCP and TLS together, in milliseconds. Clamped to the same range.
   public var connectTimeoutMilliseconds: Int
-  /// A PEM file with the only authorities that may sign the server's certificate; nil for the system's.
+  /// A PEM file with the only trusted authorities for the server's certificate; nil for the system's.
   public var certificateAuthorityFile: String?
-  /// Bytes of the answer's body that are kept; the transfer ends at the first one more.
+  /// Maximum bytes of the answer's body. The transfer ends at the first byte over it.
   public var answerBytesMax: Int
 
   public init(
@@ -52,7 +52,7 @@ public struct TransferRequest: Sendable, Equatable {
 }
 
 extension TransferRequest {
-  /// Whether two requests are the same but for their bodies.
+  /// Whether two requests differ at most in their bodies.
   func differsOnlyInBody(from other: TransferRequest) -> Bool {
     method == other.method && url == other.url && headers == other.headers
       && timeoutMilliseconds == other.timeoutMilliseconds
@@ -60,7 +60,6 @@ extension TransferRequest {
       && certificateAuthorityFile == other.certificateAuthorityFile
   }
 
-  /// The same with an empty body.
   var withoutBody: TransferRequest {
     var copy = self
     copy.body = []
@@ -69,11 +68,11 @@ extension TransferRequest {
 }
 
 extension TransferHeader {
-  /// What frames the message is libcurl's to say; two voices there are request smuggling (RFC 9112 §11.2).
+  /// Only libcurl sets the framing; a second, conflicting field allows request smuggling (RFC 9112 §11.2).
   private static let framingNames: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
-  /// Whether the field can be sent as it stands: the name is a token, the value has no line break or other
-  /// control character (RFC 9110 §5.5, §5.6.2), and it does not speak about the framing.
+  /// Whether the field can be sent unchanged: the name is a token, the value has no line break or other
+  /// control character (RFC 9110 §5.5, §5.6.2), and the field does not describe the framing.
   var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(TransferHeader.isTokenByte)
       && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }

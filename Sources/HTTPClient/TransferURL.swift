@@ -1,18 +1,18 @@
-// The one gate for URLs: https anywhere, http to this machine only, no credentials. What was looked at is
-// handed to libcurl as the same parsed handle, so that two readings of one text cannot disagree.
+// Checks URLs: https to any host, http only to this machine, no credentials. libcurl gets the parsed handle
+// that was checked, so that two parsers cannot disagree on one text.
 
 internal import CCurl
 
 /// A URL that may be fetched.
 ///
-/// Owns one `CURLU`, freed with it; libcurl reads it during the transfer (CURLOPT_CURLU(3)).
+/// Owns one `CURLU`; libcurl reads it during the transfer (CURLOPT_CURLU(3)).
 @safe final class TransferURL {
   let handle: OpaquePointer
-  /// "https" or "http"; the only protocol that its transfer may speak.
+  /// "https" or "http": the only protocol that its transfer may use.
   let scheme: String
   let isLoopback: Bool
   let host: String
-  /// Host and port: all of the URL that messages may show.
+  /// Host and port: the only part of the URL that messages may show.
   let authority: String
 
   init(_ text: String) throws(TransferFailure) {
@@ -34,14 +34,14 @@ internal import CCurl
   }
 
   private static func check(_ text: String, _ handle: OpaquePointer) -> (scheme: String, isLoopback: Bool)? {
-    // A NUL would hide the rest of the text from C.
+    // C would ignore the text after a NUL.
     guard !text.utf8.contains(0),
       unsafe curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_DISALLOW_USER)) == CURLUE_OK,
       unsafe part(CURLUPART_USER, handle) == nil, unsafe part(CURLUPART_PASSWORD, handle) == nil,
       let scheme = unsafe part(CURLUPART_SCHEME, handle)?.lowercased(),
       let host = unsafe part(CURLUPART_HOST, handle)?.lowercased()
     else { return nil }
-    // libcurl forgives one slash or three, and then takes the path's first word for the host.
+    // libcurl accepts one slash or three, and then uses the path's first segment as the host.
     let rest = text.dropFirst(scheme.utf8.count)
     guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else { return nil }
     let isLoopback = isLoopback(host: host)
@@ -57,9 +57,8 @@ internal import CCurl
     return unsafe String(validatingCString: text)
   }
 
-  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), ::1 (RFC 4291 §2.5.3), and "localhost", which libcurl itself resolves
-  /// to those without asking anyone (RFC 6761 §6.3). libcurl writes other spellings of an IPv4 address as
-  /// four numbers.
+  /// 127.0.0.0/8 (RFC 1122 §3.2.1.3), ::1 (RFC 4291 §2.5.3), and "localhost", which libcurl resolves to those
+  /// without a lookup (RFC 6761 §6.3). libcurl rewrites other notations of an IPv4 address as four numbers.
   private static func isLoopback(host: String) -> Bool {
     if host == "localhost" || host == "[::1]" { return true }
     let octets = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,30 +1,30 @@
-// Walks a JSON5 text (https://spec.json5.org) without making values of it. It tells what the decoder does
-// not: where the first syntax error is, and which keys stand twice in one object. And it stands before the
-// decoder, which takes some texts that are no JSON5, and traps on others. Pure; any thread. Bounded by the
-// text's length and by `depthMax`.
+// Scans a JSON5 text (https://spec.json5.org) without making values. It reports what the decoder does not:
+// the place of the first syntax error, and duplicate keys in one object. It runs before the decoder, which
+// accepts some texts that are not JSON5, and traps on others. Pure; thread-safe. Limited by the text's length
+// and by `depthMax`.
 
 /// Scans one text.
 public struct JSON5Scanner {
-  /// A place in the text, for people: both count from 1, columns in Unicode scalars.
+  /// A position in the text, for messages: both count from 1, columns in Unicode scalars.
   public struct Place: Sendable, Equatable {
     public var line: Int
     public var column: Int
   }
 
-  /// The first thing that does not belong.
+  /// The first syntax error.
   public struct SyntaxFault: Error, Sendable, Equatable {
     public let place: Place
     public let message: String
   }
 
-  /// A key that one object has twice, by the path of the key.
+  /// A key that occurs twice in one object, by the path of the key.
   public struct Duplicate: Sendable, Equatable {
     public let path: String
     public let firstLine: Int
     public let secondLine: Int
   }
 
-  /// Configurations, which JSON5 is for here, nest six deep.
+  /// Only configurations are JSON5; they nest six levels deep.
   static let depthMax = 32
 
   private let scalars: [Unicode.Scalar]
@@ -32,7 +32,7 @@ public struct JSON5Scanner {
   private let lineStarts: [Int]
   private var position = 0
   private var depth = 0
-  /// Those found so far.
+  /// The duplicates found so far.
   public private(set) var duplicates: [Duplicate] = []
 
   public init(_ text: String) {
@@ -41,7 +41,7 @@ public struct JSON5Scanner {
     lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
   }
 
-  /// Scans the whole text, which is one value.
+  /// Scans the whole text, which must be one value.
   public mutating func scan() throws(SyntaxFault) {
     try skipBlanks()
     try value(path: "")
@@ -54,7 +54,7 @@ public struct JSON5Scanner {
   private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
   private func place(of position: Int) -> Place {
-    // Bisection: a large file has as many keys to place as lines.
+    // Binary search: a large file has as many keys to locate as lines.
     var (low, high) = (0, lineStarts.count)
     while high - low > 1 {
       let middle = (low + high) / 2
@@ -194,11 +194,11 @@ public struct JSON5Scanner {
       if scalar == quote { return String(text) }
       if scalar == "\n" || scalar == "\r" { break }
       if scalar == "\\" {
-        // What an escape stands for matters only to keys that are compared, which nobody writes with escapes.
+        // Escapes are not decoded: only keys are compared, and keys with escapes are not expected.
         guard let escaped = current else { break }
         text.append(escaped)
         position += 1
-        // An escaped end of a line may be two scalars.
+        // An escaped line break may be two scalars.
         if escaped == "\r", current == "\n" { position += 1 }
       } else {
         text.append(scalar)
@@ -207,7 +207,7 @@ public struct JSON5Scanner {
     throw fault("the text that begins here is not closed with \(quote)", at: start)
   }
 
-  /// A number or one of the words.
+  /// A number or a keyword.
   private mutating func word() throws(SyntaxFault) {
     let start = position
     var word = String.UnicodeScalarView()
@@ -229,8 +229,8 @@ public struct JSON5Scanner {
     throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)
   }
 
-  /// JSON5 §6 without the sign: hexadecimal digits behind `0x`, or decimal ones with a point anywhere among
-  /// them and an exponent behind them.
+  /// JSON5 §6 without the sign: hexadecimal digits after `0x`, or decimal digits with an optional point
+  /// anywhere and an optional exponent.
   private static func isNumber(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -261,7 +261,7 @@ public struct JSON5Scanner {
 }
 
 extension JSON5Scanner {
-  /// The path of a member. Keys that would be hard to read in a dotted path stand in brackets, quoted.
+  /// The path of a member. Keys that are hard to read in a dotted path are quoted in brackets.
   public static func path(_ parent: String, _ key: String) -> String {
     let plain =
       !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"'.[]\\".utf8.contains($0) }
@@ -269,8 +269,8 @@ extension JSON5Scanner {
     return parent.isEmpty ? key : "\(parent).\(key)"
   }
 
-  /// JSON escapes only the control characters below 0x20 (RFC 8259, section 7). A path is shown in terminals,
-  /// where DEL, the C1 controls and the separators of lines act, too.
+  /// JSON escapes only the control characters below 0x20 (RFC 8259, section 7). A terminal also interprets
+  /// DEL, the C1 controls and the line separators, so this escapes them, too.
   private static func visible(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

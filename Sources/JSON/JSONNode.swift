@@ -1,15 +1,14 @@
-// Reading fields of a JSON text where they stand, for what must be fast: a view of the bytes, no values made
-// but those that are asked for. Every question has an answer: what is not there, or of another kind, is nil.
-// Pure; any thread.
+// Reads fields of a JSON text in place, for speed: a view of the bytes that makes only the requested values.
+// Every accessor returns nil for a missing value or one of another kind. Pure; thread-safe.
 
-/// A JSON text (RFC 8259) as it is read.
+/// Reads a JSON text (RFC 8259).
 public enum JSONDocument {
-  /// Hands over the value of a text.
+  /// Calls `body` with the root value of a text.
   ///
-  /// The whole text has been checked by then. A string with half of a surrogate pair and a number that
-  /// no type can hold are in the grammar (RFC 8259 §6, §8.2): they read as nil, all others can be read.
-  /// - Parameter body: may use the node and those that it gives until it returns; none may escape it.
-  /// - Returns: what `body` returned; nil when `bytes` are not a JSON text in UTF-8, nest more than 512
+  /// The whole text is checked first. The grammar allows a string with an unpaired surrogate and a number
+  /// that no type can hold (RFC 8259 §6, §8.2): only these read as nil.
+  /// - Parameter body: may use the node and its descendants until it returns; none may escape it.
+  /// - Returns: the result of `body`; nil when `bytes` are not a JSON text in UTF-8, nest more than 512
   ///   levels or are longer than 2 GiB.
   public static func read<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (JSONNode) throws(Failure) -> Result
@@ -17,8 +16,8 @@ public enum JSONDocument {
     try read(bytes.span, body)
   }
 
-  /// Where the first byte is that does not belong in a JSON text; the count of bytes when the text ends too
-  /// early, and nil when it is JSON. For messages.
+  /// The offset of the first invalid byte of a JSON text; the number of bytes when the text ends too early,
+  /// and nil when it is valid JSON. For messages.
   static func faultOffset(_ bytes: [UInt8]) -> Int? {
     unsafe bytes.withUnsafeBufferPointer { text in
       guard let base = text.baseAddress, text.count <= Int32.max else { return 0 }
@@ -28,7 +27,7 @@ public enum JSONDocument {
     }
   }
 
-  /// The same, of bytes that stand anywhere.
+  /// The same, for a span.
   public static func read<Result, Failure: Error>(
     _ bytes: Span<UInt8>, _ body: (JSONNode) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -42,7 +41,7 @@ public enum JSONDocument {
   }
 }
 
-/// One value of a text that is being read. Borrows the text and its places: see `JSONDocument.read`.
+/// One value of a text. Borrows the text and its places: see `JSONDocument.read`.
 @safe public struct JSONNode {
   fileprivate let text: UnsafePointer<UInt8>
   fileprivate let places: UnsafePointer<JSONPlace>
@@ -64,18 +63,18 @@ public enum JSONDocument {
     unsafe UnsafeBufferPointer(start: text + Int(place.start), count: Int(place.count))
   }
 
-  // MARK: What it is
+  // MARK: Kinds and values
 
-  /// Whether it is the word `null`.
+  /// Whether it is `null`.
   public var isNull: Bool { place.kind == .null }
-  /// Whether it is a string, also one with half of a surrogate pair.
+  /// Whether it is a string, including one with an unpaired surrogate.
   public var isString: Bool { place.kind == .string }
   /// Whether it is an object.
   public var isObject: Bool { place.kind == .object }
   /// Whether it is an array.
   public var isArray: Bool { place.kind == .array }
 
-  /// The value of `true` and `false`.
+  /// The value of `true` or `false`.
   public var bool: Bool? {
     switch place.kind {
     case .yes: true
@@ -84,54 +83,54 @@ public enum JSONDocument {
     }
   }
 
-  /// The text of a string; nil also for one with half of a surrogate pair, which Unicode text cannot hold.
+  /// The text of a string; nil for one with an unpaired surrogate, which Unicode text cannot hold.
   public var string: String? {
     let place = place
     guard place.kind == .string else { return nil }
     let bytes = unsafe bytes(place)
     guard place.isPlain && place.isASCII else { return unsafe Self.string(bytes, isPlain: place.isPlain) }
-    // Nothing to check: this is the quickest way to a text.
+    // The bytes are ASCII, so no validation is needed.
     return unsafe String(unsafeUninitializedCapacity: bytes.count) {
       unsafe $0.initialize(fromContentsOf: bytes)
     }
   }
 
-  /// Whether it is a string of these characters.
+  /// Whether it is a string equal to this text.
   public func isString(_ text: StaticString) -> Bool {
     let place = place
     return unsafe place.kind == .string && isString(place, text.utf8)
   }
 
-  /// A number that is whole and fits, in whatever form it stands (`1`, `1.0`, `1e0`).
+  /// A number that is an integer and fits, in any notation (`1`, `1.0`, `1e0`).
   public var int64: Int64? {
     let place = place
     guard place.kind == .number else { return nil }
     return unsafe JSONNumber(bytes(place))?.int64
   }
 
-  /// A number, rounded to the nearest; nil when no `Double` is so large.
+  /// A number, rounded to the nearest `Double`; nil when it is too large for one.
   public var double: Double? {
     let place = place
     guard place.kind == .number else { return nil }
     return unsafe JSONNumber(bytes(place))?.double
   }
 
-  /// Where an object or an array stands in the text, brackets included; nil for anything else.
+  /// The range of an object or an array in the text, brackets included; nil for anything else.
   public var range: Range<Int>? {
     let place = place
     guard place.kind == .object || place.kind == .array else { return nil }
     return Int(place.start)..<Int(place.start) + Int(place.count)
   }
 
-  // MARK: What is in it
+  // MARK: Members and elements
 
-  /// The value of the first member with this name; nil when this is no object or has none. Names are compared
-  /// by their scalars.
+  /// The value of the first member with this name; nil when this is not an object or has no such member.
+  /// Names are compared by their scalars.
   public func member(_ name: StaticString) -> JSONNode? {
     unsafe member(name.utf8)
   }
 
-  /// The same, for a name that is not known before.
+  /// The same, for a name that is not a literal.
   public func member(named name: String) -> JSONNode? {
     var name = name
     return name.withUTF8 { unsafe member($0) }
@@ -148,7 +147,7 @@ public enum JSONDocument {
     return nil
   }
 
-  /// Calls `body` with each element of an array, in their order; with none when this is no array.
+  /// Calls `body` with each element of an array, in order; does nothing for any other kind.
   public func forEachElement(_ body: (JSONNode) -> Void) {
     let array = place
     guard array.kind == .array else { return }
@@ -159,8 +158,8 @@ public enum JSONDocument {
     }
   }
 
-  /// Calls `body` with each member of an object, in their order; with none when this is no object.
-  /// - name: itself a string.
+  /// Calls `body` with each member of an object, in order; does nothing for any other kind.
+  /// - name: a string node.
   public func forEachMember(_ body: (_ name: JSONNode, _ value: JSONNode) -> Void) {
     let object = place
     guard object.kind == .object else { return }
@@ -188,7 +187,7 @@ public enum JSONDocument {
     if isPlain { return unsafe String(validating: bytes, as: UTF8.self) }
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
-    // By index: such a text may have millions of bytes, and a slice costs more for each.
+    // By index: a text may have millions of bytes, and slicing costs more for each.
     var position = 0
     while position < bytes.count {
       let byte = unsafe bytes[position]
@@ -207,7 +206,7 @@ public enum JSONDocument {
     return String(validating: out, as: UTF8.self)
   }
 
-  /// RFC 8259 §7; `position` stands behind the backslash, where the scanner has seen at least one byte.
+  /// RFC 8259 §7. `position` is after the backslash; the scanner has checked that at least one byte follows.
   private static func unescaped(
     _ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int
   ) -> Unicode.Scalar? {

@@ -1,16 +1,16 @@
-// What the digits of a JSON number mean. Pure; any thread.
+// Parses JSON numbers. Pure; thread-safe.
 
-/// A number as it stands (RFC 8259 §6), taken apart.
+/// The parts of a JSON number (RFC 8259 §6).
 @safe struct JSONNumber {
   private let text: UnsafeBufferPointer<UInt8>
   private var isNegative = false
-  /// Where the digits before the point, those behind it and those of the exponent stand.
+  /// The ranges of the digits before the point, of those after it and of those of the exponent.
   private var whole = 0..<0
   private var fraction = 0..<0
   private var exponent = 0..<0
   private var isExponentNegative = false
 
-  /// - Returns: nil when it is no number.
+  /// - Returns: nil when the text is not a number.
   init?(_ text: UnsafeBufferPointer<UInt8>) {
     unsafe self.text = unsafe text
     var position = 0
@@ -31,12 +31,12 @@
     if position < text.count { return nil }
   }
 
-  /// The value if it is whole and fits, in whatever form it stands.
+  /// The value if it is an integer and fits, in any notation.
   var int64: Int64? {
     var (end, scale) = (fraction.upperBound, 0)
     if fraction.isEmpty { end = whole.upperBound } else { scale = -fraction.count }
     if let power = power { scale += power } else { return isZero ? 0 : nil }
-    // Zeros at the end are part of the scale, so that what is left below one is a fraction.
+    // Trailing zeros reduce the scale; any other digit below the point is a fraction.
     while end > whole.lowerBound, scale < 0 {
       let digit = unsafe text[end - 1]
       guard digit == UInt8(ascii: "0") || digit == UInt8(ascii: ".") else { return nil }
@@ -58,7 +58,7 @@
     return number
   }
 
-  /// The nearest value; nil when it is infinite.
+  /// The nearest `Double`; nil when it would be infinite.
   var double: Double? {
     guard let text = unsafe String(validating: text, as: UTF8.self), let value = Double(text), value.isFinite
     else { return nil }
@@ -71,7 +71,7 @@
     }
   }
 
-  /// The exponent; nil when it is beyond all that matters.
+  /// The exponent; nil when it is too large to matter.
   private var power: Int? {
     var power = 0
     for index in exponent {
@@ -81,7 +81,7 @@
     return isExponentNegative ? -power : power
   }
 
-  /// Downwards below zero, for there is one more number there than above it.
+  /// Counts down for a negative number, because the range of Int64 has one more negative value.
   private func append(_ digit: UInt8, to number: Int64) -> Int64? {
     let (tens, isTooLong) = number.multipliedReportingOverflow(by: 10)
     let (sum, isTooLarge) =

@@ -1,4 +1,4 @@
-// One entry of the list that a pass over a JSON text makes (JSONTape). A value.
+// One entry of the list that `JSONTape` makes. A value.
 
 /// One value or key.
 struct JSONPlace {
@@ -6,16 +6,16 @@ struct JSONPlace {
     case null, no, yes, number, string, array, object
   }
 
-  /// The first byte; of a string, the one behind its quote.
+  /// The first byte; for a string, the byte after its opening quote.
   var start: UInt32
-  /// Bytes, without the quotes.
+  /// The number of bytes, without the quotes.
   var count: UInt32
-  /// The index of the place behind this value and all that is in it. While the value is open: the container
-  /// that it stands in.
+  /// The index of the place after this value and its content. While the value is open: the enclosing
+  /// container.
   var next: UInt32
   var kind: Kind
-  /// Of a string: whether it has no escapes, so that its bytes are its value.
+  /// For a string: whether it has no escapes, so its bytes are its value.
   var isPlain = true
-  /// Of a string: whether all its bytes are ASCII.
+  /// For a string: whether all its bytes are ASCII.
   var isASCII = true
 }

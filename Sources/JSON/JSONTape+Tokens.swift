@@ -1,5 +1,5 @@
-// The tokens of a JSON text (RFC 8259 §3, §6, §7): strings, numbers and words, each checked in full and none
-// of them turned into a value. Pure; any thread.
+// The tokens of a JSON text (RFC 8259 §3, §6, §7): strings, numbers and words. Each is checked completely and
+// not converted. Pure; thread-safe.
 
 extension JSONTape {
   @inline(__always)
@@ -7,7 +7,7 @@ extension JSONTape {
     position += 1
     let start = position
     var isPlain = true
-    // The bits of all bytes together: the highest tells ASCII from the rest.
+    // The OR of all bytes: the highest bits show whether any is not ASCII.
     var seen: UInt64 = 0
     while true {
       skipPlain(&seen)
@@ -31,9 +31,9 @@ extension JSONTape {
     }
   }
 
-  /// Eight bytes at a time, as long as none of them is a quote, a backslash or a control character. (Of a
-  /// word, `x - 0x01…01 & ~x & 0x80…80` is not zero if and only if one of its bytes is zero; with 0x20 in
-  /// place of 1, less than 0x20.)
+  /// Skips eight bytes at a time until one of them is a quote, a backslash or a control character. (`x -
+  /// 0x01…01 & ~x & 0x80…80` is nonzero if and only if a byte of the word is zero; with 0x20 for each 1, if
+  /// and only if a byte is less than 0x20.)
   @inline(__always)
   private mutating func skipPlain(_ seen: inout UInt64) {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -45,7 +45,7 @@ extension JSONTape {
         ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes) | ((word &- ones &* 0x20) & ~word)
       let marks = found & (ones &* 0x80)
       guard marks == 0 else {
-        // Borrows run towards the later bytes alone, so the first mark is right.
+        // Borrows propagate only towards later bytes, so the first mark is correct.
         let count = marks.trailingZeroBitCount & ~7
         seen |= word & ((1 << UInt64(count)) - 1)
         position += count / 8
@@ -56,14 +56,15 @@ extension JSONTape {
     }
   }
 
-  /// Whether the bytes from `start` up to here are UTF-8 (RFC 3629). Escapes are ASCII: they do not matter.
+  /// Whether the bytes from `start` to the position are UTF-8 (RFC 3629). Escapes are ASCII, so they do not
+  /// matter.
   @inline(never)
   private func isUTF8(from start: Int) -> Bool {
     let bytes = unsafe Span(_unsafeStart: text + start, count: position - start)
     return (try? UTF8Span(validating: bytes)) != nil
   }
 
-  /// RFC 8259 §7. Half of a surrogate pair is in the grammar (§8.2); such a string has no value (JSONNode).
+  /// RFC 8259 §7. The grammar allows an unpaired surrogate (§8.2); such a string reads as nil (JSONNode).
   @inline(__always)
   private mutating func skipEscape() -> Bool {
     guard position + 1 < end else { return false }
@@ -90,7 +91,7 @@ extension JSONTape {
   mutating func number() -> Bool {
     let start = position
     if unsafe text[position] == UInt8(ascii: "-") { position += 1 }
-    // A zero is the whole of the integer: what follows it must not be a digit.
+    // A leading zero is the whole integer: the next byte must not be a digit.
     if position < end, unsafe text[position] == UInt8(ascii: "0") {
       position += 1
     } else {

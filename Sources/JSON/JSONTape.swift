@@ -1,24 +1,23 @@
-// Where the values of a JSON text stand: one pass over the bytes that makes a list of places and copies
-// nothing. It accepts exactly the texts of RFC 8259 in UTF-8, the parts that nobody reads included: two
-// readers of one text must not disagree on whether it is JSON. What a number or an escape means is computed
-// only when someone asks (JSONNode). Pure; any thread. Bounded by the text's length; nothing here calls
-// itself.
+// Locates the values of a JSON text: one pass over the bytes that makes a list of places and copies nothing.
+// It accepts exactly the texts of RFC 8259 in UTF-8, and checks unused parts as well: two readers of one text
+// must not disagree on whether it is JSON. Numbers and escapes are decoded only on request (JSONNode). Pure;
+// thread-safe. Limited by the text's length; there is no recursion.
 
-/// The places of one text, in its order: a container before its content, a key before its value.
+/// The places of one text in order: a container before its content, a key before its value.
 ///
-/// Owns the list, freed with `deallocate`; the text is borrowed.
+/// Owns the list, which `deallocate` frees; borrows the text.
 @safe struct JSONTape {
   /// Deeper texts are refused (RFC 8259 §9). Foundation's decoder has the same limit.
   static let depthMax = 512
 
   let text: UnsafePointer<UInt8>
   let end: Int
-  /// The next byte to read; after a failed scan, the byte that does not belong there.
+  /// The next byte to read; after a failed scan, the first invalid byte.
   var position = 0
   private(set) var places: UnsafeMutablePointer<JSONPlace>
   private var capacity: Int
   private var count = 0
-  /// The innermost container that is not closed yet, and how many are not.
+  /// The innermost open container, and the number of open containers.
   private var open = Self.none
   private var depth = 0
 
@@ -28,7 +27,7 @@
   init(_ text: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>) {
     unsafe self.text = base
     end = text.count
-    // Indented text has a value or key in some 16 bytes; denser text makes the list grow.
+    // Indented text has about one value or key in 16 bytes; denser text makes the list grow.
     capacity = text.count / 14 + 16
     unsafe places = .allocate(capacity: capacity)
   }
@@ -36,9 +35,9 @@
   func deallocate() { unsafe places.deallocate() }
 
   /// Finds all places.
-  /// - Returns: false when it is not a JSON text (RFC 8259 §2) in UTF-8 (§8.1), or is nested too deeply.
+  /// - Returns: false when the text is not JSON (RFC 8259 §2) in UTF-8 (§8.1), or is nested too deeply.
   mutating func scan() -> Bool {
-    // A copy, which the compiler keeps in registers.
+    // A local copy, which the compiler keeps in registers.
     var scanner = self
     defer { self = scanner }
     return scanner.scanAll()
@@ -69,7 +68,7 @@
     case ended
   }
 
-  /// Reads what a value begins with: the whole of it unless it is a container with something in it.
+  /// Reads a scalar, an empty container, or the opening bracket of a non-empty container.
   @inline(__always)
   private mutating func beginValue() -> Step {
     guard let byte = skipBlanks() else { return .failed }
@@ -86,7 +85,7 @@
     }
   }
 
-  /// Goes on behind a value: closes what ends here.
+  /// Continues after a value: closes the containers that end here.
   @inline(__always)
   private mutating func endValue() -> Step {
     while open != Self.none {
@@ -140,7 +139,7 @@
     return true
   }
 
-  /// - Returns: the byte that follows, which is none; nil at the end.
+  /// - Returns: the next byte that is not blank; nil at the end.
   @inline(__always)
   private mutating func skipBlanks() -> UInt8? {
     while position < end {
@@ -148,7 +147,7 @@
       if byte > 0x20 { return byte }
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
       position += 1
-      // Indentation: spaces up to the first other byte of eight.
+      // Indentation: skips spaces, eight bytes at a time.
       while position + 8 <= end {
         let word = unsafe UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self).littleEndian
         let other = word ^ 0x2020_2020_2020_2020
@@ -179,7 +178,7 @@
     count += 1
   }
 
-  /// Twice as much room. It takes and gives values so that the scanner itself can stay in registers.
+  /// Doubles the capacity. Static with value parameters, so that the scanner can stay in registers.
   @inline(never)
   private static func grown(
     _ places: UnsafeMutablePointer<JSONPlace>, count: Int

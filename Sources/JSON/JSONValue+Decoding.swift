@@ -1,23 +1,23 @@
-// Reading JSON and JSON5 into a value, for text whose shape is not known before (configuration, test events).
-// What must be fast reads single fields (JSONDocument). Pure; any thread.
+// Reads JSON and JSON5 into a value, for text of unknown structure (configuration, test events). Code that
+// must be fast reads single fields (JSONDocument). Pure; thread-safe.
 //
-// JSON is read by the one reader that the daemon's requests go through. JSON5 is read for the configuration
-// only, by Foundation's decoder behind JSON5Scanner. Foundation's decoder is not used for JSON: it accepts a
-// comma after the last element, takes a text with a NUL near its start for UTF-16, and takes names that only
-// look alike for one name.
+// JSON is read by the parser that reads the daemon's requests. JSON5 is read for the configuration only, by
+// Foundation's decoder after JSON5Scanner. Foundation's decoder is not used for JSON: it accepts a comma
+// after the last element, treats a text with a NUL near its start as UTF-16, and treats canonically
+// equivalent names as one name.
 
 internal import FoundationEssentials
 
-/// Why a text is not the JSON it should be.
+/// The syntax error of a text.
 public struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong and where.
+  /// The fault and its position, for messages.
   public let description: String
 }
 
 extension JSONValue {
-  /// Reads a text. Members of an object are in the order of their names, and of two members with one name the
-  /// first is kept, so that the order in which they were written does not matter.
-  /// - Parameter json5: whether comments, trailing commas, unquoted names and the like are accepted
+  /// Parses a text. The members of an object are sorted by name. Of several members with one name the first
+  /// is kept.
+  /// - Parameter json5: whether to accept comments, trailing commas, unquoted names and other JSON5 syntax
   ///   (json5.org).
   public init(parsing bytes: [UInt8], json5: Bool = false) throws(JSONSyntaxError) {
     self = json5 ? try Self.readJSON5(bytes) : try Self.readJSON(bytes)
@@ -44,7 +44,7 @@ extension JSONValue {
     return "line \(line), byte \(column): not JSON (RFC 8259)"
   }
 
-  /// - Returns: nil when a part of it has no value.
+  /// - Returns: nil when a part of it cannot be represented.
   private static func value(of node: JSONNode) -> JSONValue? {
     if node.isNull { return .null }
     if let flag = node.bool { return .bool(flag) }
@@ -68,7 +68,7 @@ extension JSONValue {
     return isWhole ? .object(ordered(members)) : nil
   }
 
-  /// In the order of their names, each name once. The sort is stable, so the first of a name is kept.
+  /// Sorts by name and removes duplicates. The sort is stable, so the first of a name is kept.
   private static func ordered(_ members: [Member]) -> [Member] {
     var ordered: [Member] = []
     ordered.reserveCapacity(members.count)
@@ -84,7 +84,7 @@ extension JSONValue {
 
 extension JSONValue {
   private static func readJSON5(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
-    // The decoder takes a text with a NUL near its start for UTF-16 or UTF-32.
+    // The decoder treats a text with a NUL near its start as UTF-16 or UTF-32.
     guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
       throw JSONSyntaxError(description: "not UTF-8 text")
     }
@@ -92,7 +92,7 @@ extension JSONValue {
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true
     do {
-      // The decoder reads on behind a number that is the last thing in its buffer, and may then trap.
+      // The decoder reads past a number at the end of its buffer, and may then trap.
       return try decoder.decode(Decoded.self, from: Data(bytes + [UInt8(ascii: "\n")])).value
     } catch DecodingError.dataCorrupted(let context) {
       let reason = context.underlyingError.map { "\(context.debugDescription) \($0)" }
@@ -112,13 +112,13 @@ extension JSONValue {
     }
   }
 
-  /// A value as the decoder hands it over.
+  /// A value from the decoder.
   private struct Decoded: Decodable {
     let value: JSONValue
 
     init(from decoder: any Decoder) throws {
       if let keyed = try? decoder.container(keyedBy: AnyKey.self) {
-        // The decoder hands keys out in no order; sorted, a text always gives the same value.
+        // The decoder returns keys in no defined order; sorting makes the result deterministic.
         value = .object(
           JSONValue.ordered(
             try keyed.allKeys.map {
@@ -132,7 +132,7 @@ extension JSONValue {
         value = .array(elements)
         return
       }
-      // Each `try?` asks whether the value is of that kind; the last one reports what it is not.
+      // Each `try?` tests for one kind; the last one throws an error for any other kind.
       let single = try decoder.singleValueContainer()
       if single.decodeNil() {
         value = .null

@@ -1,4 +1,4 @@
-// Writing JSON text (RFC 8259). Compact by default; `pretty` indents by two spaces. Pure; any thread.
+// Writes JSON text (RFC 8259). Compact by default; `pretty` indents by two spaces. Pure; thread-safe.
 
 extension JSONValue {
   /// The value as compact JSON text in UTF-8.
@@ -12,7 +12,7 @@ extension JSONValue {
   /// The value as compact JSON text.
   public var text: String { String(decoding: serialized(), as: UTF8.self) }
 
-  /// The value as JSON text indented by two spaces a level, for people.
+  /// The value as JSON text indented by two spaces per level, for people.
   public var prettyText: String {
     var out: [UInt8] = []
     write(to: &out, indent: 0)
@@ -57,7 +57,7 @@ extension JSONValue {
     out.append(contentsOf: close.utf8)
   }
 
-  /// RFC 8259 §7: quotation mark, reverse solidus and U+0000–U+001F must be escaped; nothing else has to be.
+  /// RFC 8259 §7: only the quotation mark, the reverse solidus and U+0000–U+001F must be escaped.
   private static func write(_ text: String, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
     let bytes = text.utf8.span

@@ -1,8 +1,7 @@
-// A JSON value as data, with members in the order in which they were written: what the project prints
-// (answers, log lines, receipts, `--json`) is built as such a value and serialised in one place. Pure; any
-// thread.
+// A JSON value as data. The output of the project (answers, log lines, receipts, `--json`) is built from such
+// values and serialized in one place. Pure; thread-safe.
 
-/// A JSON value (RFC 8259 §3). Objects keep the order of their members, so output reads as it was written.
+/// A JSON value (RFC 8259 §3). Objects keep the order of their members.
 public enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -12,7 +11,7 @@ public enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([Member])
 
-  /// One name and value of an object.
+  /// A name and value of an object.
   public struct Member: Sendable, Equatable {
     public var name: String
     public var value: JSONValue
@@ -23,26 +22,27 @@ public enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// An object with one more member; anything else stays as it is.
+  /// An object with one more member; any other value unchanged.
   public func adding(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members + [Member(name: name, value: value)])
   }
 
-  /// A string, or null where there is none.
+  /// A string, or null for nil.
   public static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
-  /// An integer, or null where there is none.
+  /// An integer, or null for nil.
   public static func optional(_ number: Int64?) -> JSONValue { number.map(JSONValue.integer) ?? .null }
 
-  /// The value of the first member with this name; nil when this is no object or has none. Names are compared
-  /// code unit by code unit (RFC 8259 §8.3): Swift takes texts that only look alike for equal.
+  /// The value of the first member with this name; nil when this is not an object or has no such member.
+  /// Names are compared by code units (RFC 8259 §8.3), because Swift treats canonically equivalent texts as
+  /// equal.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
-  /// The text of a string; nil for every other kind.
+  /// The text of a string; nil for any other kind.
   public var stringValue: String? {
     guard case .string(let text) = self else { return nil }
     return text

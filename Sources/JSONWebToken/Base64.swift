@@ -1,17 +1,17 @@
-// Base64 as tokens and keys use it: strict, so that one value has one text (RFC 4648 §3.5; RFC 7515 §2).
-// Pure; any thread.
+// Base64 for tokens and keys. Strict, so that one value has one text (RFC 4648 §3.5; RFC 7515 §2). Pure;
+// thread-safe.
 
-/// Base64 with one of the two alphabets.
+/// Decodes base64 with either alphabet.
 public enum Base64 {
-  /// The bytes of base64url without padding (RFC 7515 §2).
-  /// - Returns: nil for padding, blanks, bytes of another alphabet, an impossible length, and for bits at the
-  ///   end that no encoder sets.
+  /// Decodes base64url without padding (RFC 7515 §2).
+  /// - Returns: nil for padding, blanks, bytes of another alphabet, an impossible length, or nonzero trailing
+  ///   bits, which no encoder sets.
   public static func decodeURL(_ text: some Collection<UInt8>) -> [UInt8]? {
     decode(text, UInt8(ascii: "-"), UInt8(ascii: "_"))
   }
 
-  /// The bytes of padded base64 with the standard alphabet, as strictly; line breaks are the caller's to take
-  /// out.
+  /// Decodes padded base64 with the standard alphabet, with the same strictness. The caller removes line
+  /// breaks.
   static func decodePadded(_ text: [UInt8]) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     let padding = text.suffix(2).filter { $0 == UInt8(ascii: "=") }.count
@@ -34,7 +34,7 @@ public enum Base64 {
         bits &= (1 << UInt32(count)) - 1
       }
     }
-    // One character alone says less than a byte; what is left over must be nothing.
+    // A single remaining character is less than a byte, and the remaining bits must be zero.
     return count < 6 && bits == 0 ? bytes : nil
   }
 

@@ -1,13 +1,13 @@
-// Keys as JSON (RFC 7517, RFC 7518 §6). What else a key has, a private half for instance, is not looked at.
-// Total; pure; any thread.
+// Keys as JSON (RFC 7517, RFC 7518 §6). Other members, such as a private part, are ignored. Total; pure;
+// thread-safe.
 
 internal import Cryptography
 internal import JSON
 
-/// A key, or why it is of no use.
+/// A key, or why it cannot be used.
 typealias KeyResult = Result<VerificationKey, KeyFlaw>
 
-/// Reading a JWK Set or a JWK.
+/// Parses a JWK Set or a JWK.
 enum JWK {
   static func keys(in bytes: [UInt8]) throws(KeySetFault) -> [KeyResult] {
     let results = try JSONDocument.read(bytes) { root throws(KeySetFault) -> [KeyResult] in
@@ -21,7 +21,7 @@ enum JWK {
       var areStrict = true
       list.forEachElement { element in
         areStrict = areStrict && element.isStrictObject
-        // One more than may be is enough to refuse the set.
+        // One more than the maximum is enough to refuse the set.
         if areStrict, results.count <= KeySet.keysMax { results.append(result(element)) }
       }
       guard areStrict else { throw .malformed }
@@ -84,7 +84,7 @@ enum JWK {
     }
   }
 
-  /// Nil when there is none.
+  /// Nil when the member is absent.
   private static func text(_ name: StaticString, of node: JSONNode) throws(KeyFlaw) -> String? {
     guard let member = node.member(name) else { return nil }
     guard let text = member.string else { throw .malformed }

@@ -1,7 +1,7 @@
 // The keys of an issuer: a JWK Set (RFC 7517 §5), a single JWK (§4), or public keys in PEM. Total: any bytes
-// give a set or a fault, and no fault repeats what they say (R7). Pure; any thread.
+// give a set or a fault, and no fault contains them (R7). Pure; thread-safe.
 
-/// Why bytes are no set of keys.
+/// Why bytes are not a set of keys.
 public enum KeySetFault: Sendable, Error, Equatable {
   /// Neither a JWK Set, nor a JWK, nor PEM.
   case malformed
@@ -10,7 +10,7 @@ public enum KeySetFault: Sendable, Error, Equatable {
   /// A PEM block that is not `PUBLIC KEY`.
   case otherBlock
 
-  /// The end of a sentence that begins with the set.
+  /// The predicate of a sentence whose subject is the set.
   public var words: String {
     switch self {
     case .malformed:
@@ -26,15 +26,14 @@ public enum KeySetFault: Sendable, Error, Equatable {
 public struct KeySet: Sendable {
   public static let bytesMax = 1 << 20
   public static let keysMax = 100
-  /// How many keys one token is tried with, so that it cannot cost more.
+  /// The maximum number of keys to try for one token, which limits its cost.
   static let triesMax = 8
 
   public let keys: [VerificationKey]
-  /// What is wrong with those that are of no use, by their place in the set. A reader goes on without them
-  /// (RFC 7517 §5).
+  /// Unusable keys, by their index in the set. A reader ignores them (RFC 7517 §5).
   public let flaws: [(index: Int, flaw: KeyFlaw)]
 
-  /// A set in any of the forms.
+  /// Parses a set in any of the formats.
   public init(reading bytes: [UInt8]) throws(KeySetFault) {
     guard bytes.count <= Self.bytesMax else { throw .tooLong }
     let inPEM = try PEM.keys(in: bytes)
@@ -57,28 +56,29 @@ public struct KeySet: Sendable {
     self.flaws = flaws
   }
 
-  /// Without those that whoever reads them could sign with: what everyone may fetch is no secret.
+  /// The set without symmetric keys, with which a reader of the set could sign: a public key set is not
+  /// secret.
   public var withoutSecrets: KeySet { KeySet(keys.filter { !$0.isSecret }, flaws) }
 
-  /// Whether it has a key of the name that a token gives. One without a name may be meant by any.
+  /// Whether it has a key with the token's `kid`. Keys without a `kid` do not count.
   public func hasKey(of token: SignedToken) -> Bool {
     guard let keyID = token.keyID else { return false }
     return keys.contains { Self.isSame($0.keyID, keyID) }
   }
 
-  /// The keys that may have signed a token: those of its name and those without one, of its algorithm.
+  /// The keys that may have signed a token: those of its algorithm with its `kid` or without a `kid`.
   func candidates(_ token: SignedToken, _ algorithm: TokenAlgorithm) -> [VerificationKey] {
     let fitting = keys.filter { key in
       guard key.algorithm == algorithm else { return false }
       guard let keyID = token.keyID, let name = key.keyID else { return true }
       return Self.isSame(name, keyID)
     }
-    // A key that has the name comes before those that have none.
+    // Keys with the `kid` come before keys without one.
     return Array(
       (fitting.filter { $0.keyID != nil } + fitting.filter { $0.keyID == nil }).prefix(Self.triesMax))
   }
 
-  /// Byte for byte.
+  /// Compares bytes.
   private static func isSame(_ name: String?, _ keyID: String) -> Bool {
     name.map { $0.utf8.elementsEqual(keyID.utf8) } ?? false
   }

@@ -1,20 +1,20 @@
-// Public keys in PEM (RFC 7468 §13), one or several in a text. Total; pure; any thread.
+// Public keys in PEM (RFC 7468 §13), one or several in a text. Total; pure; thread-safe.
 
 internal import Cryptography
 
-/// Reading PEM.
+/// Parses PEM.
 enum PEM {
   private static let dashes = "-----"
   private static let begin = "-----BEGIN "
   private static let end = "-----END "
   private static let label = "PUBLIC KEY"
 
-  /// The keys of all blocks; nil when there is no block at all. Text around them is skipped (RFC 7468 §2).
+  /// The keys of all blocks; nil when there is no block. Skips text around the blocks (RFC 7468 §2).
   static func keys(in bytes: [UInt8]) throws(KeySetFault) -> [KeyResult]? {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     var results: [KeyResult] = []
     var body: [UInt8]?
-    // As scalars: a carriage return and a line feed would be one character.
+    // As scalars: CR LF is one character.
     for line in text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
       let line = String(line)
       if line.hasPrefix(begin) {

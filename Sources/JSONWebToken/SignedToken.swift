@@ -1,33 +1,33 @@
-// A token taken apart, nothing of it believed yet: JWS in compact form (RFC 7515 §3.1). Total: any bytes give
-// a token or a refusal. Pure; any thread.
+// A parsed, unverified token: JWS in compact form (RFC 7515 §3.1). Total: any bytes give a token or a
+// refusal. Pure; thread-safe.
 
 internal import JSON
 
-/// A signed token in compact form whose signature has not been checked.
+/// A signed token in compact form whose signature has not been verified.
 public struct SignedToken: Sendable, Equatable {
-  /// Longer ones are refused before they are looked at; servers take headers of about this size.
+  /// Longer tokens are refused before they are parsed; HTTP servers accept headers of about this size.
   public static let bytesMax = 8192
-  /// Of `kid`, which is compared and remembered.
+  /// The limit for `kid`, which is compared and stored.
   public static let keyIDBytesMax = 256
 
-  /// What the header says; nil for an algorithm that is none of ours.
+  /// From the header; nil for an unsupported algorithm.
   public let algorithm: TokenAlgorithm?
   /// `kid`.
   public let keyID: String?
-  /// What the signature is over: the first two parts with the dot between them, as they came.
+  /// The signed bytes: the first two parts with the dot between them, as received.
   let signedBytes: [UInt8]
   let payload: [UInt8]
   let signature: [UInt8]
 
-  /// Whether bytes have the form of a token: three parts, none of them empty but perhaps the last, of the
-  /// characters of base64url. Says nothing of what is in them.
+  /// Whether bytes have the form of a token: three parts of base64url characters, of which only the last may
+  /// be empty. Does not decode the parts.
   public static func hasForm(_ bytes: [UInt8]) -> Bool {
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else { return false }
     return parts.allSatisfy { $0.allSatisfy(isURLCharacter) }
   }
 
-  /// - Throws: `malformed`. Whether the algorithm is accepted is for `TokenRules` to say.
+  /// - Throws: `malformed`. `TokenRules` decides whether the algorithm is accepted.
   public init(parsing bytes: [UInt8]) throws(TokenRefusal) {
     guard bytes.count <= Self.bytesMax else { throw .malformed }
     let parts = bytes.split(
@@ -47,7 +47,7 @@ public struct SignedToken: Sendable, Equatable {
 
   private static func head(_ bytes: [UInt8]) throws(TokenRefusal) -> Head {
     let head = try JSONDocument.read(bytes) { root throws(TokenRefusal) -> Head in
-      // `crit` names what a reader must understand, and this one understands none of it (RFC 7515 §4.1.11).
+      // `crit` lists extensions that a reader must support; this one supports none (RFC 7515 §4.1.11).
       guard root.isStrictObject, root.member("crit") == nil, let name = root.member("alg")?.string else {
         throw .malformed
       }

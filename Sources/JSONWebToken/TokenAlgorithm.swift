@@ -1,6 +1,6 @@
-// The algorithms that a token may be signed with, each bound to one type of key. Pure; any thread.
+// The accepted signature algorithms, each bound to one type of key. Pure; thread-safe.
 
-/// A signature algorithm of RFC 7518 §3.1. `none` is not among them, so nothing can choose it.
+/// A signature algorithm of RFC 7518 §3.1. `none` is not a case, so a token cannot choose it.
 public enum TokenAlgorithm: String, Sendable, Equatable, CaseIterable {
   /// RSASSA-PKCS1-v1_5 with SHA-256.
   case rs256 = "RS256"

@@ -1,27 +1,27 @@
-// Why a token does not count: a closed set, in a word for metrics and in a sentence for whoever sent it. It
-// repeats nothing of the token (R7). Pure; any thread.
+// Why a token is refused: a closed set, as a label for metrics and as a sentence for the client. Contains
+// nothing of the token (R7). Pure; thread-safe.
 
 /// Why a token was refused. The raw values are the labels of metrics and part of the API.
 public enum TokenRefusal: String, Sendable, Error, CaseIterable {
-  /// It is no signed token in compact form, or says what a token cannot say.
+  /// It is not a signed token in compact form, or a part of it is invalid.
   case malformed
-  /// It is signed by an algorithm that is not allowed, or that is not the key's; `none` is one of those.
+  /// Its algorithm is not allowed, or is not the key's; `none` is such an algorithm.
   case algorithm
-  /// No key of the issuer has its `kid`, or fits it.
+  /// No key of the issuer has its `kid`, or matches it.
   case unknownKey = "unknown_key"
-  /// The signature is not of that key, or the token was altered.
+  /// The signature does not verify with the key, or the token was altered.
   case signature
-  /// It does not say until when it holds.
+  /// It has no expiry time.
   case noExpiry = "no_expiry"
   case expired
   case notYetValid = "not_yet_valid"
   case issuer
   case audience
-  /// It names no user, or one whose id cannot be one.
+  /// It names no user, or the user's id is invalid.
   case user
 
-  /// A sentence, in ASCII and without quotation marks or backslashes, so that it may stand in a header (RFC
-  /// 6750 §3).
+  /// A sentence in ASCII without quotation marks or backslashes, so that it can be used in a header (RFC 6750
+  /// §3).
   public var words: String {
     switch self {
     case .malformed: "The token is not a well-formed signed JSON Web Token."

@@ -1,22 +1,22 @@
-// Whether a token says who its bearer is: its algorithm, its signature, and what it claims (RFC 7519 §4.1,
-// §7.2). Total: any token gives a user or a refusal. Pure; any thread.
+// Verifies a token and returns its user: checks the algorithm, the signature and the claims (RFC 7519 §4.1,
+// §7.2). Total: any token gives a user or a refusal. Pure; thread-safe.
 
 public import Domain
 internal import JSON
 
-/// What tokens must be to count.
+/// The conditions for accepting a token.
 public struct TokenRules: Sendable, Equatable {
-  /// What `iss` must be, byte for byte.
+  /// The expected `iss`, compared by bytes.
   public var issuer: String
-  /// Of what `aud` names, one must be one of these.
+  /// At least one value of `aud` must be one of these.
   public var audiences: [String]
   public var algorithms: [TokenAlgorithm]
   /// The claim that names the user.
   public var userClaim: String
-  /// How far the clocks may be apart.
+  /// The tolerated clock skew.
   public var leewayMilliseconds: Int64
 
-  /// The defaults: all algorithms, `sub`, a minute.
+  /// The defaults: all algorithms, the claim `sub`, a leeway of one minute.
   public init(
     issuer: String, audiences: [String], algorithms: [TokenAlgorithm] = TokenAlgorithm.allCases,
     userClaim: String = "sub", leewayMilliseconds: Int64 = 60_000
@@ -28,13 +28,13 @@ public struct TokenRules: Sendable, Equatable {
     self.leewayMilliseconds = leewayMilliseconds
   }
 
-  /// The user that a token names. Nothing of its claims is read before its signature holds.
+  /// The user that a token names. Claims are read only after the signature is verified.
   public func user(of token: SignedToken, keys: KeySet, now: Timestamp) throws(TokenRefusal) -> String {
     guard let algorithm = token.algorithm, algorithms.contains(algorithm) else { throw .algorithm }
     let candidates = keys.candidates(token, algorithm)
     guard candidates.contains(where: { $0.verifies(token) }) else {
       guard candidates.isEmpty else { throw .signature }
-      // There is a key of that name, which is for another algorithm; or there is none.
+      // A key with that `kid` exists for another algorithm, or no such key exists.
       throw keys.hasKey(of: token) ? .algorithm : .unknownKey
     }
     let user = try JSONDocument.read(token.payload) { root throws(TokenRefusal) -> String in
@@ -50,7 +50,7 @@ public struct TokenRules: Sendable, Equatable {
   }
 
   private func checkTimes(_ claims: JSONNode, _ now: Timestamp) throws(TokenRefusal) {
-    // Room to calculate, whatever the clock says.
+    // Clamped so that the arithmetic cannot overflow, whatever the clock reports.
     let now = max(0, min(now.unixMilliseconds, 1 << 52))
     guard let expiry = try Self.time("exp", of: claims) else { throw .noExpiry }
     // "on or after which it must not be accepted" (RFC 7519 §4.1.4)
@@ -62,7 +62,7 @@ public struct TokenRules: Sendable, Equatable {
   /// The end of the year 9999, in Unix seconds.
   private static let secondsMax = 253_402_300_799.0
 
-  /// A NumericDate in milliseconds (RFC 7519 §2: a number, perhaps with a fraction); nil when there is none.
+  /// A NumericDate in milliseconds (RFC 7519 §2: a number, possibly with a fraction); nil when absent.
   private static func time(_ name: StaticString, of claims: JSONNode) throws(TokenRefusal) -> Int64? {
     guard let member = claims.member(name) else { return nil }
     guard let seconds = member.double, (0...secondsMax).contains(seconds),
@@ -71,7 +71,7 @@ public struct TokenRules: Sendable, Equatable {
     return milliseconds
   }
 
-  /// A text, or a list of texts (RFC 7519 §4.1.3).
+  /// A string, or an array of strings (RFC 7519 §4.1.3).
   private func isMeantForUs(_ audience: JSONNode?) -> Bool {
     guard let audience else { return false }
     if let name = audience.string { return audiences.contains { isSame($0, name) } }
@@ -82,6 +82,6 @@ public struct TokenRules: Sendable, Equatable {
     return isFound
   }
 
-  /// Byte for byte (RFC 7519 §2, StringOrURI).
+  /// Compares bytes (RFC 7519 §2, StringOrURI).
   private func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }

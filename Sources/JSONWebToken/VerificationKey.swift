@@ -1,18 +1,18 @@
-// One key that tokens are checked with. Its type decides the algorithm; nothing in a token can change that
-// (RFC 8725 §3.1). Any thread.
+// A key that verifies tokens. Its type determines the algorithm, which a token cannot change (RFC 8725 §3.1).
+// Thread-safe.
 
 internal import Cryptography
 
-/// A key and the name that tokens know it by.
+/// A key and its `kid`.
 public struct VerificationKey: Sendable {
   private enum Material: Sendable {
     case publicKey(PublicKey)
     case secret(HMACSHA256)
   }
 
-  /// `kid`; a key without one may be meant by any token.
+  /// `kid`; a key without one is tried for any token.
   public let keyID: String?
-  /// The only algorithm that this key is for.
+  /// The only algorithm of this key.
   public let algorithm: TokenAlgorithm
   private let material: Material
 
@@ -40,13 +40,12 @@ public struct VerificationKey: Sendable {
     algorithm = .hs256
   }
 
-  /// Whether whoever has it could also sign.
+  /// Whether the key is symmetric, so that its holder can also sign.
   public var isSecret: Bool {
     if case .secret = material { true } else { false }
   }
 
-  /// Whether the token's signature is of this key. The token's own word on its algorithm does not matter
-  /// here.
+  /// Whether the token's signature verifies with this key. Ignores the algorithm in the token's header.
   func verifies(_ token: SignedToken) -> Bool {
     switch material {
     case .publicKey(let key): key.verifies(token.signature, of: token.signedBytes)
@@ -56,17 +55,17 @@ public struct VerificationKey: Sendable {
   }
 }
 
-/// Why a key of a set is of no use.
+/// Why a key of a set cannot be used.
 public enum KeyFlaw: Sendable, Error, Equatable {
-  /// A member is missing, or has not the form that it must have.
+  /// A member is missing or malformed.
   case malformed
   /// A symmetric key of fewer than 32 bytes.
   case shortSecret
   /// An RSA key of fewer than 2048 bits, or of more than 8192.
   case wrongSize
-  /// Another curve than P-256, or another type of key.
+  /// A curve other than P-256, or another type of key.
   case unsupported
-  /// Not for signatures, or for another algorithm, as it says itself.
+  /// Its members restrict it to another use or another algorithm.
   case otherUse
 
   init(_ fault: PublicKeyFault) {
@@ -78,7 +77,7 @@ public enum KeyFlaw: Sendable, Error, Equatable {
       }
   }
 
-  /// The end of a sentence that begins with the key.
+  /// The predicate of a sentence whose subject is the key.
   public var words: String {
     switch self {
     case .malformed: "is no key: a member is missing, or its text is not what it must be"
