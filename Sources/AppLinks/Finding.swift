@@ -1,18 +1,18 @@
-// What is wrong or odd in an association file. A value; any thread.
+// Faults and oddities of an association file. A value; thread-safe.
 
-/// Something in a file that a person should know.
+/// A problem in a file, for the operator.
 public struct Finding: Sendable, Equatable {
   public enum Severity: String, Sendable {
-    /// A device does not do what the file says, or takes no file at all.
+    /// Devices do not do what the file says, or reject the whole file.
     case fault
-    /// Devices take it; it may still not be what was meant.
+    /// Devices accept it, but it may be unintended.
     case note
   }
 
   public let severity: Severity
-  /// Where, such as `applinks.details[0].components[2]`; empty for the whole file.
+  /// The position, such as `applinks.details[0].components[2]`; empty for the whole file.
   public let place: String
-  /// What, reading well behind the place. Holds nothing of the file's text.
+  /// The predicate of a sentence whose subject is the place. Contains no text of the file.
   public let message: String
 
   public static func fault(_ place: String, _ message: String) -> Finding {
@@ -24,7 +24,7 @@ public struct Finding: Sendable, Equatable {
   }
 }
 
-/// Why a file can be read not at all.
+/// Why a file cannot be read.
 public struct AssociationFault: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
 

@@ -1,28 +1,28 @@
-// The address with which a page on Android opens an app: `intent:` (developer.chrome.com, "Android Intents
-// with Chrome"). A value; any thread. Nothing that is put into it can add a field of its own.
+// The URL with which a page on Android opens an app: `intent:` (developer.chrome.com, "Android Intents with
+// Chrome"). A value; thread-safe. No argument can add a field of its own.
 
-/// An `intent:` URL: the https address that the app is to receive, and who shall receive it.
+/// An `intent:` URL: the https URL for the app, and the app that receives it.
 ///
-/// Android splits what follows the last `#` at each `;`, and decodes each value after that
-/// (android.content.Intent.parseUri); a browser that finds no such app goes to `S.browser_fallback_url`.
+/// Android splits the text after the last `#` at each `;`, and then decodes each value
+/// (android.content.Intent.parseUri). A browser that does not find the app opens `S.browser_fallback_url`.
 public struct IntentURL: Sendable, Hashable, CustomStringConvertible {
-  /// The longest request target that is put into one, in bytes.
+  /// The maximum length of the request target, in bytes.
   public static let targetByteCountMax = 8_192
 
-  /// As it stands in an attribute before escaping, or in a header: ASCII without blanks, quotes, `<` and `>`.
+  /// The text for an attribute before escaping, or for a header: ASCII without blanks, quotes, `<` and `>`.
   public let text: String
 
   public var description: String { text }
 
   /// - Parameters:
-  ///   - origin: where the address is.
-  ///   - target: the path and the query, taken byte for byte; begins with `/`.
-  ///   - package: the app that shall open it.
-  ///   - action: what the app is asked for; nil for Android's own, `android.intent.action.VIEW`.
-  ///   - fallback: the whole address to go to where the app is missing.
-  ///   - endsWithSemicolon: whether a `;` follows the word `end`, which means the same to Android.
-  /// - Returns: nil when the target is too long, is not a path or has a byte that
-  ///   no browser sends in one: a control character, a blank, `"`, `#`, `<`, `>`, or one beyond ASCII.
+  ///   - origin: the origin of the URL.
+  ///   - target: the path and the query, kept byte for byte; begins with `/`.
+  ///   - package: the app that opens it.
+  ///   - action: the intent's action; nil for Android's default, `android.intent.action.VIEW`.
+  ///   - fallback: the absolute URL to open if the app is not installed.
+  ///   - endsWithSemicolon: whether a `;` follows the word `end`, which Android ignores.
+  /// - Returns: nil when the target is too long, is not a path, or has a byte that no browser sends in one: a
+  ///   control character, a blank, `"`, `#`, `<`, `>`, or a byte beyond ASCII.
   public init?(
     origin: WebOrigin, target: String, package: PackageName, action: String? = nil, fallback: String? = nil,
     endsWithSemicolon: Bool = false

@@ -1,22 +1,22 @@
-// A URL taken apart as it is written: matching compares it with patterns letter by letter, so nothing of it
-// may be repaired or normalised before. A value; any thread.
+// The parts of a URL as written. Matching compares each character with patterns, so the parts are not
+// normalized. A value; thread-safe.
 
-/// A web address, or a path on a host that is known.
+/// A web URL, or a path on a known host.
 public struct LinkURL: Sendable, Equatable {
-  /// The longest that is looked at, in bytes.
+  /// The maximum length in bytes.
   public static let byteCountMax = 8_192
 
-  /// In small letters; nil for a path alone.
+  /// In lower case; nil for a path only.
   public let scheme: String?
-  /// In small letters, without user and port; nil for a path alone.
+  /// In lower case, without user and port; nil for a path only.
   public let host: String?
   /// Begins with `/`, unless it is empty.
   public let path: String
-  /// What stands behind the `?`, without the fragment; empty where there is none.
+  /// The part after the `?`, without the fragment; empty if there is none.
   public let query: String
   public let fragment: String
 
-  /// - Throws: `NameFault` for what is neither a path that begins with `/` nor an http or https URL.
+  /// - Throws: `NameFault` unless the text is a path that begins with `/`, or an http or https URL.
   public init(_ text: String) throws(NameFault) {
     guard text.utf8.count <= Self.byteCountMax else {
       throw NameFault("is longer than the \(Self.byteCountMax) bytes that are looked at")

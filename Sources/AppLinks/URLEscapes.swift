@@ -1,16 +1,16 @@
-// Percent-encoding (RFC 3986 §2.1). Pure; any thread.
+// Percent-encoding (RFC 3986 §2.1). Pure; thread-safe.
 
-/// What stands in an address in place of bytes that cannot.
+/// Encodes and decodes percent escapes.
 public enum URLEscapes {
-  /// Everything but the characters that never need it (§2.3).
+  /// Encodes all bytes except unreserved characters (§2.3).
   public static func encoded(_ text: String) -> String { escaped(text, isKept: isUnreserved) }
 
-  /// Whether a byte stands for itself wherever it stands (§2.3).
+  /// Whether a byte never needs encoding (§2.3).
   public static func isUnreserved(_ byte: UInt8) -> Bool {
     ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte)
   }
 
-  /// Each byte that is not kept as `%` and two capital digits.
+  /// Encodes each byte that is not kept as `%` and two upper-case digits.
   static func escaped(_ text: String, isKept: (UInt8) -> Bool) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
@@ -24,8 +24,8 @@ public enum URLEscapes {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// What an encoded text means. A `%` without two digits stands for itself.
-  /// - Returns: the text as it was when what it means is not UTF-8.
+  /// Decodes a text. A `%` without two digits is kept.
+  /// - Returns: the text unchanged when the decoded bytes are not UTF-8.
   static func decoded(_ text: Substring) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     let bytes = Array(text.utf8)

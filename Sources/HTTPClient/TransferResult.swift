@@ -14,9 +14,9 @@ public struct TransferResult: Sendable, Equatable {
   public let body: [UInt8]
   /// Why the transfer failed; nil when it completed.
   public let failure: TransferFailure?
-  /// The address of the failure, and the error of the operating system, libcurl or OpenSSL: `pay.example:443
-  /// (192.0.2.1): Connection refused`. One line without path, query or credentials; nil without an error
-  /// message. Part of it may come from the server, such as the name in its certificate.
+  /// The address of the failure, and the error of the operating system, libcurl or OpenSSL:
+  /// `pay.example:443 (192.0.2.1): Connection refused`. One line without path, query or credentials; nil
+  /// without an error message. Part of it may come from the server, such as the name in its certificate.
   public let detail: String?
   /// Whether any byte of the request may have been sent. A failure without a status is then ambiguous: the
   /// server may have processed the request.
@@ -37,8 +37,8 @@ public struct TransferResult: Sendable, Equatable {
     self.durationMilliseconds = durationMilliseconds
   }
 
-  /// The failure with its detail, for messages to people: `connect_failed: pay.example:443 (192.0.2.1):
-  /// Connection refused`.
+  /// The failure with its detail, for messages to people:
+  /// `connect_failed: pay.example:443 (192.0.2.1): Connection refused`.
   public var failureText: String? {
     failure.map { failure in detail.map { "\(failure.rawValue): \($0)" } ?? failure.rawValue }
   }

@@ -31,9 +31,9 @@ extension JSONTape {
     }
   }
 
-  /// Skips eight bytes at a time until one of them is a quote, a backslash or a control character. (`x -
-  /// 0x01…01 & ~x & 0x80…80` is nonzero if and only if a byte of the word is zero; with 0x20 for each 1, if
-  /// and only if a byte is less than 0x20.)
+  /// Skips eight bytes at a time until one of them is a quote, a backslash or a control character.
+  /// (`x - 0x01…01 & ~x & 0x80…80` is nonzero if and only if a byte of the word is zero; with 0x20 for each
+  /// 1, if and only if a byte is less than 0x20.)
   @inline(__always)
   private mutating func skipPlain(_ seen: inout UInt64) {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -1,11 +1,11 @@
-// Reads Android's association file. Pure; any thread. It takes what Android takes, and says what it does not.
+// Reads Android's association file. Pure; thread-safe. Accepts what Android accepts, and reports the rest.
 
 internal import JSON
 
 extension AssetLinks {
-  /// Reads a file.
-  /// - Returns: the statements that let an app open links, and what is wrong with the others.
-  /// - Throws: `AssociationFault` when it is too large, no JSON, or no list.
+  /// Parses a file.
+  /// - Returns: the statements that let an app open links, and the faults of the others.
+  /// - Throws: `AssociationFault` when the file is too large, not JSON, or not a list.
   public static func read(
     _ bytes: [UInt8]
   ) throws(AssociationFault) -> (file: AssetLinks, findings: [Finding]) {
@@ -32,7 +32,7 @@ extension AssetLinks {
       findings.append(.fault(place, "is no statement: it needs a relation (a list) and a target"))
       return nil
     }
-    // Others say other things, about sites and about passwords; they are none of this.
+    // Statements with other relations or namespaces (sites, passwords) are ignored.
     guard relations.contains(.string(handlesAllURLs)), target["namespace"] == "android_app" else {
       return nil
     }

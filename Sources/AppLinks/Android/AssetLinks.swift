@@ -1,5 +1,5 @@
-// Android's association file, `assetlinks.json`, as a value: which apps open the links of a host. Pure; any
-// thread.
+// Android's association file, `assetlinks.json`, as a value: the apps that open the links of a host. Pure;
+// thread-safe.
 
 public import JSON
 
@@ -8,13 +8,13 @@ public struct AssetLinks: Sendable, Equatable {
   /// The relation that lets an app open all links of the host.
   public static let handlesAllURLs = "delegate_permission/common.handle_all_urls"
 
-  /// The largest file that is read or made, in bytes.
+  /// The maximum size of a file, in bytes.
   public static let byteCountMax = 131_072
 
   /// One app that opens the links of the host.
   public struct Statement: Sendable, Equatable {
     public let package: PackageName
-    /// The certificates that the app may be signed with; any one of them is enough.
+    /// The accepted signing certificates of the app; one of them is enough.
     public let fingerprints: [CertificateFingerprint]
 
     public init(package: PackageName, fingerprints: [CertificateFingerprint]) {
@@ -25,7 +25,7 @@ public struct AssetLinks: Sendable, Equatable {
 
   public private(set) var statements: [Statement]
 
-  /// - Parameter statements: several of one package become one, with the fingerprints of all.
+  /// - Parameter statements: several statements for one package are merged, with all their fingerprints.
   public init(_ statements: [Statement]) {
     var packages: [PackageName] = []
     var fingerprints: [PackageName: [CertificateFingerprint]] = [:]
@@ -39,7 +39,7 @@ public struct AssetLinks: Sendable, Equatable {
     self.statements = packages.map { Statement(package: $0, fingerprints: fingerprints[$0] ?? []) }
   }
 
-  /// The file.
+  /// The content of the file.
   public var json: JSONValue {
     .array(
       statements.map { statement in
@@ -54,7 +54,7 @@ public struct AssetLinks: Sendable, Equatable {
       })
   }
 
-  /// The bytes that are served.
+  /// The bytes to serve.
   /// - Throws: `AssociationFault` when there are more than `byteCountMax`.
   public func serialized() throws(AssociationFault) -> [UInt8] {
     let bytes = json.serialized()

@@ -1,15 +1,15 @@
-// Makes Apple's association file for the apps of a host. Pure; any thread.
+// Makes Apple's association file from the apps of a host. Pure; thread-safe.
 
 internal import JSON
 
 extension AppSiteAssociation {
   /// The file of a host.
   ///
-  /// Every app has an entry of its own with `appID` and `paths`, for iOS 12 and earlier. The first entry of
-  /// those that have the same rules names all of them in `appIDs` and has the rules as `components`, too, so
-  /// that they stand in the file once for the systems that read those.
-  /// - Parameter apps: those of one host, in the order in which they shall stand in the file. An app id may
-  ///   stand in several of them, and then has the rules of all, exclusions first.
+  /// Every app has its own entry with `appID` and `paths`, for iOS 12 and earlier. Of the entries with the
+  /// same rules, the first also lists all their apps in `appIDs` and the rules as `components`, so that the
+  /// file contains the `components` once.
+  /// - Parameter apps: the apps of one host, in the order of the file. An app id may occur in several of
+  ///   them; it then has the rules of all, exclusions first.
   public init(apps: [LinkedApp]) {
     var ids: [AppleAppID] = []
     var rules: [AppleAppID: [LinkRule]] = [:]
@@ -42,8 +42,8 @@ extension AppSiteAssociation {
     return all.filter(\.path.isExcluded) + all.filter { !$0.path.isExcluded }
   }
 
-  /// The bytes that are served.
-  /// - Throws: `AssociationFault` when there are more than devices take.
+  /// The bytes to serve.
+  /// - Throws: `AssociationFault` when there are more than devices accept.
   public func serialized() throws(AssociationFault) -> [UInt8] {
     let bytes = json.serialized()
     guard bytes.count <= Self.byteCountMax else {

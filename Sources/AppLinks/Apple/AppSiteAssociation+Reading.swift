@@ -1,12 +1,12 @@
-// Reads Apple's association file, in all forms that it has had. Pure; any thread. Like a device, it takes no
-// notice of what it does not know, and goes on; unlike a device, it says so.
+// Reads Apple's association file in all its historical formats. Pure; thread-safe. Ignores unknown members,
+// as devices do, and reports faults.
 
 internal import JSON
 
 extension AppSiteAssociation {
-  /// Reads a file.
-  /// - Returns: the file, and what is wrong or odd about its form.
-  /// - Throws: `AssociationFault` when it is larger than devices take, no JSON, or no object.
+  /// Parses a file.
+  /// - Returns: the file, and what is wrong or unusual in it.
+  /// - Throws: `AssociationFault` when the file is larger than devices accept, not JSON, or not an object.
   public static func read(
     _ bytes: [UInt8]
   ) throws(AssociationFault) -> (file: AppSiteAssociation, findings: [Finding]) {
@@ -25,7 +25,7 @@ extension AppSiteAssociation {
   }
 }
 
-/// Gathers what is read and what is found on the way.
+/// Parses a file and collects the findings.
 struct AppSiteAssociationReader {
   private(set) var findings: [Finding] = []
 
@@ -69,7 +69,7 @@ struct AppSiteAssociationReader {
     switch value["details"] {
     case .array(let entries):
       links.entries = entries.enumerated().compactMap { entry($1, appID: nil, "applinks.details[\($0)]") }
-    // The oldest form: a dictionary of app ids. It has no order, so one is made.
+    // The oldest format: a dictionary of app ids. It is unordered, so the entries are sorted.
     case .object(let entries):
       links.entries = entries.sorted { $0.name < $1.name }.compactMap {
         entry($0.value, appID: $0.name, "applinks.details.\($0.name)")

@@ -1,9 +1,9 @@
-// Writes Apple's association file. Pure; any thread.
+// Writes Apple's association file. Pure; thread-safe.
 
 public import JSON
 
 extension AppSiteAssociation {
-  /// The file. Members have a fixed order, so that one value always gives the same bytes.
+  /// The content of the file. Members have a fixed order, so equal values give equal bytes.
   public var json: JSONValue {
     var members: [JSONValue.Member] = []
     if let links { members.append(.init(name: "applinks", value: links.json)) }
@@ -51,7 +51,7 @@ extension AppSiteAssociation.Entry {
 }
 
 extension AppSiteAssociation.Rule {
-  /// The rule as it stands in a file.
+  /// The rule as JSON.
   public var json: JSONValue {
     var members: [JSONValue.Member] = []
     if let path { members.append(.init(name: "/", value: .string(path))) }

@@ -1,19 +1,19 @@
-// Apple's association file, `apple-app-site-association`, as a value. Pure; any thread. What it means for a
-// URL is in AssociationMatcher; how it is read and written, in the extensions next to this.
+// Apple's association file, `apple-app-site-association`, as a value. Pure; thread-safe. AssociationMatcher
+// evaluates it for a URL; the extensions beside this file read and write it.
 
-/// Which apps a host hands its links, its passwords and its clips to (Apple, "Supporting associated
+/// The apps for a host's links, saved passwords, app clips and Handoff (Apple, "Supporting associated
 /// domains").
 public struct AppSiteAssociation: Sendable, Equatable {
-  /// The largest file that devices take, in bytes; a larger one counts as none.
+  /// The maximum size of a file, in bytes; devices ignore a larger one.
   public static let byteCountMax = 131_072
 
   /// Universal links; nil when the file has none.
   public var links: Links?
-  /// Apps that may use passwords saved for the host; nil when the file does not say.
+  /// Apps that may use passwords saved for the host; nil when the file has no such section.
   public var webCredentials: [String]?
-  /// App clips that the host starts.
+  /// App clips of the host.
   public var appClips: [String]?
-  /// Apps that Handoff hands over to.
+  /// Apps that take part in Handoff.
   public var activityContinuation: [String]?
 
   public init(
@@ -28,11 +28,11 @@ public struct AppSiteAssociation: Sendable, Equatable {
 
   /// `applinks`.
   public struct Links: Sendable, Equatable {
-    /// `apps`, which systems before iOS 13 want to be there, and empty; nil when it is not there.
+    /// `apps`, which must be present and empty for systems before iOS 13; nil when absent.
     public var apps: [String]?
-    /// `details`, in their order.
+    /// `details`, in order.
     public var entries: [Entry]
-    /// What holds for every rule that does not say otherwise.
+    /// Defaults for every rule.
     public var defaults: Rule?
     /// `substitutionVariables`.
     public var variables: [String: [String]]
@@ -47,17 +47,17 @@ public struct AppSiteAssociation: Sendable, Equatable {
     }
   }
 
-  /// One of `details`: some apps and what they open.
+  /// An element of `details`: apps and the URLs that they open.
   public struct Entry: Sendable, Equatable {
-    /// `appID`, the form that every system reads.
+    /// `appID`, the format that every system reads.
     public var appID: String?
     /// `appIDs`, for iOS 13 and later.
     public var appIDs: [String]
-    /// `paths`, for iOS 12 and earlier: patterns of paths, `NOT ` before one that stays in the browser.
+    /// `paths`, for iOS 12 and earlier: path patterns, with `NOT ` before a pattern to exclude.
     public var paths: [String]?
-    /// `components`, for iOS 13 and later, which take them instead of `paths`.
+    /// `components`, for iOS 13 and later, which use them instead of `paths`.
     public var components: [Rule]?
-    /// What holds for the rules of this entry that do not say otherwise.
+    /// Defaults for the rules of this entry.
     public var defaults: Rule?
 
     public init(
@@ -71,24 +71,24 @@ public struct AppSiteAssociation: Sendable, Equatable {
       self.defaults = defaults
     }
 
-    /// The apps that it names, each once.
+    /// The apps of the entry, without duplicates.
     public var apps: [String] {
       var seen: Set<String> = []
       return ((appID.map { [$0] } ?? []) + appIDs).filter { seen.insert($0).inserted }
     }
   }
 
-  /// One of `components`, or `defaults`: patterns of which a URL must match all. What is nil says nothing.
+  /// An element of `components`, or `defaults`: a URL must match all its patterns. Nil is a missing key.
   public struct Rule: Sendable, Equatable {
     public var path: String?
     public var query: Query?
     public var fragment: String?
-    /// Whether a URL that matches stays in the browser.
+    /// Whether a matching URL opens in the browser.
     public var isExcluded: Bool?
     public var isCaseSensitive: Bool?
-    /// Whether a URL is compared as it is written; otherwise, decoded.
+    /// Whether a URL is compared in encoded form; otherwise it is decoded first.
     public var isPercentEncoded: Bool?
-    /// For people alone.
+    /// A note for people; devices ignore it.
     public var comment: String?
 
     public init(
@@ -104,7 +104,7 @@ public struct AppSiteAssociation: Sendable, Equatable {
       self.comment = comment
     }
 
-    /// What this rule says, and where it says nothing, what another says.
+    /// This rule, with missing keys from another.
     func completed(by other: Rule?) -> Rule {
       guard let other else { return self }
       return Rule(
@@ -115,13 +115,13 @@ public struct AppSiteAssociation: Sendable, Equatable {
     }
   }
 
-  /// What `?` of a rule may be.
+  /// The value of `?` in a rule.
   public enum Query: Sendable, Equatable {
     /// One pattern for the whole query.
     case whole(String)
-    /// Patterns for the values of some items; others may be there, too.
+    /// Patterns for the values of some items; the query may have others.
     case items([Item])
-    /// A dictionary with something in it that is no string: devices then take no notice of all of it.
+    /// A dictionary with a value that is not a string: devices ignore all of it.
     case ignored
   }
 

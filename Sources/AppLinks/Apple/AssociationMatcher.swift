@@ -1,19 +1,19 @@
-// What Apple's association file means for a URL: opens it in an app, or stays in the browser, and which rule
-// of which entry says so. A value; any thread. Every question has an answer, in bounded time.
+// Evaluates Apple's association file for a URL: whether it opens in an app or the browser, and which rule of
+// which entry decides. A value; thread-safe. Total, in bounded time.
 
 internal import JSON
 
-/// The rules of a file, ready to be asked.
+/// The compiled rules of a file.
 public struct AssociationMatcher: Sendable {
-  /// Which systems are asked about: they read different parts of a file.
+  /// The version of the system: versions read different parts of a file.
   public enum System: Sendable, CaseIterable {
-    /// iOS 13 and later: `components`, and `paths` of an entry that has none.
+    /// iOS 13 and later: `components`, and `paths` of an entry without `components`.
     case current
-    /// iOS 12 and earlier: `appID` and `paths` alone, and those only where `apps` is there and empty.
+    /// iOS 12 and earlier: only `appID` and `paths`, and only if `apps` is present and empty.
     case legacy
   }
 
-  /// What a rule says, and where it stands.
+  /// A rule and its position.
   public struct Place: Sendable, Equatable {
     /// The index of the entry in `details`.
     public let entry: Int
@@ -21,7 +21,7 @@ public struct AssociationMatcher: Sendable {
     public let list: String
     /// The index of the rule in that list.
     public let rule: Int
-    /// The rule as it stands in the file: JSON, or the path.
+    /// The rule's text in the file: JSON, or the path.
     public let text: String
   }
 
@@ -33,7 +33,7 @@ public struct AssociationMatcher: Sendable {
     case excluded(Place)
     /// The browser opens: no rule of the app matches.
     case unmatched
-    /// The browser opens: the file says nothing about this app.
+    /// The browser opens: the file does not list this app.
     case unlisted
 
     public var opensApp: Bool {
@@ -50,9 +50,9 @@ public struct AssociationMatcher: Sendable {
     }
   }
 
-  /// The apps that the file names for links, in its order, each once.
+  /// The apps that the file lists for links, in order, without duplicates.
   public let apps: [String]
-  /// Patterns that can match nothing, and why.
+  /// Patterns that cannot match, and why.
   public let findings: [Finding]
 
   private var rules: [(apps: Set<String>, rule: CompiledRule?, place: Place)] = []
@@ -67,7 +67,7 @@ public struct AssociationMatcher: Sendable {
       let named = system == .current ? entry.apps : entry.appID.map { [$0] } ?? []
       apps += named
       for (place, rule) in Self.rules(of: entry, at: index, system) {
-        // Defaults came with components; what knows only paths knows none.
+        // Defaults exist only with components; systems that read paths ignore them.
         let whole =
           system == .current ? rule.completed(by: entry.defaults).completed(by: file.links?.defaults) : rule
         do throws(PatternFault) {
@@ -102,8 +102,8 @@ public struct AssociationMatcher: Sendable {
 
   /// What a device with an app does with a URL of the file's host.
   ///
-  /// The rules are tried in their order, through all entries that name the app; the first that matches
-  /// decides, also when it excludes.
+  /// Tries the rules in order, in all entries that list the app. The first match decides, even if it excludes
+  /// the URL.
   public func verdict(for url: LinkURL, app: String) -> Verdict {
     guard apps.contains(app) else { return .unlisted }
     var parts = ComparedURL(url)
@@ -116,7 +116,7 @@ public struct AssociationMatcher: Sendable {
 }
 
 extension AppSiteAssociation.Rule {
-  /// What `NOT ` before a path means.
+  /// The prefix of a path to exclude.
   static let exclusionMark = "NOT "
 
   /// A rule of `paths`.

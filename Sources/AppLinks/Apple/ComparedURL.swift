@@ -1,13 +1,13 @@
-// The parts of one URL as rules compare them, made once each however many rules there are. A value that
-// grows as it is asked; one thread.
+// The parts of one URL in the form that rules compare, each computed once for all rules. A value with a
+// cache; one thread.
 
-/// The texts of a URL that patterns are compared with.
+/// The texts of a URL that are matched against patterns.
 struct ComparedURL {
-  /// How a rule wants to have them.
+  /// The form in which a rule compares them.
   struct Form: Hashable {
-    /// Whether upper and lower case are the same.
+    /// Whether the comparison ignores case.
     let foldsCase: Bool
-    /// Whether the URL is compared as it is written; otherwise, decoded.
+    /// Whether the URL is compared in encoded form; otherwise it is decoded first.
     let isEncoded: Bool
   }
 
@@ -19,7 +19,7 @@ struct ComparedURL {
 
   init(_ url: LinkURL) { self.url = url }
 
-  /// The path without the slash that it begins with and those that it ends with.
+  /// The path without its leading slash and its trailing slashes.
   mutating func path(_ form: Form) -> PatternText {
     if let text = paths[form] { return text }
     var path = Self.part(url.path[...], form)[...]
@@ -45,8 +45,8 @@ struct ComparedURL {
     return text
   }
 
-  /// The values of the items of the query that have a name. An item that is not there counts as one that is
-  /// empty, and so does one without `=`.
+  /// The values of the query items with this name. A missing item counts as an empty value, and so does an
+  /// item without `=`.
   mutating func values(of name: String, _ form: Form) -> [PatternText] {
     let key = Self.key(name, form)
     if let items = items[form] { return items[key] ?? [PatternText("", foldsCase: false)] }

@@ -1,8 +1,8 @@
-// One rule of Apple's association file, ready to be compared with URLs. A value; any thread.
+// A rule of Apple's association file, prepared for matching. A value; thread-safe.
 
-/// A rule whose patterns have been read and whose defaults have been filled in.
+/// A rule with compiled patterns and its defaults.
 struct CompiledRule: Sendable {
-  /// The patterns of the path; nil when every path will do. It is enough that one matches.
+  /// The patterns of the path, of which one must match; nil matches every path.
   private var paths: [WildcardPattern]?
   private var query: Query = .anything
   private var fragment: WildcardPattern?
@@ -15,7 +15,7 @@ struct CompiledRule: Sendable {
     case items([(name: String, pattern: WildcardPattern)])
   }
 
-  /// - Parameter rule: with the defaults that apply to it.
+  /// - Parameter rule: completed with its defaults.
   init(_ rule: AppSiteAssociation.Rule, _ compiler: inout PatternCompiler) throws(PatternFault) {
     let folds = !(rule.isCaseSensitive ?? true)
     form = ComparedURL.Form(foldsCase: folds, isEncoded: rule.isPercentEncoded ?? true)
@@ -39,15 +39,15 @@ struct CompiledRule: Sendable {
     if let text = rule.fragment { fragment = try compiler.pattern(text, foldsCase: folds) }
   }
 
-  /// What a pattern of a path is compared as: without the slashes at its ends, which mean nothing; and one
-  /// that ends in `/*` also without that, so that `/buy/*` matches `/buy`.
+  /// The patterns to match for a path: without leading and trailing slashes. For a pattern that ends in `/*`
+  /// also the part before it, so that `/buy/*` matches `/buy`.
   private static func spellings(ofPath pattern: String) -> [Substring] {
     var text = pattern.drop { $0 == "/" }
     while text.last == "/" { text.removeLast() }
     return text.hasSuffix("/*") ? [text, text.dropLast(2)] : [text]
   }
 
-  /// Whether all that the rule names matches.
+  /// Whether all patterns of the rule match.
   func matches(_ url: inout ComparedURL, variables: [[WildcardPattern]]) -> Bool {
     if let paths {
       let path = url.path(form)
@@ -59,7 +59,7 @@ struct CompiledRule: Sendable {
       guard pattern.matches(url.query(form), variables: variables) else { return false }
     case .items(let items):
       for item in items {
-        // Of several items of one name, each must match.
+        // Every item of that name must match.
         let values = url.values(of: item.name, form)
         guard values.allSatisfy({ item.pattern.matches($0, variables: variables) }) else { return false }
       }

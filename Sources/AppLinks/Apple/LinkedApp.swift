@@ -1,23 +1,23 @@
-// What an operator says about the links of an iOS app, and the association file that is made of it. Values;
-// any thread.
+// The operator's settings for the links of an iOS app, and the rules of the association file. Values;
+// thread-safe.
 
-/// A path that an operator lets an app open, or keeps from it: a pattern as iOS 12 wrote it.
+/// A path that opens in the app or is excluded: a pattern in the format of iOS 12.
 public struct LinkPath: Sendable, Hashable, CustomStringConvertible {
-  /// The longest, in characters.
+  /// The maximum length in characters.
   public static let countMax = 1_024
 
-  /// The pattern alone.
+  /// The pattern without `NOT `.
   public let pattern: String
-  /// Whether what matches stays in the browser.
+  /// Whether matching URLs open in the browser.
   public let isExcluded: Bool
 
-  /// As `paths` has it.
+  /// The text in `paths`.
   public var text: String { (isExcluded ? AppSiteAssociation.Rule.exclusionMark : "") + pattern }
 
   public var description: String { text }
 
-  /// Reads a pattern, such as `/buy/*` or `NOT /admin/*`.
-  /// - Throws: `NameFault` for what devices would take in different ways, or not at all.
+  /// Parses a pattern, such as `/buy/*` or `NOT /admin/*`.
+  /// - Throws: `NameFault` for a pattern that devices interpret differently or reject.
   public init(_ text: String) throws(NameFault) {
     let rule = AppSiteAssociation.Rule(legacy: text)
     let pattern = rule.path ?? ""
@@ -30,7 +30,7 @@ public struct LinkPath: Sendable, Hashable, CustomStringConvertible {
     guard pattern.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }) else {
       throw NameFault("has a character that the path of an address cannot have; write it percent-encoded")
     }
-    // iOS 12 knows no variables: the two forms of the file would differ.
+    // iOS 12 does not support variables, so the two formats of the file would differ.
     guard !pattern.contains("$(") else { throw NameFault("has a $(…) in it, which iOS 12 does not know") }
     self.pattern = pattern
     isExcluded = rule.isExcluded ?? false
@@ -44,15 +44,15 @@ public struct LinkPath: Sendable, Hashable, CustomStringConvertible {
 
 /// The links of one configured app.
 public struct LinkedApp: Sendable, Equatable {
-  /// A path that the product itself needs to have opened in the app.
+  /// A path that the relay itself needs to open in the app.
   public struct OwnPath: Sendable, Hashable {
     /// The pattern.
     public let pattern: String
-    /// A path that matches it and is really used.
+    /// A path in use that matches it.
     public let example: String
-    /// Whether it is left out when another path already opens the example.
+    /// Whether it is omitted when another path already opens the example.
     public let isOptional: Bool
-    /// For people who read the file.
+    /// A note for readers of the file.
     public let comment: String?
 
     public init(pattern: String, example: String, isOptional: Bool, comment: String? = nil) {
@@ -64,7 +64,7 @@ public struct LinkedApp: Sendable, Equatable {
   }
 
   public let ids: [AppleAppID]
-  /// What the operator wrote, in that order.
+  /// The operator's paths, in order.
   public let paths: [LinkPath]
   public let ownPaths: [OwnPath]
   /// Whether the apps may use passwords saved for the host.
@@ -79,7 +79,7 @@ public struct LinkedApp: Sendable, Equatable {
     self.sharesWebCredentials = sharesWebCredentials
   }
 
-  /// The path of the product's own that an exclusion would keep from the app.
+  /// The relay's own path that an exclusion would prevent from opening in the app.
   public func ownPath(shutOutBy path: LinkPath) -> OwnPath? {
     path.isExcluded ? ownPaths.first { path.covers($0.example) } : nil
   }
@@ -89,7 +89,7 @@ public struct LinkedApp: Sendable, Equatable {
     rules.first { $0.path.covers(path) }.map { !$0.path.isExcluded } ?? false
   }
 
-  /// The rules: exclusions first, then what the product needs, then what the operator lets in.
+  /// The rules: exclusions, then the relay's own paths, then the operator's inclusions.
   var rules: [LinkRule] {
     let exclusions = paths.filter(\.isExcluded)
     let inclusions = paths.filter { !$0.isExcluded }
@@ -103,7 +103,7 @@ public struct LinkedApp: Sendable, Equatable {
   }
 }
 
-/// A path and what is said about it in the file.
+/// A path and its comment in the file.
 struct LinkRule: Hashable {
   let path: LinkPath
   let comment: String?
@@ -115,7 +115,7 @@ extension LinkPath {
     let id = "A"
     let entry = AppSiteAssociation.Entry(appIDs: [id], components: [.init(path: pattern)])
     let file = AppSiteAssociation(links: .init(entries: [entry]))
-    // A path that is no URL matches nothing.
+    // A path that is not a valid URL matches nothing.
     guard let url = try? LinkURL(path) else { return false }
     return AssociationMatcher(file).verdict(for: url, app: id).opensApp
   }

@@ -1,24 +1,24 @@
-// The name of an iOS app as Apple's association files write it. A value; any thread.
+// The id of an iOS app in Apple's association files. A value; thread-safe.
 
-/// An application identifier: a prefix of ten characters (mostly the team's id), a dot, and the bundle id.
+/// An application identifier: a prefix of ten characters (usually the team's id), a dot, and the bundle id.
 ///
 /// Apple, "Supporting associated domains": `<Application Identifier Prefix>.<Bundle Identifier>`. A bundle id
 /// has letters, digits, hyphens and dots (Apple, "CFBundleIdentifier").
 public struct AppleAppID: Sendable, Hashable, CustomStringConvertible {
-  /// The longest id with its prefix, in characters.
+  /// The maximum length with the prefix, in characters.
   public static let countMax = 255
 
   private static let prefixCount = 10
 
-  /// The id as it was written, such as `ABCDE12345.com.example.app`; ASCII.
+  /// The text that was parsed, such as `ABCDE12345.com.example.app`; ASCII.
   public let text: String
 
   public var description: String { text }
 
-  /// What stands behind the prefix and its dot.
+  /// The part after the prefix and its dot.
   public var bundleID: Substring { text.dropFirst(Self.prefixCount + 1) }
 
-  /// - Throws: `NameFault` for every text that is not such an id.
+  /// - Throws: `NameFault` when the text is not such an id.
   public init(_ text: String) throws(NameFault) {
     guard text.utf8.count <= Self.countMax else {
       throw NameFault("is longer than the \(Self.countMax) characters that an app id can have")

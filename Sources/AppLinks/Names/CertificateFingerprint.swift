@@ -1,21 +1,21 @@
-// The fingerprint of the certificate that an Android app is signed with. A value; any thread.
+// The fingerprint of an Android app's signing certificate. A value; thread-safe.
 
 /// The SHA-256 of a signing certificate: 32 bytes.
 ///
-/// Tools print it in several ways (keytool with colons and capitals, apksigner without colons and in small
-/// letters); assetlinks.json knows only `AA:BB:…` (developers.google.com, "Digital Asset Links", statement
-/// list syntax), and a phone that is given another form refuses without a word.
+/// Tools print it in several formats: keytool in upper case with colons, apksigner in lower case without
+/// colons. assetlinks.json accepts only `AA:BB:…` (developers.google.com, "Digital Asset Links", statement
+/// list syntax), and Android rejects other formats without an error message.
 public struct CertificateFingerprint: Sendable, Hashable, CustomStringConvertible {
   /// Bytes of a SHA-256.
   public static let byteCount = 32
 
-  /// What Android reads: 32 pairs of capital hexadecimal digits with colons between them.
+  /// Android's format: 32 pairs of upper-case hexadecimal digits, separated by colons.
   public let text: String
 
   public var description: String { text }
 
-  /// Reads pairs of hexadecimal digits in either case, with or without colons or blanks between them.
-  /// - Throws: `NameFault` for everything else, and for any number of bytes but 32.
+  /// Parses pairs of hexadecimal digits in either case, with or without colons or blanks between them.
+  /// - Throws: `NameFault` for any other text, or when there are not exactly 32 bytes.
   public init(_ text: String) throws(NameFault) {
     var pairs: [String] = []
     var high: UInt8?

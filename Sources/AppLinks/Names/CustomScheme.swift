@@ -1,20 +1,20 @@
-// The scheme under which an app takes links of its own (`exampleapp://…`), and the schemes that can never be
-// one: those that run something, that fetch something, or that another program of the device answers. A
-// value; any thread.
+// A custom URL scheme of an app (`exampleapp://…`). Refuses schemes that run code, fetch data, or belong to
+// another program of the device. A value; thread-safe.
 
 /// A URL scheme that an app may own.
 ///
-/// The case is kept: an app may compare the scheme letter by letter, though RFC 3986 §3.1 says otherwise.
+/// The case is kept: an app may compare the scheme case-sensitively, against RFC 3986 §3.1.
 public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
-  /// The longest scheme, in characters.
+  /// The maximum length in characters.
   public static let countMax = 63
 
-  /// The scheme as it was written, without `:`; ASCII. It needs no escaping in a header or in HTML.
+  /// The text that was parsed, without `:`; ASCII. It needs no escaping in a header or in HTML.
   public let text: String
 
   public var description: String { text }
 
-  /// - Throws: `NameFault` for what is no scheme (RFC 3986 §3.1), is too long, or is no app's own.
+  /// - Throws: `NameFault` when the text is not a scheme (RFC 3986 §3.1), is too long, or is a reserved
+  ///   scheme.
   public init(_ text: String) throws(NameFault) {
     guard text.utf8.count <= Self.countMax, let first = text.utf8.first, ASCII.isLetter(first),
       text.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || "+.-".utf8.contains($0) })
@@ -30,29 +30,29 @@ public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
-  /// Whether a text names this scheme, whatever its case (RFC 3986 §3.1).
+  /// Whether a text equals this scheme, case-insensitively (RFC 3986 §3.1).
   public func isNamed(_ other: some StringProtocol) -> Bool { text.lowercased() == other.lowercased() }
 
-  /// Schemes that a browser runs or reads itself, and those of the telephone, of mail and of shops.
+  /// Schemes that a browser runs or opens, and those of telephone, mail and app stores.
   private static let refused: Set<String> = [
-    // Code, and documents made of text.
+    // Code, and documents made from text.
     "javascript", "jscript", "livescript", "ecmascript", "mocha", "vbscript", "vbs", "data", "blob", "about",
     "view-source", "filesystem", "file", "jar", "mhtml", "wyciwyg", "srcdoc",
-    // The network.
+    // Network protocols.
     "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "feed", "urn", "ssh", "telnet", "smb", "ldap",
     "gopher",
     "news", "nntp", "magnet",
-    // What a browser keeps for itself and its extensions.
+    // Internal schemes of browsers and their extensions.
     "chrome", "chrome-extension", "chrome-search", "moz-extension", "safari-extension",
     "safari-web-extension", "ms-browser-extension", "resource", "edge", "opera", "devtools",
     "googlechrome", "googlechromes", "firefox", "microsoft-edge", "x-safari-http", "x-safari-https",
     "search-ms",
-    // What Android resolves on its own.
+    // Schemes that Android resolves.
     "intent", "android-app", "android.resource", "content", "market", "geo",
-    // What Apple's systems resolve on their own.
+    // Schemes that Apple's systems resolve.
     "prefs", "app-prefs", "app-settings", "shortcuts", "workflow", "maps", "webcal", "calshow", "message",
     "imessage", "itunes", "x-apple-data-detectors",
-    // What Windows resolves on its own.
+    // Schemes that Windows resolves.
     "res", "mk",
     // Telephone, messages and mail.
     "tel", "telprompt", "callto", "facetime", "facetime-audio", "facetime-prompt", "facetime-audio-prompt",
@@ -60,6 +60,6 @@ public struct CustomScheme: Sendable, Hashable, CustomStringConvertible {
     "mailto",
   ]
 
-  /// Apple's shops (itms, itms-apps, itms-services and their like), and Microsoft's programs.
+  /// Apple's stores (itms, itms-apps, itms-services and others), and Microsoft's programs.
   private static let refusedPrefixes = ["itms", "ms-"]
 }

@@ -1,14 +1,14 @@
-// Why a text is not the name, the scheme or the fingerprint that it should be. A value; any thread. Its words
-// never hold the text itself: that comes from outside, and whoever reports the fault names the place instead.
+// Why a text is not a valid name, scheme or fingerprint. A value; thread-safe. The message never contains the
+// text, which is untrusted input; the caller names its position.
 
-/// What is wrong with a text, and what it must be; reads well behind the name of a field.
+/// The fault and the expected form, as the predicate of a sentence whose subject is the field.
 public struct NameFault: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Sets of ASCII bytes that the rules of names are made of.
+/// Classes of ASCII bytes for the rules of names.
 enum ASCII {
   static func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
@@ -20,7 +20,7 @@ enum ASCII {
 
   static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
 
-  /// The value of a hexadecimal digit in either case; nil for every other byte.
+  /// The value of a hexadecimal digit in either case; nil for any other byte.
   static func hexValue(_ byte: UInt8) -> UInt8? {
     if isDigit(byte) { return byte - UInt8(ascii: "0") }
     let lower = byte | 0x20

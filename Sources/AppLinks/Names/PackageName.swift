@@ -1,20 +1,20 @@
-// The name of an Android app: its application id, written as a Java package name. A value; any thread.
+// The name of an Android app: its application id in the form of a Java package name. A value; thread-safe.
 
 /// An Android application id, such as `com.example.app`.
 ///
-/// Two segments or more between dots; each begins with a letter and goes on with letters, digits and
-/// underscores (developer.android.com, "Set the application ID"). Nothing in it needs escaping, wherever it
-/// is written: in an `intent:` URL, in JSON or in HTML.
+/// Two or more segments separated by dots; each begins with a letter, followed by letters, digits and
+/// underscores (developer.android.com, "Set the application ID"). It needs no escaping in an `intent:` URL,
+/// in JSON or in HTML.
 public struct PackageName: Sendable, Hashable, CustomStringConvertible {
-  /// The longest name, in characters.
+  /// The maximum length in characters.
   public static let countMax = 255
 
-  /// The name as it was written; ASCII.
+  /// The text that was parsed; ASCII.
   public let text: String
 
   public var description: String { text }
 
-  /// - Throws: `NameFault` for every text that is not such a name.
+  /// - Throws: `NameFault` when the text is not such a name.
   public init(_ text: String) throws(NameFault) {
     guard text.utf8.count <= Self.countMax else {
       throw NameFault("is longer than the \(Self.countMax) characters that a package name can have")

@@ -1,7 +1,7 @@
-// The public address of the relay: scheme, host and port, and nothing else. A value; any thread.
+// The public origin of the relay: scheme, host and port. A value; thread-safe.
 
-/// An origin (RFC 6454): the only thing that absolute addresses are made of. It comes from the configuration,
-/// never from a request, because whoever sends a request chooses its Host.
+/// An origin (RFC 6454), the base of all absolute URLs. It comes from the configuration and never from a
+/// request, because the client chooses the request's Host.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   /// `https`, or `http` on this machine.
   public let scheme: String
@@ -10,12 +10,12 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   /// `host` or `host:port`.
   public let authority: String
 
-  /// `https://pay.example.com`, without a slash at its end.
+  /// `https://pay.example.com`, without a trailing slash.
   public var text: String { "\(scheme)://\(authority)" }
   public var description: String { text }
 
-  /// - Throws: `NameFault` for everything but `https://host` and `https://host:port` (with or without a slash
-  ///   at the end), or the same with `http://` for `localhost`, 127.0.0.1 and [::1].
+  /// - Throws: `NameFault` unless the text is `https://host` or `https://host:port` (with or without a
+  ///   trailing slash), or the same with `http://` for `localhost`, 127.0.0.1 or [::1].
   public init(_ text: String) throws(NameFault) {
     guard let separator = text.firstRange(of: "://") else { throw Self.shape }
     let scheme = text[..<separator.lowerBound].lowercased()
@@ -30,12 +30,12 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     }
     self.scheme = scheme
     self.host = host
-    // A port that goes without saying is left unsaid (RFC 6454 §6.2).
+    // The default port is omitted (RFC 6454 §6.2).
     let usual = scheme == "https" ? ":443" : ":80"
     self.authority = authority.hasSuffix(usual) ? String(authority.dropLast(usual.utf8.count)) : authority
   }
 
-  /// The host of a `Host` field or of an authority, in lower case; nil for what is none.
+  /// The host of a `Host` field or of an authority, in lower case; nil when it is invalid.
   public static func host(of authority: String) -> String? {
     let authority = authority.lowercased()
     var host = Substring(authority)

@@ -1,18 +1,17 @@
-// Reads the texts of patterns, and knows the variables that they may name. A value that grows as it reads;
-// one thread.
+// Compiles patterns and the variables that they use. A value with mutable state; one thread.
 
-/// Why a pattern can match nothing.
+/// Why a pattern cannot match.
 struct PatternFault: Error, Equatable, CustomStringConvertible {
   let description: String
 }
 
-/// Turns texts into patterns.
+/// Compiles texts to patterns.
 struct PatternCompiler {
-  /// The most parts that all patterns of a file may have, those of variables counted wherever they are named:
-  /// this bounds the time that the largest file can cost.
+  /// The maximum number of tokens in all patterns of a file, where each use of a variable counts the
+  /// variable's tokens. It limits the time that the largest file can cost.
   static let tokenCountMax = 4_194_304
 
-  /// What each variable that has been named so far stands for.
+  /// The values of each variable that has been used so far.
   private(set) var variables: [[WildcardPattern]] = []
 
   private let custom: [String: [String]]
@@ -25,10 +24,10 @@ struct PatternCompiler {
     let foldsCase: Bool
   }
 
-  /// - Parameter custom: the variables of the file; they go before predefined ones of the same name.
+  /// - Parameter custom: the variables of the file; they override predefined ones of the same name.
   init(custom: [String: [String]]) { self.custom = custom }
 
-  /// - Parameter foldsCase: whether upper and lower case are the same.
+  /// - Parameter foldsCase: whether the comparison ignores case.
   mutating func pattern(
     _ text: some StringProtocol, foldsCase: Bool
   ) throws(PatternFault) -> WildcardPattern {
@@ -61,7 +60,7 @@ struct PatternCompiler {
     _ scalar: Unicode.Scalar, to tokens: inout [WildcardPattern.Token], foldsCase: Bool
   ) {
     switch scalar {
-    // Several in a row say what one says.
+    // Several in a row are equivalent to one.
     case "*": if tokens.last != .many { tokens.append(.many) }
     case "?": tokens.append(.one)
     default: tokens.append(.character(foldsCase ? PatternText.folded(scalar) : scalar))

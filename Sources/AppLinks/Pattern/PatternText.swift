@@ -1,11 +1,11 @@
-// A text that patterns are compared with. A value; any thread.
+// A text to match against patterns. A value; thread-safe.
 
-/// A part of a URL, taken apart into characters, with the places where each of them stands.
+/// A part of a URL, indexed by character: the positions of each.
 struct PatternText {
   let count: Int
   private let places: [Unicode.Scalar: PositionSet]
 
-  /// - Parameter foldsCase: whether upper and lower case are the same.
+  /// - Parameter foldsCase: whether the comparison ignores case.
   init(_ text: some StringProtocol, foldsCase: Bool) {
     let scalars = text.unicodeScalars.map { foldsCase ? Self.folded($0) : $0 }
     var places: [Unicode.Scalar: PositionSet] = [:]
@@ -16,10 +16,11 @@ struct PatternText {
     self.places = places
   }
 
-  /// Where a character stands; nil when it stands nowhere.
+  /// The positions of a character; nil when it does not occur.
   func places(of scalar: Unicode.Scalar) -> PositionSet? { places[scalar] }
 
-  /// The lower case of a character, where that is one character, too: `?` must go on to mean exactly one.
+  /// The lower case of a character if it is a single character; otherwise unchanged, because `?` must match
+  /// exactly one.
   static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     if scalar.isASCII {
       return ASCII.isUpper(UInt8(truncatingIfNeeded: scalar.value))

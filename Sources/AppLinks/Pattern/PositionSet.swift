@@ -1,12 +1,12 @@
-// Which places of a text a pattern may have got to. A value; any thread.
+// The positions of a text that a pattern can have reached. A value; thread-safe.
 
-/// A set of the positions 0...count of a text, 64 to a word.
+/// A set of the positions 0...count of a text, as a bit set of 64-bit words.
 struct PositionSet: Equatable {
   private(set) var words: [UInt64]
   private let count: Int
 
-  /// The empty set of the positions of a text.
-  /// - Parameter count: characters of the text.
+  /// The empty set of positions of a text.
+  /// - Parameter count: the number of characters of the text.
   init(count: Int) {
     self.count = count
     words = [UInt64](repeating: 0, count: count / 64 + 1)
@@ -14,7 +14,7 @@ struct PositionSet: Equatable {
 
   var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-  /// Whether the end of the text is one of them.
+  /// Whether the end of the text is in the set.
   var hasEnd: Bool { contains(count) }
 
   func contains(_ position: Int) -> Bool {
@@ -31,8 +31,9 @@ struct PositionSet: Equatable {
     for index in words.indices { words[index] |= other.words[index] }
   }
 
-  /// One character further: those that are also in `characters`, moved by one; the end drops out.
-  /// - Parameter characters: the positions of the characters that are taken; nil for every character.
+  /// Advances by one character: keeps the positions that are also in `characters`, and adds one to each. The
+  /// end is dropped.
+  /// - Parameter characters: the positions of the accepted characters; nil for every character.
   mutating func advance(over characters: PositionSet?) {
     var carry: UInt64 = 0
     for index in words.indices {
@@ -40,12 +41,12 @@ struct PositionSet: Equatable {
       words[index] = word << 1 | carry
       carry = word >> 63
     }
-    // What has moved beyond the end.
+    // Clears positions beyond the end.
     let used = count % 64 + 1
     if used < 64 { words[words.count - 1] &= (1 << UInt64(used)) - 1 }
   }
 
-  /// Every position from the lowest on.
+  /// Adds every position after the lowest one.
   mutating func fill() {
     guard let first = words.firstIndex(where: { $0 != 0 }) else { return }
     words[first] = .max << UInt64(words[first].trailingZeroBitCount)

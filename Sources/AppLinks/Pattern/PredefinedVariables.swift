@@ -1,8 +1,8 @@
-// The variables of patterns that every association file has without saying so. Constants; any thread.
+// The variables that are predefined for the patterns of every association file. Constants; thread-safe.
 
 /// Apple, "applinks.SubstitutionVariables".
 enum PredefinedVariables {
-  /// What a variable stands for; nil when there is none with this name.
+  /// The values of a variable; nil when there is no such variable.
   static func values(of name: String) -> [String]? {
     switch name {
     case "alpha": upper + lower
@@ -17,7 +17,6 @@ enum PredefinedVariables {
     }
   }
 
-  /// The names of all of them.
   static let names = ["alpha", "upper", "lower", "alnum", "digit", "xdigit", "region", "lang"]
 
   private static let upper = characters("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -27,7 +26,7 @@ enum PredefinedVariables {
   private static func characters(_ text: String) -> [String] { text.map(String.init) }
   private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
-  /// The codes of regions that `Locale.isoRegionCodes` gives on Apple's systems. GB is one, UK is none.
+  /// The region codes of `Locale.isoRegionCodes` on Apple's systems. GB is one, UK is not.
   private static let regions = words(
     """
     AC AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS \
@@ -40,7 +39,7 @@ enum PredefinedVariables {
     TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW
     """)
 
-  /// The codes of languages that `Locale.isoLanguageCodes` gives there.
+  /// The language codes of `Locale.isoLanguageCodes` on Apple's systems.
   private static let languages = words(
     """
     aa ab ace acf ach ada ady ae aeb af afh agq ain ak akk akz ale aln alt am an ang anp apw ar arc arn \

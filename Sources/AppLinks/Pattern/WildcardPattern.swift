@@ -1,7 +1,7 @@
-// Apple's patterns, with which the parts of a URL are compared: `*`, `?` and `$(name)`. A value; any thread.
+// Apple's patterns for the parts of a URL: `*`, `?` and `$(name)`. A value; thread-safe.
 //
-// There is no backtracking: a pattern walks over the text once for each of its parts, with the set of all
-// places that it may have got to, so that no pattern and no text makes it slow.
+// Matching does not backtrack. It processes each token once, with the set of all positions that it can have
+// reached, so no pattern or text makes it slow.
 
 /// One pattern (Apple, "applinks.Details.Components").
 struct WildcardPattern: Sendable {
@@ -10,16 +10,16 @@ struct WildcardPattern: Sendable {
     case character(Unicode.Scalar)
     /// `?`: exactly one character.
     case one
-    /// `*`: any number of characters, none among them.
+    /// `*`: any number of characters, including zero.
     case many
-    /// `$(name)`: the index of a variable in the table that the pattern was read with.
+    /// `$(name)`: the index of a variable in the compiler's table.
     case variable(Int)
   }
 
   var tokens: [Token]
 
-  /// Whether a text is wholly what the pattern describes.
-  /// - Parameter variables: of each variable, the patterns that it stands for; none holds a variable.
+  /// Whether the pattern matches the whole text.
+  /// - Parameter variables: the patterns of each variable; none contains a variable.
   func matches(_ text: PatternText, variables: [[WildcardPattern]]) -> Bool {
     var positions = PositionSet(count: text.count)
     positions.insert(0)
@@ -42,7 +42,7 @@ struct WildcardPattern: Sendable {
         var reached = PositionSet(count: text.count)
         for value in variables.indices.contains(index) ? variables[index] : [] {
           var own = positions
-          // A value holds no variable, so this goes one level deep.
+          // A value contains no variable, so the recursion is one level deep.
           value.walk(text, &own, variables: [])
           reached.formUnion(own)
         }

@@ -1,18 +1,18 @@
-// The payment URL of an Android app, which Swedbank Pay's page opens when the person is to come back. Pure;
-// any thread.
+// The payment URL of an Android app, which Swedbank Pay's page opens when the customer returns. Pure;
+// thread-safe.
 
-/// A request to `sdk-callback/android-intent?package=…`: the browser is to hand this very address to the app.
+/// A request to `sdk-callback/android-intent?package=…`: the browser must pass this URL to the app.
 public struct AndroidPaymentURL: Sendable, Hashable {
-  /// What Swedbank Pay's SDK listens for (SwedbankPay/swedbank-pay-sdk-android, CallbackActivity).
+  /// The action that Swedbank Pay's SDK handles (SwedbankPay/swedbank-pay-sdk-android, CallbackActivity).
   public static let action = "com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER"
 
-  /// Where the page leads.
+  /// The URL that the page links to.
   public let intent: IntentURL
 
   /// - Parameters:
-  ///   - target: the request's own.
-  ///   - packages: the only ones that may be led to; nil for all.
-  /// - Throws: when the app is not named, or not as an app can be named.
+  ///   - target: the target of the request.
+  ///   - packages: the allowed packages; nil allows all.
+  /// - Throws: when the package is missing, invalid or not allowed.
   public init(
     _ target: CallbackTarget, origin: WebOrigin, packages: [PackageName]?
   ) throws(CallbackFault) {

@@ -1,34 +1,34 @@
-// What the page on a second host is asked to lead to. Pure; any thread.
+// The request for the page on a second host. Pure; thread-safe.
 
 /// A request to the trampoline: `target=…[&language=…][&app=…]`.
 ///
-/// Its button leads to a callback of the same app on the relay's own origin, or it is not shown at all: a
-/// page that leads wherever its address says would lend its host to everyone. `app` is not read: a name from
-/// an address would say on our page whatever somebody else wants it to say.
+/// Its button links only to a callback of the same app on the relay's own origin; otherwise it is not shown,
+/// because an open redirect would lend the host to any site. `app` is ignored: a name from the URL would put
+/// untrusted text on the page.
 public struct BackLink: Sendable, Hashable {
-  /// The longest target of such a request, in bytes: a payment URL of which every byte was encoded, and the
-  /// rest.
+  /// The maximum length of such a request's target, in bytes: a payment URL in which every byte is encoded,
+  /// and the other parameters.
   public static let targetByteCountMax = 8_192
 
-  /// The request target that the button leads to, on the relay's origin.
+  /// The request target of the button, on the relay's origin.
   public let target: String
-  /// The language that the page shall speak, as it came, if it did.
+  /// The requested language of the page, as received; nil if absent.
   public let language: String?
 
-  /// The paths that may be led to, without what they begin with.
+  /// The allowed paths, relative to `root`.
   private static let callbacks = ["ios-universal-link", "android-intent"]
 
   /// - Parameters:
-  ///   - request: the target of the request for the page, of up to `targetByteCountMax` bytes.
-  ///   - root: the path under which the app's callbacks are, with slashes around it.
-  /// - Throws: when it is to lead anywhere else.
+  ///   - request: the target of the request for the page, of at most `targetByteCountMax` bytes.
+  ///   - root: the parent path of the app's callbacks, with slashes around it.
+  /// - Throws: when the target is any other URL.
   public init(_ request: CallbackTarget, origin: WebOrigin, root: String) throws(CallbackFault) {
     let name = "target"
     let address = try request.required(
       name, byteCountMax: Self.targetByteCountMax, "give the payment URL that the button shall lead to")
     language = try request.value(of: "language", byteCountMax: IOSPaymentURL.languageByteCountMax)
-    // Compared as a whole, before anything is taken apart: there is no reading of it under which another
-    // scheme, host, port or user comes first, and the path that follows is one of two.
+    // Compared as a whole before it is parsed, so no parser can find another scheme, host, port or user in
+    // it. The path must be one of two.
     guard address.utf8.starts(with: "\(origin.text)/".utf8) else { throw .foreignTarget }
     let path = address.utf8.dropFirst(origin.text.utf8.count)
     let target = try CallbackTarget(String(Substring(path)))

@@ -1,7 +1,7 @@
-// Why a request to a payment URL is not answered with a way back into the app. A value; any thread. Its words
-// never hold what came: they go into an answer that a browser shows.
+// Why a request to a payment URL gets no redirect to the app. A value; thread-safe. The message never
+// contains request data, because a browser shows it.
 
-/// What is wrong with a request, and what to do.
+/// The fault of a request, and how to fix it.
 public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
 

@@ -1,31 +1,31 @@
-// The request target of a payment URL. Apps recognise their payment URL letter by letter, so it is carried on
-// byte for byte: what could leave the attribute or the header that it is put into is refused, and nothing is
-// repaired. A value; any thread; total over all texts.
+// The request target of a payment URL. Apps compare their payment URL character by character, so it is copied
+// byte for byte. A target that could end the attribute or header is refused, and nothing is repaired. A
+// value; thread-safe; total.
 
-/// A request target of bytes that browsers send as they are, with the parameters of its query.
+/// A request target of bytes that browsers send unescaped, with the parameters of its query.
 public struct CallbackTarget: Sendable, Hashable {
-  /// The longest target of a payment URL, in bytes. Whole it is sent on in a header, every third byte of
-  /// which may have needed two more, and stands twice in a page that is to be small.
+  /// The maximum length of a payment URL's target, in bytes. The target is sent in a header, where each byte
+  /// may need three, and occurs twice in a page that must stay small.
   public static let byteCountMax = 2_048
 
-  /// As it came: a path, and what follows its first `?`. ASCII without blanks, control characters, `"`, `<`,
-  /// `>` and `#`.
+  /// As received: a path and an optional query. ASCII without blanks, control characters, `"`, `<`, `>` and
+  /// `#`.
   public let text: String
-  /// What stands before the query.
+  /// The part before the query.
   public let path: Substring
 
   /// One `name=value` between two `&`.
   private struct Item: Hashable {
     let text: Substring
-    /// Decoded; not always UTF-8.
+    /// Decoded; may not be UTF-8.
     let name: [UInt8]
-    /// Raw; empty without `=`.
+    /// Not decoded; empty without `=`.
     let value: Substring
   }
 
   private let items: [Item]
 
-  /// - Parameter byteCountMax: the longest target that is taken.
+  /// - Parameter byteCountMax: the maximum length of the target.
   public init(_ text: String, byteCountMax: Int = byteCountMax) throws(CallbackFault) {
     guard text.utf8.count <= byteCountMax else { throw .longTarget }
     guard RequestTarget.isPlain(text) else { throw .impureTarget }
@@ -44,9 +44,9 @@ public struct CallbackTarget: Sendable, Hashable {
 
   /// The decoded value of a parameter; nil when it is absent.
   ///
-  /// Names are compared when decoded: who reads `pack%61ge` as `package` must not see another value than the
-  /// one that was checked.
-  /// - Throws: when it is there twice, empty, longer than this, or not percent-encoded UTF-8.
+  /// Names are compared in decoded form: a parser that reads `pack%61ge` as `package` must see the value that
+  /// was checked.
+  /// - Throws: when the parameter is duplicate, empty, longer than this, or not percent-encoded UTF-8.
   func value(of name: String, byteCountMax: Int) throws(CallbackFault) -> String? {
     let found = items.filter { $0.name.elementsEqual(name.utf8) }
     guard let item = found.first else { return nil }
@@ -62,15 +62,15 @@ public struct CallbackTarget: Sendable, Hashable {
     return value
   }
 
-  /// - Parameter advice: what to write, when it is missing.
+  /// - Parameter advice: what to add when it is missing.
   func required(_ name: String, byteCountMax: Int, _ advice: String) throws(CallbackFault) -> String {
     guard let value = try value(of: name, byteCountMax: byteCountMax) else { throw .missing(name, advice) }
     return value
   }
 
-  /// The same target with `name=value` in the place of the parameter of that name, or at its end; everything
-  /// else as it came. There must be a query already.
-  /// - Parameters: both need no encoding.
+  /// The same target with `name=value` instead of the parameter of that name, or appended. The rest is
+  /// unchanged. The target must have a query.
+  /// - Parameters: both must need no encoding.
   func setting(_ name: String, to value: String) -> String {
     guard let item = items.first(where: { $0.name.elementsEqual(name.utf8) }) else {
       return "\(text)&\(name)=\(value)"

@@ -1,13 +1,13 @@
-// The payment URL of an iOS app, which Swedbank Pay's page opens when the person is to come back. It is a
-// universal link; a browser comes here only when it did not open the app. Pure; any thread.
+// The payment URL of an iOS app, which Swedbank Pay's page opens when the customer returns. It is a universal
+// link; a browser requests it only if the link did not open the app. Pure; thread-safe.
 
 /// A request to `sdk-callback/ios-universal-link?scheme=…&language=…[&app=…][&fallback=true]`.
 ///
-/// The first time the browser is sent to a page on another host, where the universal link (now with
-/// `fallback=true`) is a button to tap: only that opens an app. If it comes here again, it is sent to the
-/// same address under the app's own scheme.
+/// The first time, the browser is redirected to a page on another host. Its button is the universal link with
+/// `fallback=true`, because only a tap opens an app. If the browser requests it again, it is redirected to
+/// the same URL with the app's custom scheme.
 public struct IOSPaymentURL: Sendable, Hashable {
-  /// The longest texts, in bytes.
+  /// The maximum lengths in bytes.
   static let languageByteCountMax = 64
   static let appByteCountMax = 256
 
@@ -19,9 +19,9 @@ public struct IOSPaymentURL: Sendable, Hashable {
   private let origin: WebOrigin
 
   /// - Parameters:
-  ///   - target: the request's own.
-  ///   - schemes: the only ones that may be led to; nil for every one that an app may own.
-  /// - Throws: when a parameter is not what it must be.
+  ///   - target: the target of the request.
+  ///   - schemes: the allowed schemes; nil allows every scheme that an app may own.
+  /// - Throws: when a parameter is missing or invalid.
   public init(_ target: CallbackTarget, origin: WebOrigin, schemes: [CustomScheme]?) throws(CallbackFault) {
     self.target = target
     self.origin = origin
@@ -32,7 +32,7 @@ public struct IOSPaymentURL: Sendable, Hashable {
     } catch {
       throw .invalid("scheme", error.description)
     }
-    // The same scheme in other letters is the same app's (RFC 3986 §3.1).
+    // Schemes are case-insensitive (RFC 3986 §3.1).
     guard schemes?.contains(where: { $0.isNamed(text) }) ?? true else { throw .unlisted("scheme") }
     language = try target.required(
       "language", byteCountMax: Self.languageByteCountMax, "name the language of the page, such as en-US")
@@ -51,11 +51,11 @@ public struct IOSPaymentURL: Sendable, Hashable {
 
   private var fallbackTarget: String { target.setting("fallback", to: "true") }
 
-  /// Where to send the browser; ASCII without blanks and control characters.
+  /// The redirect target; ASCII without blanks and control characters.
   ///
-  /// The app compares letter by letter what reaches it (SwedbankPay/swedbank-pay-sdk-ios, Configuration), so
+  /// The app compares the URL character by character (SwedbankPay/swedbank-pay-sdk-ios, Configuration), so
   /// the scheme keeps its case and the target every byte.
-  /// - Parameter trampoline: the page on another host; an address without a query.
+  /// - Parameter trampoline: the URL of the page on another host, without a query.
   public func location(trampoline: String) -> String {
     if isFallback { return "\(scheme.text)://\(origin.authority)\(target.text)" }
     let again = URLEscapes.component(origin.text + fallbackTarget)

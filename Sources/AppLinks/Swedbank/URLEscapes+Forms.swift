@@ -1,14 +1,14 @@
-// Percent-encoding as scripts and forms have it. Pure; any thread.
+// Percent-encoding of scripts and forms. Pure; thread-safe.
 
 extension URLEscapes {
-  /// What `encodeURIComponent` of ECMAScript makes of a text (ECMA-262 §19.2.6.4): a blank becomes `%20`, and
-  /// `!`, `'`, `(`, `)` and `*` stay.
+  /// Encodes like `encodeURIComponent` of ECMAScript (ECMA-262 §19.2.6.4): a blank becomes `%20`, and `!`,
+  /// `'`, `(`, `)` and `*` are kept.
   static func component(_ text: String) -> String {
     escaped(text) { isUnreserved($0) || "!*'()".utf8.contains($0) }
   }
 
-  /// The bytes of a name or a value in a form (WHATWG URL §5.1): `+` is a blank.
-  /// - Returns: a `%` without two digits stands for itself, as it does in a browser; `isBroken` says so.
+  /// Decodes a name or a value of a form (WHATWG URL §5.1): `+` is a blank.
+  /// - Returns: the bytes. A `%` without two digits is kept, as browsers do, and sets `isBroken`.
   static func form(_ text: some StringProtocol) -> (bytes: [UInt8], isBroken: Bool) {
     var out: [UInt8] = []
     var isBroken = false
