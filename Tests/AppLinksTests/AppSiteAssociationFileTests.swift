@@ -1,4 +1,4 @@
-// Apple's association file: read in all its forms, made of configured apps, and both read again.
+// Apple's association file: read in all its formats, made from configured apps, and read again.
 
 import JSON
 import Testing
@@ -23,7 +23,7 @@ struct AppSiteAssociationFileTests {
       sharesWebCredentials: credentials)
   }
 
-  /// SC20: old and new form side by side, exactly.
+  /// SC20: old and new format in one entry, byte for byte.
   @Test func `One app has both forms in one entry`() throws {
     let file = AppSiteAssociation(apps: [try app([first], [], own: [Self.callback])])
     #expect(
@@ -110,7 +110,7 @@ struct AppSiteAssociationFileTests {
     #expect(throws: NameFault.self) { try LinkPath(text) }
   }
 
-  /// SH08 and SC23: both forms of a file that was made say the same about every URL, and say it rightly.
+  /// SH08 and SC23: both formats of a generated file give the same, correct verdict for every URL.
   @Test func `Old and new form of a file agree`() throws {
     let apps = [
       try app([first, second], ["NOT /admin/*", "/*", "NOT /*/x/?"], own: [Self.callback, Self.back]),
@@ -151,7 +151,7 @@ struct AppSiteAssociationFileTests {
     }
   }
 
-  /// SH06: exclusions as shops have them, in both forms.
+  /// SH06: typical exclusions of shops, in both formats.
   @Test(arguments: [
     ("/", true), ("/cart", true), ("/checkouts/cn/abc/thank-you", true), ("/admin", false),
     ("/admin/", false),

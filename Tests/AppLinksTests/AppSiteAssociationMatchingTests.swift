@@ -1,12 +1,12 @@
-// What Apple's association file means for a URL. The verdicts are those of Apple's own tool, `swcutil`, for
-// files and URLs of the same kind, or of Apple's documentation.
+// Evaluates Apple's association file for URLs. The verdicts are those of Apple's tool `swcutil` for
+// equivalent files and URLs, or of Apple's documentation.
 
 import JSON
 import Testing
 
 @testable import AppLinks
 
-/// A file with one app, asked about one URL.
+/// A file with one app, and one URL.
 struct MatchingCase: Sendable, CustomTestStringConvertible {
   let rules: String
   let url: String
@@ -39,7 +39,7 @@ struct MatchingCase: Sendable, CustomTestStringConvertible {
 /// SH07.
 struct AppSiteAssociationMatchingTests {
   @Test(arguments: [
-    // A star is any run of characters, slashes too; the part before `/*` is enough.
+    // A star matches any run of characters, including slashes; the part before `/*` also matches.
     MatchingCase(#"{"/":"/offers/*"}"#, "/offers", "app"),
     MatchingCase(#"{"/":"/offers/*"}"#, "/offers/", "app"),
     MatchingCase(#"{"/":"/offers/*"}"#, "/offers/7/x", "app"),
@@ -47,7 +47,7 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"/":"/offers/*"}"#, "/offer", "none"), MatchingCase(#"{"/":"/o/p/*"}"#, "/o/p", "app"),
     MatchingCase(#"{"/":"/offers*"}"#, "/offers", "app"), MatchingCase(#"{"/":"/o/*/p"}"#, "/o/p", "none"),
     MatchingCase(#"{"/":"/o/*/p"}"#, "/o//p", "app"), MatchingCase(#"{"/":"/o/*/p"}"#, "/o/1/2/p", "app"),
-    // Slashes at the ends mean nothing, but none is added.
+    // Leading and trailing slashes are ignored, but none is added.
     MatchingCase(#"{"/":"offers"}"#, "/offers", "app"),
     MatchingCase(#"{"/":"offers/*"}"#, "/offers/1", "app"),
     MatchingCase(#"{"/":"offers"}"#, "/offers1", "none"),
@@ -72,14 +72,14 @@ struct AppSiteAssociationMatchingTests {
   }
 
   @Test(arguments: [
-    // What is not there is empty; what a rule does not name may be anything.
+    // A missing item is empty; an item that the rule does not mention may have any value.
     MatchingCase(#"{"?":{"b":"*"}}"#, "/x?a=1", "app"), MatchingCase(#"{"?":{"b":"?*"}}"#, "/x?a=1", "none"),
     MatchingCase(#"{"?":{"b":""}}"#, "/x?a=1", "app"), MatchingCase(#"{"?":{"b":"1"}}"#, "/x?a=1", "none"),
     MatchingCase(#"{"?":{"b":"*"}}"#, "/x", "app"),
     MatchingCase(#"{"?":{"a":"1","b":"*"}}"#, "/x?a=1", "app"),
     MatchingCase(#"{"?":{"a":"1"}}"#, "/x?a=1&b=2", "app"), MatchingCase(#"{"?":{"a":""}}"#, "/x?a", "app"),
     MatchingCase(#"{"?":{"a":"1=2"}}"#, "/x?a=1=2", "app"), MatchingCase(#"{"?":{}}"#, "/x?a", "app"),
-    // Each of several of one name must match.
+    // Each of several items with one name must match.
     MatchingCase(#"{"?":{"n":"4"}}"#, "/x?n=4&n=7", "none"),
     MatchingCase(#"{"?":{"n":"4"}}"#, "/x?n=7&n=4", "none"),
     MatchingCase(#"{"?":{"n":"4"}}"#, "/x?n=7&n=4&n=9", "none"),
@@ -88,14 +88,14 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"?":{"n":""}}"#, "/x?n=7&n=4", "none"),
     MatchingCase(#"{"?":{"n":"?*"}}"#, "/x?n=7&n=4", "app"),
     MatchingCase(#"{"?":{"n":"4"}}"#, "/x?n=4&n=4", "app"),
-    // One value that is no string makes all of the dictionary count for nothing.
+    // One value that is not a string makes devices ignore the whole dictionary.
     MatchingCase(#"{"?":{"f":true}}"#, "/x?f=1", "app"), MatchingCase(#"{"?":{"f":false}}"#, "/x?o=1", "app"),
     MatchingCase(#"{"?":{"n":5}}"#, "/x?n=6", "app"), MatchingCase(#"{"?":{"n":null}}"#, "/x?n=5", "app"),
     MatchingCase(#"{"?":{"a":"1","f":true}}"#, "/x?a=2", "app"),
     MatchingCase(#"{"?":{"a":["1"]}}"#, "/x?a=2", "app"),
     MatchingCase(#"{"?":{"a":{"b":"1"}}}"#, "/x?a=2", "app"),
     MatchingCase(#"{"/":"/y","?":{"f":true}}"#, "/x?f=1", "none"),
-    // A string is for the whole query.
+    // A string is a pattern for the whole query.
     MatchingCase(#"{"?":"a=1"}"#, "/x?a=1", "app"), MatchingCase(#"{"?":"a=1"}"#, "/x?a=1&b=2", "none"),
     MatchingCase(#"{"?":"*"}"#, "/x", "app"), MatchingCase(#"{"?":"?*"}"#, "/x", "none"),
     MatchingCase(#"{"?":""}"#, "/x", "app"), MatchingCase(#"{"?":"a=1"}"#, "/x", "none"),
@@ -103,11 +103,11 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(##"{"#":"*"}"##, "/x", "app"), MatchingCase(##"{"#":"?*"}"##, "/x", "none"),
     MatchingCase(##"{"#":""}"##, "/x", "app"), MatchingCase(##"{"#":"top"}"##, "/a/b?c=d#top", "app"),
     MatchingCase(##"{"#":"top"}"##, "/a#to", "none"), MatchingCase(##"{"#":"a#b?c"}"##, "/a#a#b?c", "app"),
-    // Everything that a rule names must match.
+    // All parts of a rule must match.
     MatchingCase(##"{"/":"abc","?":"def","#":"*"}"##, "/abc?def", "app"),
     MatchingCase(##"{"/":"abc","?":"def","#":"*"}"##, "/abc", "none"),
     MatchingCase(##"{"/":"abc","?":"def","#":"*"}"##, "https://shop.example?def", "none"),
-    // What is not known is not looked at.
+    // Unknown keys are ignored.
     MatchingCase(#"{"/":"/foo/*","colour":"x"}"#, "/bar", "none"),
     MatchingCase(#"{"colour":"x"}"#, "/bar", "app"),
     MatchingCase(#"{}"#, "/bar", "app"),
@@ -136,7 +136,7 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"/":"/Help/*","caseSensitive":false}"#, "/hELP/1", "app"),
     MatchingCase(#"{"/":"/É","caseSensitive":false,"percentEncoded":false}"#, "/%C3%A9", "app"),
     MatchingCase(#"{"?":{"Q":"A"},"caseSensitive":false}"#, "/?q=a", "app"),
-    // Defaults: of the file, of the entry, of the rule; the nearer wins, for every key.
+    // Defaults of the file, the entry and the rule: the innermost wins, for each key.
     MatchingCase(##"{"#":"*"}"##, "/bar", "none", extra: #""defaults":{"/":"/foo/*"},"#),
     MatchingCase(##"{"#":"*"}"##, "/foo/1", "app", extra: #""defaults":{"/":"/foo/*"},"#),
     MatchingCase(##"{"#":"*"}"##, "/bar", "excluded", extra: #""defaults":{"exclude":true},"#),
@@ -200,7 +200,7 @@ struct AppSiteAssociationMatchingTests {
     #expect(try each.outcome() == each.expected)
   }
 
-  /// Patterns on which a matcher that tries again would never end.
+  /// Patterns for which a backtracking matcher would not finish.
   @Test(
     .timeLimit(.minutes(1)),
     arguments: [

@@ -1,4 +1,4 @@
-// `intent:` URLs: their form, and what cannot be put into them.
+// `intent:` URLs: their format, and input that is refused.
 
 import Testing
 
@@ -9,7 +9,7 @@ struct IntentURLTests {
 
   init() throws { package = try PackageName("your.ecom.app") }
 
-  /// SC01 and SC02: the target is carried byte for byte, and the form is that of Swedbank Pay's helpers.
+  /// SC01 and SC02: the target is copied byte for byte, in the format of Swedbank Pay's helpers.
   @Test(arguments: [
     "/v1/ios/swedbank/sdk-callback/android-intent?package=your.ecom.app&id=abb50c53-53c1-4138",
     "/v1/ios/swedbank/sdk-callback/android-intent?id=1&foo=b%20r%2B+%e2&package=your.ecom.app",
@@ -37,7 +37,7 @@ struct IntentURLTests {
         + "https%3A%2F%2Fpay.example.com%2Fa%3Fb%3Dc%20d%26e%3D%3BS.x%3D1%23f%25%C3%A9;end")
   }
 
-  /// SC05: what would end the attribute or the data is refused.
+  /// SC05: input that would end the attribute or the data is refused.
   @Test(arguments: [
     "", "a", "/a#Intent;component=x;end", "/a b", "/a\"><script>", "/a\r\nX: y", "/é", "/\u{0}",
     "/" + String(repeating: "a", count: 8_192),

@@ -1,4 +1,4 @@
-// Names of apps, schemes and certificates: what is taken, what is not, and how it is written.
+// Names of apps, schemes and certificates: valid and invalid input, and its formatting.
 
 import Testing
 
@@ -10,7 +10,7 @@ struct NameTests {
     #expect(try PackageName(text).text == text)
   }
 
-  /// SC04 and SH04: what could break out of an intent URL or an attribute is no package name.
+  /// SC04 and SH04: a text that could end an intent URL or an attribute is not a package name.
   @Test(arguments: [
     "", "a", "1a.b", "a.1b", "a..b", ".a.b", "a.b.", "com.example.app;S.browser_fallback_url=x",
     "\"><script>", "com.exämple.app", "com.example.other ", "com.example.other\n", "_a.b", "com.ex-ample.app",
@@ -50,7 +50,8 @@ struct NameTests {
     #expect(try CustomScheme(text).isNamed(text.uppercased()))
   }
 
-  /// SC13: schemes that run code, fetch, call or open shops, in any case, and what would leave the scheme.
+  /// SC13: schemes that run code, fetch, call or open stores, in any case, and texts that could end the
+  /// scheme.
   @Test(arguments: [
     "javascript", "JavaScript", "jAVAscript", "data", "vbscript", "file", "blob", "about", "view-source",
     "filesystem", "http", "HTTPS", "ws", "wss", "ftp", "intent", "android-app", "content", "chrome", "tel",

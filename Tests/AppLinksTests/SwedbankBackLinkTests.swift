@@ -1,5 +1,4 @@
-// Where the page on a second host may lead, whether the app recognises what reaches it in the end, and that
-// no query whatever leads anywhere else.
+// The URLs that the page on a second host links to: apps recognize them, and no query leads to any other URL.
 
 import Testing
 
@@ -29,7 +28,7 @@ import Testing
     #expect(try back("target=\(Self.base)android-intent?package=a.b").language == nil)
   }
 
-  /// SC25. Each stands raw and encoded.
+  /// SC25. Each target is tested encoded and unencoded.
   @Test(
     "Whatever is no callback of the app on its own origin is refused, and not repeated",
     arguments: [
@@ -70,7 +69,7 @@ import Testing
 
   // MARK: Any query
 
-  /// SplitMix64; the same in each run.
+  /// SplitMix64 with a fixed seed.
   private struct Dice: RandomNumberGenerator {
     var state: UInt64
 

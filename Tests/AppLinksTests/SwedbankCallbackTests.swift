@@ -1,4 +1,4 @@
-// Swedbank Pay's payment URLs: what is taken, what is refused, and where each leads.
+// Swedbank Pay's payment URLs: accepted and refused requests, and their redirects.
 
 import Testing
 
@@ -16,7 +16,7 @@ import Testing
   private func location(
     _ query: String, origin: String = "https://pay.example.com", schemes: [CustomScheme]? = nil
   ) throws(CallbackFault) -> String {
-    // Of the test's own.
+    // A fault of the test itself.
     guard let origin = try? WebOrigin(origin) else { throw CallbackFault("no origin") }
     let target = try CallbackTarget("\(Self.ios)?\(query)")
     return try IOSPaymentURL(target, origin: origin, schemes: schemes).location(trampoline: Self.trampoline)
@@ -64,7 +64,7 @@ import Testing
     #expect(!fault.description.contains("script"))
   }
 
-  /// SC07, SC08: the encoding is that of `encodeURIComponent`.
+  /// SC07, SC08: encoded like `encodeURIComponent`.
   @Test(
     "An iOS payment URL leads to the page on the other host first, which leads back with fallback=true",
     arguments: [

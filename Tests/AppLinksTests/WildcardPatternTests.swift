@@ -1,4 +1,4 @@
-// Patterns against a slow reading of them, on texts around the ends of words of 64 positions.
+// Compares patterns with a slow reference matcher, on texts around the boundaries of 64-bit words.
 
 import Platform
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import AppLinks
 
 struct WildcardPatternTests {
-  /// What a pattern means, by trying everything.
+  /// The reference matcher: tries every possibility.
   private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -29,7 +29,7 @@ struct WildcardPatternTests {
       let text = (0..<Int.random(in: 0...7, using: &random)).map { _ in
         "ab".randomElement(using: &random) ?? "a"
       }
-      // The same far into the text, where the set of positions goes over several words.
+      // Repeated after a prefix, so that the set of positions spans several words.
       let ahead = [0, 56, 60, 63, 64, 65, 127, 128, 190].randomElement(using: &random) ?? 0
       let prefix = String(repeating: "x", count: ahead)
       var compiler = PatternCompiler(custom: ["v": ["ab", "b", ""]])

@@ -1,4 +1,4 @@
-// Answers as servers send them, decent and other.
+// Valid and invalid answers of servers.
 
 import HTTPClient
 import Platform

@@ -1,4 +1,4 @@
-// What goes out, and what is never sent.
+// Requests as sent, and requests that are refused.
 
 import Glibc
 import HTTPClient

@@ -1,4 +1,4 @@
-// Certificates, versions of TLS, and HTTP/2, against OpenSSL's own server.
+// Certificates, TLS versions and HTTP/2, against OpenSSL's server.
 
 import HTTPClient
 import Platform
@@ -133,7 +133,7 @@ struct ClientTLSTests {
     #expect(server.process.printed.contains("PRI * HTTP/2.0"))
   }
 
-  /// What an HTTP/2 server sends instead of an answer, as frames (RFC 9113 §4.1) after its settings.
+  /// Frames that an HTTP/2 server sends instead of an answer, after its settings (RFC 9113 §4.1).
   enum Abrupt: CaseIterable {
     case goAway, goAwayAfterHead, reset, nonsense, endlessSettings
 
@@ -143,7 +143,7 @@ struct ClientTLSTests {
         [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, lastStream, 0, 0, 0, code]
       }
       switch self {
-      // Nothing of stream 1 is promised to be unread: it may have been taken in.
+      // Stream 1 is not reported as unprocessed: the server may have accepted the request.
       case .goAway: return goAway(lastStream: 1, code: 0)
       case .goAwayAfterHead: return [0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88] + goAway(lastStream: 1, code: 2)
       // RST_STREAM with INTERNAL_ERROR (RFC 9113 §6.4).
@@ -175,7 +175,7 @@ struct ClientTLSTests {
     let result = try #require(finish(pool).first).result
     #expect(result.status == (end == .goAwayAfterHead ? 200 : nil))
     #expect(result.requestWasSent)
-    // A stream that the server may still answer after GOAWAY ends with the time.
+    // A stream that the server may still answer after GOAWAY ends with the timeout.
     #expect([.connectionLost, .timeout].contains(result.failure), "\(String(describing: result.failure))")
   }
 }

@@ -1,4 +1,4 @@
-// Short ways to run one transfer, with a deadline on everything.
+// Helpers that run one transfer; every wait has a deadline.
 
 import Glibc
 import HTTPClient
@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// As the daemon does: a peer that is gone must not end the process.
+/// Like the daemon: a write to a closed connection must not end the process.
 private let ignoresSIGPIPE: Bool = {
   signal(SIGPIPE, SIG_IGN)
   return true
@@ -17,7 +17,7 @@ func makePool(connectionsMax: Int = 4) throws -> TransferPool {
   return try TransferPool(connectionsMax: connectionsMax)
 }
 
-/// Runs the pool until so many transfers ended, ten seconds at most.
+/// Runs the pool until this number of transfers has ended, for at most ten seconds.
 func finish(_ pool: TransferPool, count: Int = 1) -> [TransferCompletion] {
   let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
   var completions: [TransferCompletion] = []
@@ -37,7 +37,7 @@ func perform(_ request: TransferRequest, on pool: TransferPool? = nil) throws ->
   return try #require(completions.first).result
 }
 
-/// A server for the time of `body`.
+/// Runs `body` with a server.
 func withServer<Result>(
   _ script: @escaping @Sendable (ScriptedConnection) -> Void, _ body: (ScriptedServer) throws -> Result
 ) throws -> Result {
@@ -54,7 +54,7 @@ extension ScriptedServer {
   }
 }
 
-/// What one request gets from a server that reads it, sends `answer` and closes.
+/// The result of one request to a server that reads it, sends `answer` and closes.
 func result(ofAnswer answer: String, timeout: Int = 8_000) throws -> TransferResult {
   try withServer({ connection in
     _ = connection.readRequest()

@@ -1,4 +1,4 @@
-// Connections, time, waking and cutting off.
+// Connections, timeouts, wake-ups and cancellation.
 
 import Glibc
 import HTTPClient
@@ -43,7 +43,7 @@ struct PoolTests {
     #expect(detail.contains("(127.0.0.1): "))
     #expect(detail.contains("timed out"))
     #expect(!detail.contains("hidden"))
-    // The slot is used again: what was said of one transfer is not said of the next.
+    // The slot is reused: the next transfer must not report this transfer's failure.
     let pool = try makePool()
     _ = try perform(TransferRequest(method: .post, url: url), on: pool)
     let good = try withServer(Self.answerAll) { try perform($0.request(), on: pool) }
@@ -55,7 +55,8 @@ struct PoolTests {
   func unresolved() throws {
     let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeoutMilliseconds: 2_000)
     let result = try perform(request)
-    // Where the name server does not answer, the time runs out; behind a proxy, that one does not connect.
+    // Without an answer of the name server, the transfer times out; behind a proxy, the proxy fails to
+    // connect.
     #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
     #expect(!result.requestWasSent)
     #expect(result.durationMilliseconds < 8_000)
@@ -113,7 +114,7 @@ struct PoolTests {
       guard let request = connection.readRequest() else { return }
       arrived.update { $0 += 1 }
       let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
-      // Nobody is answered before all have asked.
+      // No request is answered before all have arrived.
       let all = arrived.wait(until: deadline) { $0 == 8 ? true : nil } ?? false
       connection.answer(all ? "200 OK" : "503 Alone", String(request.suffix(1)))
     }) { server in

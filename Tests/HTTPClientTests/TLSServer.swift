@@ -1,4 +1,4 @@
-// A TLS server that is not ours: `openssl s_server` as a child process, and certificates made for one test.
+// An independent TLS server: `openssl s_server` as a child process, with certificates made for one test.
 
 import Glibc
 import HTTPClient
@@ -6,14 +6,14 @@ import Platform
 import TestSupport
 import Testing
 
-/// A certificate that signed itself, and its key, in a directory of their own; both go with it.
+/// A self-signed certificate and its key, in a separate directory that `deinit` removes.
 final class SelfSignedCertificate {
   let directory: String
   var certificate: String { directory + "/certificate.pem" }
   var key: String { directory + "/key.pem" }
 
-  /// - Parameter name: as openssl-x509v3_config(5) has it: "DNS:localhost", "IP:127.0.0.1".
-  /// - Parameter isExpired: whether its last day has been in 2020.
+  /// - Parameter name: in the format of openssl-x509v3_config(5): "DNS:localhost", "IP:127.0.0.1".
+  /// - Parameter isExpired: whether it expired in 2020.
   init(for name: String, subject: String = "receipt-relay-test", isExpired: Bool = false) throws {
     var template = Array("/tmp/receipt-relay-tls-XXXXXX".utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
@@ -32,7 +32,7 @@ final class SelfSignedCertificate {
     if isExpired { try expire(name) }
   }
 
-  /// Signs the certificate again, for two days in 2020: only `openssl ca` can be told dates.
+  /// Signs the certificate again, for two days in 2020: only `openssl ca` accepts dates.
   private func expire(_ name: String) throws {
     let (settings, request) = (directory + "/settings", directory + "/request.pem")
     try write("", to: directory + "/index")
@@ -72,13 +72,13 @@ final class SelfSignedCertificate {
   }
 
   deinit {
-    // What is left behind in /tmp is no reason to fail a test.
+    // Files left in /tmp must not fail a test.
     _ = try? ChildProcess(["rm", "-r", directory]).wait()
   }
 }
 
-/// `openssl s_server` on a free port of 127.0.0.1, ended with it. Without `-www` it prints what it decrypts
-/// and sends what it is fed.
+/// `openssl s_server` on a free port of 127.0.0.1; `deinit` ends it. Without `-www` it prints what it
+/// decrypts and sends its input.
 final class TLSServer {
   let port: UInt16
   let process: ChildProcess
@@ -89,7 +89,7 @@ final class TLSServer {
         "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate.certificate, "-key",
         certificate.key,
       ] + options)
-    // "ACCEPT 127.0.0.1:40123", once it listens.
+    // "ACCEPT 127.0.0.1:40123", printed once it listens.
     let line = try #require(process.readOutput(until: "\n", after: "ACCEPT "))
     port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
   }
@@ -101,8 +101,8 @@ final class TLSServer {
   }
 }
 
-/// A child with pipes to its input and output. Owns both, and the process, which is killed and reaped at the
-/// end.
+/// A child process with pipes to its input and output. Owns the pipes and the process; `deinit` kills and
+/// reaps it.
 final class ChildProcess {
   private let identifier: pid_t
   private let input: Int32
@@ -127,7 +127,7 @@ final class ChildProcess {
     if !isReaped { Spawn.kill(identifier) }
   }
 
-  /// Waits for the end: the exit code, or 128 and the signal that ended it.
+  /// Waits for the end: the exit code, or 128 plus the signal that ended it.
   @discardableResult func wait() -> Int32 {
     isReaped = true
     return Spawn.wait(for: identifier)
@@ -137,7 +137,7 @@ final class ChildProcess {
     #expect(unsafe write(input, bytes, bytes.count) == bytes.count)
   }
 
-  /// What the process prints between two marks, waiting ten seconds at most.
+  /// The output between two marks; waits for at most ten seconds.
   func readOutput(until end: String, after start: String) -> String? {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     while true {
@@ -152,7 +152,7 @@ final class ChildProcess {
     }
   }
 
-  /// Whether anything more came.
+  /// Whether more output arrived.
   func readSome(withinMilliseconds milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, milliseconds) > 0 else { return false }
@@ -163,6 +163,6 @@ final class ChildProcess {
     return true
   }
 
-  /// Everything printed so far.
+  /// All output so far.
   var printed: String { String(decoding: read, as: UTF8.self) }
 }

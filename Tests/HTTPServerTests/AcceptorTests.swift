@@ -1,5 +1,4 @@
-// Who accepts connections, and a stop meanwhile. What the limits of connections do is in LimitTests and
-// ReserveTests.
+// Accepting connections, and a stop meanwhile. LimitTests and ReserveTests test the limits of connections.
 
 import FoundationEssentials
 import HTTPServer
@@ -7,7 +6,7 @@ import Platform
 import Testing
 
 @Suite("The acceptor") struct AcceptorTests {
-  /// The race needs thousands of stops to show itself; its cause is there in every run.
+  /// The race needs thousands of stops to occur; its cause is visible in every run.
   @Test("The listening socket was in epoll sets, from which a stop and libmicrohttpd's threads removed it")
   func listener() throws {
     let server = try TestApplication.echo().serve { $0.threads = 4 }
@@ -49,11 +48,11 @@ import Testing
     }
   }
 
-  /// The number of the socket that listens on a port (proc_pid_net(5)).
+  /// The inode of the socket that listens on a port (proc_pid_net(5)).
   private static func inodeOfListener(_ port: UInt16) throws -> UInt64? {
     for line in try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8).split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // The local address, the state (0A: it listens), and the inode.
+      // The local address, the state (0A: listening), and the inode.
       guard fields.count > 9, fields[3] == "0A", let number = fields[1].split(separator: ":").last,
         UInt16(number, radix: 16) == port
       else { continue }
@@ -62,11 +61,11 @@ import Testing
     return nil
   }
 
-  /// What the epoll sets of this process watch (proc_pid_fdinfo(5)).
+  /// The inodes in the epoll sets of this process (proc_pid_fdinfo(5)).
   private static func inodesInEpollSets() throws -> Set<UInt64> {
     var inodes: Set<UInt64> = []
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
-      // Other tests close descriptors meanwhile.
+      // Other tests close descriptors concurrently.
       let info = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
       for line in info.split(separator: "\n") where line.hasPrefix("tfd:") {
         let inode = line.split(separator: " ").first { $0.hasPrefix("ino:") }

@@ -1,4 +1,4 @@
-// What all bodies together may hold, and that it is given back whatever becomes of them (R8, R11).
+// The limit for all bodies together, and its release however a request ends (R8, R11).
 
 import Glibc
 import HTTPServer
@@ -9,7 +9,7 @@ import Testing
   private static let kibibyte = 1024
   private static let bodyBytesMax = 4 << 20
 
-  /// A server whose bodies may hold 1 MiB together, so 512 KiB for one address.
+  /// A server with a limit of 1 MiB for all bodies, and so 512 KiB for one address.
   private static func serve(
     _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in }
   ) throws -> Server {
@@ -33,7 +33,7 @@ import Testing
 
   private static let chunkedHead = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-  /// Waits until the bodies hold so much.
+  /// Waits until the bodies hold a matching number of bytes.
   private static func waitUntil(_ server: Server, holds condition: (Int) -> Bool) throws {
     let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     while !condition(server.bodyBytesHeld) {
@@ -66,7 +66,7 @@ import Testing
     try first.send("x")
     #expect(try first.response().body == "\(400 * Self.kibibyte)")
     try Self.waitUntil(server) { $0 == 0 }
-    // What was given back can be had again.
+    // The released bytes are available again.
     try first.send(Self.head(500 * Self.kibibyte))
     try first.send(Self.text(500 * Self.kibibyte))
     #expect(try first.response().status == 200)
@@ -81,7 +81,7 @@ import Testing
     let length = 400 * Self.kibibyte
     for client in [first, second] {
       try client.send(Self.head(length))
-      // Little enough not to be counted, so that the second is let in, too.
+      // Too few bytes to be counted, so that the second request is admitted, too.
       try client.send(Self.text(1))
     }
     try first.send(Self.text(length - 2))
@@ -106,7 +106,7 @@ import Testing
     try client.send(Self.chunkedHead)
     let chunk = Array("10000\r\n".utf8) + Self.text(0x10000) + Array("\r\n".utf8)
     for _ in 0..<64 {
-      // The refusal cuts the connection, maybe before everything is sent.
+      // The refusal cuts the connection, possibly before everything is sent.
       guard (try? client.send(chunk)) != nil else { break }
     }
     #expect(try client.response().status == 503)
@@ -115,7 +115,7 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  /// What may become of a large body that is being taken.
+  /// The ways in which a large body can end.
   enum End: CaseIterable {
     case closedByClient, reset, tooSlow, tooLarge, dropped, stopped, answeredLate
   }
@@ -153,7 +153,7 @@ import Testing
     case .answeredLate:
       try client?.send("x")
       let responder = try keeping.nextResponder()
-      // As long as the application may have the bytes they are held.
+      // The bytes are held as long as the application may have them.
       #expect(server.bodyBytesHeld == 200 * Self.kibibyte)
       responder.respond(Response(status: 200))
       #expect(try client?.response().status == 200)

@@ -1,4 +1,4 @@
-// Idle connections: what they may not take from others, and which of them make room.
+// Idle connections: they must not block others, and the longest idle ones make room.
 
 import Platform
 import Testing
@@ -9,7 +9,8 @@ import Testing
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n" }
   private static let long: Int64 = 120_000
 
-  /// 40 connections, of which 8 are the reserve: idle ones make room above 36, whatever their age above 38.
+  /// 40 connections, of which 8 are reserved: idle ones are closed above 36, regardless of their age above
+  /// 38.
   private static func configure(_ configuration: inout ServerConfiguration) {
     configuration.connections = 40
     configuration.reservedConnections = 8
@@ -17,7 +18,7 @@ import Testing
     configuration.evictionGraceMilliseconds = long
   }
 
-  /// Answers everything but `/held`.
+  /// Answers every request except `/held`.
   private static func application(_ held: Monitor<[Responder]>) -> TestApplication {
     TestApplication { request, responder in
       guard !request.head.path.hasPrefix("/held") else { return held.withLock { $0.append(responder) } }
@@ -41,8 +42,8 @@ import Testing
       $0.connectionsPerAddress = 9
       $0.unlimitedPeers = proxies.compactMap { AddressPrefix($0) }
     }
-    // Above the unreserved number, below the number at which one is closed: some have never sent anything,
-    // some were kept open after a request, some have sent a part of one.
+    // More than the unreserved number, fewer than the number at which one is closed. Some have never sent
+    // anything, some were kept open after a request, some have sent a part of one.
     var idle: [TestClient] = []
     for number in 0..<34 {
       let client = try TestClient(server, source: 10 + UInt32(number) / 9)
@@ -61,7 +62,7 @@ import Testing
       #expect(try client.response().status == 200)
       idle.append(client)
     }
-    // None of them was closed for that.
+    // None of them was closed for the request.
     for client in idle { #expect(!client.isReadable(within: 0)) }
     server.stop(graceMilliseconds: 1000)
   }
@@ -70,7 +71,7 @@ import Testing
   func flood() throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
-      // Two threads would accept them in another order than they came in.
+      // With two threads the order of accepting could differ from the order of arrival.
       $0.threads = 1
       $0.unlimitedPeers = ["127.0.0.0/8"].compactMap { AddressPrefix($0) }
     }
@@ -81,7 +82,7 @@ import Testing
       let client = try TestClient(server)
       try client.send(Self.get(number % 2 == 0 ? "/ordinary" : "/reserved"))
       #expect(try client.response().status == 200)
-      // Each is one more than may be, and the longest idle one makes room for it.
+      // Each is one over the limit, and the longest idle one is closed for it.
       #expect(try idle[number].rest() == "")
       idle.append(client)
     }
@@ -97,24 +98,24 @@ import Testing
     var clients: [TestClient] = []
     for number in 0..<36 {
       let client = try TestClient(server)
-      // The last ones have the reserve, and their bodies do not come.
+      // The last ones use the reserve, and their bodies do not arrive.
       let body = "POST /reserved HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n"
       try client.send(number < 32 ? Self.get("/held") : body)
       clients.append(client)
       _ = try application.waitFor { $0.heads.count == number + 1 ? true : nil }
     }
     let late = try TestClient(server)
-    // The watcher looks for room every 10 ms now.
+    // The watcher looks for room every 10 ms while connections are scarce.
     #expect(!late.isReadable(within: 300))
     try late.send(Self.get("/reserved"))
     #expect(try late.response().status == 200)
-    // Requests under way are never closed, and all of them count.
+    // Requests in progress are never closed, and all of them count.
     let refused = try TestClient(server)
     try refused.send(Self.get("/ordinary"))
     #expect(try refused.response().body == "crowded")
     held.withLock { $0.removeAll() }
     for client in clients.prefix(32) { #expect(try client.response().body == "abandoned") }
-    // Their connections are kept open, and count no more.
+    // Their connections are kept open, and no longer count.
     let served = try TestClient(server)
     try served.send(Self.get("/ordinary"))
     #expect(try served.response().status == 200)
@@ -154,7 +155,7 @@ import Testing
     try Self.waitFor(server, connections: 7)
     try blocking.send(Self.get("/block"))
     _ = entered.wait { $0 ? true : nil }
-    // The only thread that could read these is in the handler.
+    // The only thread that could read these requests is in the handler.
     for client in asking { try client.send(Self.get("/unread")) }
     let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     let connections = server.core.connections

@@ -1,4 +1,4 @@
-// Clients that hang up while their request waits: libmicrohttpd does not look at suspended connections.
+// Clients that hang up while their request waits: libmicrohttpd does not watch suspended connections.
 
 import Glibc
 import HTTPServer
@@ -32,7 +32,7 @@ import Testing
       return try #require(result)
     }
 
-    /// The responder of the request with this number, once it has come.
+    /// The responder of the request with this number, once it has arrived.
     func responder(_ number: Int) throws -> Responder {
       try waitFor { $0.responders.count > number ? $0.responders[number] : nil }
     }

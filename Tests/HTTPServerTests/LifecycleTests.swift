@@ -143,7 +143,7 @@ import Testing
     #expect(kept == nil)
   }
 
-  /// Waits until the server takes no connections any more.
+  /// Waits until the server accepts no more connections.
   private func waitUntilClosed(_ server: Server) throws {
     let end = MonotonicInstant.now().advanced(byMilliseconds: 5000)
     while MonotonicInstant.now() < end {

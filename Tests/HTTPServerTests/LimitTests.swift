@@ -24,7 +24,7 @@ import Testing
     let server = try application.serve()
     let client = try TestClient(server)
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n012345\r\n")
-    // The body has no end: the answer cannot wait for it.
+    // The body has no end, so the answer cannot wait for it.
     try client.send("5\r\n01234\r\n")
     let reply = try client.response()
     #expect(reply.status == 413)
@@ -159,7 +159,7 @@ import Testing
     let client = try TestClient(server)
     try client.send(text)
     client.finish()
-    // Far sooner than the time for a request, and that for silence, are up.
+    // Well before the request timeout and the idle timeout.
     let begin = MonotonicInstant.now()
     #expect(try client.rest().hasPrefix("HTTP/1.1 200 OK") == text.contains("\r\n\r\nGET"))
     #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
@@ -211,7 +211,7 @@ import Testing
     try clients[0].send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     #expect(try clients[0].response().status == 200)
     _ = try clients[0].rest()
-    // The place is free once the server has cleaned up, which no client can see: ask until it is.
+    // The place is free once the server has cleaned up, which a client cannot see, so poll.
     let end = MonotonicInstant.now().advanced(byMilliseconds: 5000)
     var isServed = false
     while !isServed && MonotonicInstant.now() < end {

@@ -1,4 +1,4 @@
-// Connections: who gets the last ones, and what counts as one client.
+// Reserved connections, and the definition of one client.
 
 import Glibc
 import Platform
@@ -50,7 +50,7 @@ import Testing
       $0.requestTimeoutMilliseconds = 120_000
     }
     var silent: [TestClient] = []
-    // Far more than fit; each waits in the backlog until there is room.
+    // More than the limit; each waits in the backlog until there is room.
     for _ in 0..<100 { silent.append(try TestClient(server)) }
     let begin = MonotonicInstant.now()
     let client = try TestClient(server)
@@ -67,10 +67,10 @@ import Testing
       $0.connections = 2
       $0.requestTimeoutMilliseconds = 200
     }
-    // As where the library had no memory to serve them: numbers that no descriptor here has.
+    // Simulates connections that the library had no memory to serve, with descriptors that are not in use.
     #expect(server.core.admit(1_000_001, "127.0.0.1"))
     #expect(server.core.admit(1_000_002, "127.0.0.1"))
-    // The acceptor may have looked for a place before they were taken, so the first client proves nothing.
+    // The acceptor may have found a place before they were counted, so the first client proves nothing.
     for _ in 1...2 {
       let client = try TestClient(server)
       try client.send(Self.get("/late"))
@@ -79,7 +79,7 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  /// Whether this machine has IPv6 at all.
+  /// Whether this machine has IPv6.
   private static var hasIPv6: Bool {
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     if descriptor >= 0 { close(descriptor) }
@@ -96,7 +96,7 @@ import Testing
     }
     func isServed(from source: UInt32) throws -> (Bool, TestClient) {
       let client = try TestClient(server, source: source)
-      // Sending fails where the server has closed already.
+      // Sending fails if the server has already closed the connection.
       try? client.send(Self.get("/"))
       return ((try? client.response())?.status == 200, client)
     }
@@ -124,7 +124,7 @@ import Testing
     server.stop(graceMilliseconds: 1000)
   }
 
-  /// The group of an address as a connection has it.
+  /// The group of an address, computed as for a connection.
   private static func group(_ text: String) throws -> AddressGroup {
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)

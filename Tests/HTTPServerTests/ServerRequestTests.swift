@@ -3,7 +3,7 @@ import Platform
 import Testing
 
 @Suite("Requests") struct ServerRequestTests {
-  /// Sends one request and gives the answer's status and what the application saw of the request.
+  /// Sends one request, and returns the answer and the request as the application saw it.
   private func exchange(_ bytes: [UInt8]) throws -> (Reply, RequestHead?) {
     let application = TestApplication.echo()
     let server = try application.serve()
@@ -84,7 +84,7 @@ import Testing
       "Content-Length: 4, 4",
       "Content-Length: -1", "Content-Length: 99999999999999999999",
       "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-      // libmicrohttpd takes these for fields of another name, so that there would be no body.
+      // libmicrohttpd treats these as fields of another name, so that there would be no body.
       "Transfer-Encoding : chunked", "Content-Length : 4", "Content-Length:\r\n 4",
       "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\n x",
       "Content-Length: 4\r\n \t4", "X: 1\rContent-Length: 4",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("TLS") struct ServerTLSTests {
-  /// Serves over TLS with a certificate made for the occasion.
+  /// Serves over TLS with a new certificate.
   private func serve(
     _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in },
     _ body: (Server, String) throws -> Void
@@ -68,7 +68,7 @@ import Testing
     try serve(.echo(), { $0.requestTimeoutMilliseconds = 300 }) { server, _ in
       let client = try TestClient(server)
       let begin = MonotonicInstant.now()
-      // The head of a ClientHello record, and then its body, a byte at a time.
+      // The head of a ClientHello record, and then its body, one byte at a time.
       try client.drip("\u{16}\u{3}\u{1}\u{2}", everyMilliseconds: 50)
       #expect(!(try client.rest().contains("HTTP/")))
       #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
@@ -87,7 +87,7 @@ import Testing
       }
     }
     try serve(application) { server, directory in
-      // curl gives up after a second and closes.
+      // curl stops waiting after a second and closes.
       let result = try curl(server, directory, "--max-time", "1")
       #expect(result.code != 0)
       let isGone: Bool? = gone.wait(until: .now().advanced(byMilliseconds: 5000)) { $0 == 1 ? true : nil }

@@ -1,10 +1,10 @@
-// An application for the tests: what it does is a closure, what happened to it can be waited for.
+// An application for the tests: closures define its answers, and tests can wait for its events.
 
 import HTTPServer
 import Platform
 import Testing
 
-/// Answers with closures and keeps what it was asked.
+/// Answers with closures and records its calls.
 final class TestApplication: RequestHandler {
   typealias Handle = @Sendable (Request, Responder) -> Void
   typealias Admit = @Sendable (RequestHead) -> Admission
@@ -20,7 +20,7 @@ final class TestApplication: RequestHandler {
   private let admitting: Admit
   private let handling: Handle?
 
-  /// Keeps the responders.
+  /// Keeps the responders without answering.
   convenience init() { self.init(admit: { _ in .body(maximumBytes: 1000) }, handle: nil) }
 
   convenience init(handle: @escaping Handle) {
@@ -69,21 +69,21 @@ final class TestApplication: RequestHandler {
     }
   }
 
-  /// Waits until it has seen what `condition` asks for.
+  /// Waits until `condition` returns a value.
   func waitFor<Result>(_ condition: (inout Seen) -> Result?) throws -> Result {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     let result = seen.wait(until: deadline, condition)
     return try #require(result)
   }
 
-  /// Waits for the next request, and takes over its responder.
+  /// Waits for the next request, and removes its responder from the queue.
   func nextResponder() throws -> Responder {
     try waitFor { $0.responders.isEmpty ? nil : $0.responders.removeFirst() }
   }
 
   var rejections: [Rejection] { seen.withLock { $0.rejections } }
 
-  /// A server of this application on a port of its own.
+  /// Starts a server with this application on a free port.
   func serve(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws(ServerError) -> Server {
     var configuration = ServerConfiguration(address: "127.0.0.1")
     change(&configuration)

@@ -1,4 +1,4 @@
-// A client on a raw socket, so that the tests say each byte themselves. Every wait has an end.
+// A client on a raw socket, so that tests control every byte. Every wait has a timeout.
 
 import Glibc
 import HTTPServer
@@ -11,7 +11,7 @@ enum TestClientError: Error {
   case notHTTP(String)
 }
 
-/// What the server sent for one request.
+/// The server's answer to one request.
 struct Reply {
   let status: Int
   let headers: [String]
@@ -32,7 +32,7 @@ final class TestClient {
   private var received: [UInt8] = []
   private static let patienceMilliseconds: Int64 = 10_000
 
-  /// - Parameter source: the last number of this end's address: 1 is 127.0.0.1.
+  /// - Parameter source: the last number of the client's address: 1 is 127.0.0.1.
   init(_ server: Server, source: UInt32 = 1) throws(TestClientError) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let descriptor = descriptor
@@ -58,17 +58,17 @@ final class TestClient {
 
   deinit { close(descriptor) }
 
-  /// Ends the connection with RST instead of FIN (SO_LINGER of zero, socket(7)). Of no use afterwards.
+  /// Ends the connection with RST instead of FIN (SO_LINGER of zero, socket(7)). Unusable afterwards.
   func reset() {
     var now = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-    // connect(2) to no address at all ends the connection, and with it what lingers.
+    // connect(2) to AF_UNSPEC dissolves the connection, which sends the RST.
     var nowhere = sockaddr(
       sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     unsafe connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
-  /// Sends nothing more; the server sees the end of input.
+  /// Closes the sending side; the server sees the end of input.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   func send(_ text: String) throws(TestClientError) { try send(Array(text.utf8)) }
@@ -85,19 +85,18 @@ final class TestClient {
     }
   }
 
-  /// Sends the first piece, then one space or letter at a time, slowly, until the server sends something or
-  /// closes.
+  /// Sends the first piece, then one letter at a time, until the server sends something or closes.
   func drip(_ start: String, everyMilliseconds: Int64) throws(TestClientError) {
     try send(start)
     let end = MonotonicInstant.now().advanced(byMilliseconds: Self.patienceMilliseconds)
     while !isReadable(within: everyMilliseconds) {
       guard MonotonicInstant.now() < end else { throw .timedOut }
-      // A server that has just closed makes this fail; what it sent before can still be read.
+      // Fails if the server has just closed; its data can still be read.
       guard (try? send("a")) != nil else { return }
     }
   }
 
-  /// The next response. Its body is what Content-Length says, unless it answers a HEAD request.
+  /// The next response. Content-Length gives the length of its body, unless it answers a HEAD request.
   func response(toHead isHead: Bool = false) throws(TestClientError) -> Reply {
     let end: [UInt8] = Array("\r\n\r\n".utf8)
     var headEnd = received.firstRange(of: end)
@@ -124,7 +123,7 @@ final class TestClient {
   }
 
   /// Waits for the server to close.
-  /// - Returns: what it sent before that nobody has read.
+  /// - Returns: the data that was not read before.
   func rest() throws(TestClientError) -> String {
     while try receive() {}
     return String(decoding: received, as: UTF8.self)
@@ -135,7 +134,7 @@ final class TestClient {
     return unsafe poll(&entry, 1, Int32(clamping: milliseconds)) > 0
   }
 
-  /// - Returns: false at the end of input; a reset is an end, too.
+  /// - Returns: false at the end of input or after a reset.
   private func receive() throws(TestClientError) -> Bool {
     guard isReadable(within: Self.patienceMilliseconds) else { throw .timedOut }
     var buffer = [UInt8](repeating: 0, count: 65_536)

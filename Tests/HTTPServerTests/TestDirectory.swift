@@ -1,11 +1,11 @@
-// A directory for one test, and what stands in its files. Without Foundation, which nothing else here needs.
+// A directory for one test, and the content of its files. Without Foundation, which nothing else here needs.
 
 import Glibc
 import Platform
 import TestSupport
 
 enum TestDirectory {
-  /// Runs `body` with a directory of its own, which is gone afterwards.
+  /// Runs `body` with a new directory, and removes it afterwards.
   static func with(_ body: (String) throws -> Void) throws {
     var template = Array("/tmp/httpserver-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }

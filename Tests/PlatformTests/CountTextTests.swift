@@ -1,4 +1,4 @@
-// Counts as people read them.
+// Counts formatted for people.
 
 import Platform
 import Testing

@@ -1,4 +1,4 @@
-// Whether Linux really reads from the disk again: mincore(2) says what of a file is in memory.
+// Whether Linux reads a file from the disk again: mincore(2) reports which pages are in memory.
 
 import FoundationEssentials
 import Glibc
@@ -8,7 +8,7 @@ import Testing
 @Suite struct FileCacheTests {
   private static let bytes = 64 * 4096
 
-  /// How many pages of a file are in memory.
+  /// The number of a file's pages in memory.
   private static func pagesInMemory(_ path: String) throws -> Int {
     let file = unsafe open(path, O_RDONLY)
     try #require(file >= 0)
@@ -23,7 +23,7 @@ import Testing
 
   @Test("What is on the disk is read from it again")
   func forgets() throws {
-    // /tmp may be nothing but memory; this one outlasts a restart (Filesystem Hierarchy Standard).
+    // /tmp may be in memory; /var/tmp persists across restarts (Filesystem Hierarchy Standard).
     let path = "/var/tmp/receiptd-cache-\(UUID().uuidString)"
     let file = unsafe open(path, O_RDWR | O_CREAT, 0o600)
     try #require(file >= 0)

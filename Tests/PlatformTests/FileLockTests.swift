@@ -1,11 +1,11 @@
-// A lock that tells who holds it. POSIX locks are between processes, so another one is needed.
+// A lock that names its holder. POSIX locks work between processes, so the tests need a second one.
 
 import Glibc
 import Platform
 import Testing
 
 @Suite("A file lock") struct FileLockTests {
-  /// Locks the file, says so, and holds it until its input ends.
+  /// Locks the file, prints a line, and holds the lock until its input ends.
   private static let script = """
     import fcntl, sys
     file = open(sys.argv[1], "a+")
@@ -86,13 +86,13 @@ import Testing
     let folder = try TestFolder()
     let lock = try FileLock(path: folder.path + "/lock")
     var status = stat()
-    // stat(2) opens nothing, so the lock stays.
+    // stat(2) opens no descriptor, so the lock is kept.
     #expect(unsafe stat(folder.path + "/lock", &status) == 0)
     #expect(status.st_mode & 0o007 == 0)
     withExtendedLifetime(lock) {}
   }
 
-  /// Locks as db restore does: a range of the file for the process.
+  /// Locks like db restore: a range of the file for the process.
   private static let restoreScript = """
     import fcntl, sys
     file = open(sys.argv[1], "a+")
@@ -126,7 +126,7 @@ import Testing
       #expect(unsafe link(path, hard) == 0)
       #expect(unsafe symlink(path, soft) == 0)
       for name in [path, hard, soft] {
-        // What would end a POSIX lock of this process.
+        // This would release a POSIX lock of this process.
         _ = try FileReading.content(of: name, bytesMax: 10)
         #expect(throws: LockFailure.held(by: nil)) { try InodeLock(path: name, creates: false) }
       }

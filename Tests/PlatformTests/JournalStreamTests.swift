@@ -1,4 +1,4 @@
-// Whether a stream is the one that systemd says it made.
+// Whether a stream is the one in $JOURNAL_STREAM.
 
 import Glibc
 import Testing

@@ -1,11 +1,11 @@
-// A log whose reader does not read: nobody waits for it, and what is lost is said.
+// A log whose reader does not read: no thread waits for it, and dropped lines are reported.
 
 import Glibc
 import Platform
 import Testing
 
 @Suite("A log that nobody reads") struct LogQueueTests {
-  /// A pipe that holds a page. Owns both ends.
+  /// A pipe with the capacity of one page. Owns both ends.
   private final class Pipe {
     private let reading: Int32
     let writing: Int32
@@ -14,7 +14,7 @@ import Testing
       var ends: [Int32] = [0, 0]
       guard unsafe pipe(&ends) == 0 else { throw SystemError.last("pipe") }
       (reading, writing) = (ends[0], ends[1])
-      // F_SETPIPE_SZ, fcntl(2): a page is the least.
+      // F_SETPIPE_SZ, fcntl(2): one page is the minimum.
       guard fcntl(writing, 1031, 4096) >= 0 else { throw SystemError.last("fcntl") }
     }
 
@@ -23,7 +23,7 @@ import Testing
       close(writing)
     }
 
-    /// Reads whole lines until they are all.
+    /// Reads whole lines until `areAll` returns true.
     func lines(until areAll: ([String]) -> Bool) throws -> [String] {
       var text: [UInt8] = []
       while true {
@@ -43,14 +43,14 @@ import Testing
     let pipe = try Pipe()
     let log = Log.queued(descriptor: pipe.writing, linesMax: 10)
     let padding = String(repeating: "x", count: 1000)
-    // More than the pipe and the queue hold: this ends only when no write waits for the reader.
+    // More than the pipe and the queue hold: this ends only if no write waits for the reader.
     for number in 0..<500 { log.info("line", ["number": String(number), "padding": padding]) }
     let dropped = log.droppedLines
     #expect(dropped >= 400)
     let begin = MonotonicInstant.now()
     log.flush(withinMilliseconds: 50)
     #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
-    // Lines that came through, and what the lines between them say is missing.
+    // The lines that were written, plus the number of lines reported as dropped.
     let lines = try pipe.lines { lines in
       lines.count - lines.filter { $0.contains("dropped=") }.count + Self.sum("dropped=", lines) == 500
     }

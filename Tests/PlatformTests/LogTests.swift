@@ -1,11 +1,11 @@
-// A line of the log is one line, and says what its writer meant, whatever came from outside.
+// A log entry is one line with the values of its caller, for any untrusted input.
 
 import JSON
 import Platform
 import Testing
 
 @Suite("The log") struct LogTests {
-  /// A clock that stands.
+  /// A clock with a constant time.
   private struct StandingClock: Clock {
     let wallMilliseconds: Int64 = 1_795_168_800_123
     let monotonic = MonotonicInstant(nanoseconds: 0)
@@ -20,7 +20,7 @@ import Testing
     return lines.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// What somebody would send to make the log lie.
+  /// Untrusted input that tries to forge log lines.
   static let forgeries = [
     "a\n2026-11-20T10:00:00.123Z error forged", "a\r\nb", "a\" level=\"error", "a level=error", "a=b", "\"",
     "", " ", "\\", "\u{0}", "\u{1B}[2J", "\u{7F}", "a\",\"level\":\"error", "}\n{", "é🧾", "\u{2028}",
@@ -55,7 +55,7 @@ import Testing
     #expect(line.hasSuffix(" after=end\n"))
     let written = line.dropFirst(head.count).dropLast(" after=end\n".count)
     #expect(!written.utf8.contains { $0 < 0x20 })
-    // Either it is plain, or it is a JSON text that says exactly the value.
+    // It is either plain, or a JSON string with exactly this value.
     if written.hasPrefix("\"") {
       #expect(try JSONValue(parsing: Array(written.utf8)) == .string(value))
     } else {

@@ -1,4 +1,4 @@
-// The one way in which threads share state.
+// The monitor, with which threads share state.
 
 import Platform
 import Testing

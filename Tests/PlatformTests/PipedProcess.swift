@@ -1,4 +1,4 @@
-// A child process that talks through pipes, for what one process cannot show alone.
+// A child process with pipes, for tests that need two processes.
 
 import Glibc
 import Platform
@@ -24,7 +24,7 @@ final class PipedProcess {
       words, files: [(0, .same(toChild.reading)), (1, .same(fromChild.writing))])
   }
 
-  /// The next line that it prints; nil when it ends, or says nothing for ten seconds.
+  /// The next line of its output; nil at its end, or after ten seconds without one.
   func line() -> String? {
     var line: [UInt8] = []
     while true {
@@ -36,16 +36,16 @@ final class PipedProcess {
     }
   }
 
-  /// Ends it and waits for its end.
+  /// Ends the child and waits for it.
   func finish() {
     close(input)
     close(output)
     Spawn.kill(process)
   }
 
-  /// Whether a command can be run at all.
+  /// Whether a command can be run.
   static func canRun(_ words: [String]) -> Bool {
-    // What cannot be started cannot be run.
+    // A command that cannot be started cannot be run.
     guard let child = try? PipedProcess(words) else { return false }
     let answered = child.line() != nil
     child.finish()
@@ -53,7 +53,7 @@ final class PipedProcess {
   }
 }
 
-/// A folder that goes away with its last owner, once what was made in it is removed.
+/// A new folder. `deinit` removes it with its `lock` and `socket`; the test removes other files first.
 final class TestFolder {
   let path: String
 

@@ -1,4 +1,4 @@
-// Threads, and what the kernel says of the process.
+// Threads, and the kernel's data about the process.
 
 import Glibc
 import Platform
@@ -108,7 +108,7 @@ import Testing
       #expect(error == .notARegularFile)
       #expect(error?.reason == "Not a regular file")
     }
-    // A link to a regular file is one.
+    // A link to a regular file counts as one.
     unsafe symlink("/etc/passwd", folder.path + "/link")
     #expect(try !FileReading.content(of: folder.path + "/link", bytesMax: 1 << 20).bytes.isEmpty)
   }

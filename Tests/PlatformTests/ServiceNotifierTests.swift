@@ -1,10 +1,10 @@
-// What the service manager hears, on a real socket.
+// The messages to the service manager, on a real socket.
 
 import Glibc
 import Platform
 import Testing
 
-/// A bound datagram socket, as the service manager has one. Owns it.
+/// A bound datagram socket like the service manager's. Owns it.
 private final class NotifySocket {
   private let descriptor: Int32
 

@@ -1,4 +1,4 @@
-// The reserve on the real file system. That it helps on a full disk is tested with the programs.
+// The reserve on a real file system. The tests of the programs cover a full disk.
 
 import FoundationEssentials
 import Platform
@@ -9,7 +9,7 @@ import Testing
   func takeAndGiveUp() throws {
     let folder = FileManager.default.temporaryDirectory.appending(component: "reserve-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // What cannot be removed is the system's to clear.
+    // The system clears what cannot be removed here.
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.path + "/db.reserve"
     func bytes() throws -> Int? {

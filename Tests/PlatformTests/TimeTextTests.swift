@@ -35,7 +35,7 @@ import Testing
       let time = Int64.random(in: -62_167_219_200_000...253_402_300_799_999, using: &random)
       let text = RFC3339.string(unixMilliseconds: time)
       #expect(RFC3339.unixMilliseconds(parsing: text) == time, "seed \(seed)")
-      // The order of the texts is the order of the times.
+      // The texts sort in the order of the times.
       if let last { #expect((last.time < time) == (last.text < text), "seed \(seed)") }
       last = (time, text)
     }

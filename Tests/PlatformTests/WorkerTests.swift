@@ -1,4 +1,4 @@
-// The thread shell that every worker has.
+// The thread of every worker.
 
 import Platform
 import Testing
