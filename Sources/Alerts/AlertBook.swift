@@ -1,13 +1,13 @@
-// What one address was told, and what it is to be told next: one notice when a trouble begins, another each
-// `every` while it lasts, one when it is over. Pure: it neither looks nor sends. The alerter's thread.
+// The notices that one address got, and the next one: one when a trouble begins, another each `every` while
+// it lasts, one when it is over. Pure: it neither reads the store nor sends. The alerter's thread.
 
 internal import Configuration
 internal import Domain
 internal import Store
 
-/// The book of one address.
+/// The notices of one address.
 struct AlertBook {
-  /// What to tell.
+  /// A notice to send.
   enum Notice: Equatable {
     case firing(Trouble, since: Timestamp)
     case resolved(Trouble.Key, since: Timestamp)
@@ -18,7 +18,7 @@ struct AlertBook {
   let everyMilliseconds: Int64
   private var told: [Trouble.Key: AlertRecord] = [:]
 
-  /// - Parameter records: what was told before; of any address.
+  /// - Parameter records: the stored alerts, of any address.
   init(destination: String, everyMilliseconds: Int64, records: [AlertRecord], conditions: [AlertCondition]) {
     self.destination = destination
     self.everyMilliseconds = everyMilliseconds
@@ -28,10 +28,10 @@ struct AlertBook {
     }
   }
 
-  /// What it keeps on record.
+  /// The records to store.
   var records: [AlertRecord] { Array(told.values) }
 
-  /// The next thing to tell; the newest state counts, whatever it was in between.
+  /// Returns the next notice. Only the current state counts, not the states in between.
   /// - Parameter isCertain: whether the absence of a trouble means that it is over.
   func next(
     _ troubles: [Trouble.Key: Trouble], now: Timestamp, isCertain: (Trouble.Key) -> Bool
@@ -39,7 +39,7 @@ struct AlertBook {
     var repeats: [Trouble] = []
     for trouble in troubles.values.sorted(by: { Self.order($0.key, $1.key) }) {
       guard let record = told[trouble.key] else { return .firing(trouble, since: trouble.since) }
-      // One that comes and goes is told of no more often than one that stays.
+      // A trouble that comes and goes is notified no more often than one that lasts.
       guard isDue(record, now) else { continue }
       if !record.isFiring { return .firing(trouble, since: trouble.since) }
       repeats.append(trouble)
@@ -51,8 +51,8 @@ struct AlertBook {
     return repeats.first.map { .firing($0, since: told[$0.key]?.since ?? $0.since) }
   }
 
-  /// The notice has arrived.
-  /// - Returns: what to keep of it.
+  /// Records that the notice has arrived.
+  /// - Returns: the record to save.
   mutating func note(_ notice: Notice, now: Timestamp) -> AlertRecord {
     let record: AlertRecord
     switch notice {
@@ -67,9 +67,9 @@ struct AlertBook {
     return record
   }
 
-  /// The notice was sent, and its answer is not known: it may have arrived. It is sent again as soon as
-  /// possible; if the trouble is over by then, its end is sent, because the address may know of its start.
-  /// - Returns: what to keep of it; nil when the address knows of the trouble already.
+  /// Records that the notice was sent without an answer, so it may have arrived. It is sent again as soon as
+  /// possible. If the trouble is over by then, its end is sent, because the receiver may know of its start.
+  /// - Returns: the record to save; nil if the receiver already knows of the trouble.
   mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
     guard case .firing(let trouble, let since) = notice, told[trouble.key]?.isFiring != true else {
       return nil
@@ -81,22 +81,22 @@ struct AlertBook {
     return record
   }
 
-  /// Drops what is over and was told so long ago that it holds nothing back any more.
-  /// - Returns: what need not be kept.
+  /// Drops ended alerts whose last notice is older than the interval, so that they delay nothing.
+  /// - Returns: the records to delete.
   mutating func forgetWhatIsOver(now: Timestamp) -> [AlertRecord.Key] {
     let over = told.filter { !$0.value.isFiring && isDue($0.value, now) }
     for key in over.keys { told[key] = nil }
     return over.values.map(\.key)
   }
 
-  /// Drops what the configuration is not about any more.
+  /// Drops the alerts of apps that are not configured any more.
   mutating func forgetApps(except apps: [String]) -> [AlertRecord.Key] {
     let gone = told.filter { key, _ in key.app.map { !apps.contains($0) } ?? false }
     for key in gone.keys { told[key] = nil }
     return gone.values.map(\.key)
   }
 
-  /// A clock that was set back holds nothing back.
+  /// If the clock was set back, the notice is due.
   private func isDue(_ record: AlertRecord, _ now: Timestamp) -> Bool {
     let passed = now.milliseconds(since: record.toldAt)
     return passed >= everyMilliseconds || passed < 0

@@ -1,6 +1,5 @@
-// One address and what is on its way there: one notice at a time, none too soon after the one before, and
-// after a failure none until its pause is over. Nothing is queued: what is told is what is true when there is
-// a turn for it. The alerter's thread.
+// The notices to one address: one at a time, with a pace between two and a pause after a failure. Nothing is
+// queued: each notice has the state at the time it is sent. The alerter's thread.
 
 internal import Configuration
 internal import Domain
@@ -8,12 +7,12 @@ internal import HTTPClient
 internal import Platform
 internal import Store
 
-/// Brings notices to one address.
+/// Sends notices to one address.
 struct AlertCourier {
   let alert: Configuration.Alert
   let address: AlertPlan.Address
   var book: AlertBook
-  /// What the last look found.
+  /// The troubles that the last check found.
   var troubles: [Trouble.Key: Trouble] = [:]
   private(set) var sending: AlertBook.Notice?
   private var failures = 0
@@ -27,7 +26,7 @@ struct AlertCourier {
       conditions: alert.on)
   }
 
-  /// What goes now; nil when there is nothing, or no turn for it.
+  /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
   mutating func next(
     now: Timestamp, monotonic: MonotonicInstant, isCertain: (Trouble.Key) -> Bool
   ) -> AlertBook.Notice? {
@@ -38,12 +37,12 @@ struct AlertCourier {
     return sending
   }
 
-  /// What became of a notice.
+  /// The result of sending a notice.
   struct Outcome {
-    /// What to keep of it.
+    /// The record to save.
     var record: AlertRecord?
     var hasArrived = false
-    /// Whether it is the first that failed, or the first that arrived after one that failed.
+    /// Whether it is the first failure, or the first success after a failure.
     var isNews = false
   }
 
@@ -63,8 +62,8 @@ struct AlertCourier {
     return Outcome(record: book.note(notice, now: now), hasArrived: true, isNews: wasFailing)
   }
 
-  /// What is under way is given up, and may arrive all the same.
-  /// - Returns: what to keep of it.
+  /// Cancels the notice under way, which may arrive nevertheless.
+  /// - Returns: the record to save.
   mutating func abandon(now: Timestamp) -> AlertRecord? {
     defer { sending = nil }
     return sending.flatMap { book.noteDoubt($0, now: now) }

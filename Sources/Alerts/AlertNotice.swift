@@ -1,5 +1,5 @@
-// What is posted: one JSON object that programs read, with a `text` that Slack and its like show. Pure; any
-// thread.
+// The body of a notice: one JSON object for programs, with a `text` that Slack and similar services show.
+// Pure; called from any thread.
 
 internal import Configuration
 internal import Cryptography
@@ -8,12 +8,12 @@ internal import JSON
 internal import Presentation
 internal import Telemetry
 
-/// One notice.
+/// One notice to an alert address.
 public struct AlertNotice: Sendable, Equatable {
-  /// What it says of the trouble.
+  /// The state of the trouble.
   public enum State: String, Sendable {
     case firing, resolved
-    /// There is none: somebody tries whether notices arrive.
+    /// No trouble: an operator tests whether notices arrive.
     case test
   }
 
@@ -28,7 +28,7 @@ public struct AlertNotice: Sendable, Equatable {
   let advice: String
   let commands: [String]
 
-  /// That it is there.
+  /// Reports a trouble that exists.
   init(_ trouble: Trouble, since: Timestamp, now: Timestamp) {
     alert = trouble.key.condition.text
     state = .firing
@@ -42,7 +42,7 @@ public struct AlertNotice: Sendable, Equatable {
     commands = trouble.commands
   }
 
-  /// That what was told is over.
+  /// Reports that a trouble is over.
   init(endOf condition: AlertCondition, app: String?, since: Timestamp, now: Timestamp) {
     alert = condition.text
     state = .resolved
@@ -63,7 +63,7 @@ public struct AlertNotice: Sendable, Equatable {
     commands = []
   }
 
-  /// A notice that only shows that notices arrive.
+  /// Makes a test notice, without a trouble.
   /// - Parameter milliseconds: the time now, in Unix milliseconds.
   public init(testAt milliseconds: Int64) {
     alert = "test"
@@ -78,7 +78,7 @@ public struct AlertNotice: Sendable, Equatable {
     commands = []
   }
 
-  /// What the database knows an address by, which may be a secret: the beginning of its SHA-256.
+  /// Identifies an address in the database: a prefix of its SHA-256, because the address may be a secret.
   public static func digest(of url: String) -> String {
     Hex.encode(Array(SHA256.digest(Array(url.utf8)).prefix(8)))
   }

@@ -1,5 +1,5 @@
-// What would be told if somebody were to be told: the default conditions, evaluated without a receiptd. For
-// `receiptctl alerts list` where no alerts are configured. One thread.
+// Evaluates the default conditions without a receiptd, for `receiptctl alerts list` if no alerts are
+// configured. One thread.
 
 public import Configuration
 public import Domain
@@ -9,11 +9,11 @@ internal import Presentation
 public import Store
 internal import Telemetry
 
-/// A trouble that is there now.
+/// A trouble that exists now.
 public struct CurrentTrouble: Sendable, Equatable {
-  /// With its limit, such as `oldest_pending>15m`.
+  /// The condition with its limit, such as `oldest_pending>15m`.
   public let alert: String
-  /// Nil where it is about the whole relay.
+  /// Nil if it concerns the whole relay.
   public let app: String?
   public let since: Timestamp
   public let summary: String
@@ -22,13 +22,13 @@ public struct CurrentTrouble: Sendable, Equatable {
 
 /// The default conditions.
 public enum AlertPreview {
-  /// As the configuration writes them.
+  /// The conditions in the syntax of the configuration.
   public static var conditions: [String] { AlertCondition.forms.map(\.text) }
 
-  /// Looks for the troubles of all configured apps.
+  /// Finds the troubles of all configured apps.
   /// - Parameters:
-  ///   - health: what receiptd last reported; nil when it does not run.
-  ///   - freeBytes: what the database's disk has left.
+  ///   - health: the last health report of receiptd; nil if it does not run.
+  ///   - freeBytes: the free space on the database's disk.
   public static func troubles(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     now: Timestamp

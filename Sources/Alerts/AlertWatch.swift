@@ -1,5 +1,5 @@
-// Looks for troubles. Whatever it asks is counted already or found through an index, so a look costs the same
-// on any number of receipts. The alerter's thread.
+// Checks for troubles. It reads only counters and indexes, so a check costs the same with any number of
+// receipts. The alerter's thread.
 
 internal import Configuration
 internal import Domain
@@ -10,17 +10,17 @@ public import Presentation
 internal import Store
 public import Telemetry
 
-/// Where the alerter looks.
+/// The sources that the alerter reads.
 public struct AlertSources: Sendable {
   let metrics: Metrics
   let committer: Committer
-  /// What the database's disk has left.
+  /// The free space on the database's disk.
   let freeBytes: @Sendable () -> Int64?
-  /// Why the relay is not ready; empty when it is.
+  /// Why the relay is not ready; empty if it is.
   let unreadiness: @Sendable () -> [String]
-  /// Makes the health report; nil where none is stored.
+  /// Makes the health report; nil if none is stored.
   var health: HealthMonitor?
-  /// What is wrong with the database's files; empty when all is well.
+  /// What is wrong with the database's files; empty if nothing is.
   var database: @Sendable () -> [ReadinessReason] = { [] }
 
   public init(
@@ -37,9 +37,9 @@ public struct AlertSources: Sendable {
   }
 }
 
-/// One look after the other.
+/// Checks for troubles, and keeps counters between checks.
 struct AlertWatch {
-  /// What one look found, for every alert of the configuration.
+  /// The results of one check, for all configured alerts.
   struct Findings {
     fileprivate let breakers: [String: Breaker]
     fileprivate let oldest: [String: Timestamp]
@@ -62,12 +62,12 @@ struct AlertWatch {
     self.sources = sources
   }
 
-  /// Over how long an alert counts.
+  /// The window over which an alert counts.
   static func window(of alert: Configuration.Alert) -> Int64 {
     min(alert.everyMilliseconds, RecentCounts.windowMillisecondsMax)
   }
 
-  /// What is wrong with the database itself, which is known without reading it.
+  /// The trouble of the database itself, which is known without reading it.
   func databaseTrouble(now: Timestamp) -> Trouble? {
     .database(sources.database(), now: now)
   }
@@ -83,7 +83,7 @@ struct AlertWatch {
       freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
   }
 
-  /// - Parameter signatures: the webhooks that were refused within so many milliseconds, by app and reason.
+  /// - Parameter signatures: the webhooks refused within a number of milliseconds, by app and reason.
   static func findings(
     for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
     signatures: (Int64) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
@@ -106,7 +106,7 @@ struct AlertWatch {
       freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
   }
 
-  /// How many receipts failed since then: for a notice about a trouble that has lasted for a while.
+  /// The receipts that failed since then, for a notice about a trouble that lasts.
   func failures(of app: String, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
     .failures(
       try reader.failures(since: since)[app] ?? 0, app: app, now: now,
@@ -116,7 +116,7 @@ struct AlertWatch {
 }
 
 extension AlertWatch.Findings {
-  /// The troubles that one alert is about.
+  /// The troubles that one alert covers.
   func troubles(for alert: Configuration.Alert, apps: [AlertApp]) -> [Trouble.Key: Trouble] {
     var troubles: [Trouble.Key: Trouble] = [:]
     let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }

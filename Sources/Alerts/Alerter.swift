@@ -1,7 +1,6 @@
-// The alerter: looks for troubles every few seconds and tells whoever the configuration names, and says that
-// all is well where that is asked for. One thread with its own connection to the database and its own
-// transfers. It must never be waited for: whatever becomes of its destinations, no request and no delivery
-// notices (R11).
+// The alerter: checks for troubles every few seconds, notifies the configured addresses, and sends the
+// heartbeat. One thread with its own database connection and its own transfers. No thread may wait for it: a
+// failing alert address delays no request and no delivery (R11).
 
 public import Configuration
 internal import Domain
@@ -10,7 +9,7 @@ public import Platform
 internal import Presentation
 public import Store
 
-/// An app as alerts speak of it: how its corrected secrets take effect.
+/// An app in alerts, with how its corrected secrets take effect.
 struct AlertApp: Sendable {
   let slug: String
   let apiKey: SecretRefresh
@@ -23,21 +22,21 @@ struct AlertApp: Sendable {
   }
 }
 
-/// Who is told what, with the addresses at hand.
+/// The configured alerts and heartbeat with their resolved addresses.
 public struct AlertPlan: Sendable {
-  /// One address.
+  /// One alert address.
   public struct Address: Sendable {
-    /// As messages name it: the key of the configuration. The address may be a secret (R7).
+    /// The key of the configuration, for messages: the address may be a secret (R7).
     let label: String
     let url: String
 
-    /// - Throws: `Fault` when it could not be read.
+    /// - Throws: `Fault` if the secret cannot be read.
     init(_ to: Secret, label: String) throws(Fault) {
       self.label = label
       url = try to.reveal()
     }
 
-    /// What the database knows it by.
+    /// The address's identifier in the database.
     var digest: String { AlertNotice.digest(of: url) }
   }
 
@@ -45,7 +44,8 @@ public struct AlertPlan: Sendable {
   let heartbeat: (everyMilliseconds: Int64, address: Address)?
   let apps: [AlertApp]
 
-  /// - Throws: `Fault`.
+  /// Resolves the addresses.
+  /// - Throws: `Fault` if an address cannot be read.
   public init(_ configuration: Configuration) throws(Fault) {
     var alerts: [(Configuration.Alert, Address)] = []
     for (index, alert) in configuration.alerts.enumerated() {
@@ -61,24 +61,24 @@ public struct AlertPlan: Sendable {
   }
 }
 
-/// Tells of troubles.
+/// Sends notices of troubles. Thread-safe.
 public final class Alerter: Sendable {
-  /// The shortest time between two looks; the longest is that of every thread (`Dependencies`).
+  /// The shortest time between two checks; the longest is that of every worker (`Dependencies`).
   static let lookMillisecondsMin: Int64 = 100
-  /// After a notice that did not arrive, the next try comes after this; the last one repeats.
+  /// Pauses after consecutive failures of a notice; the last one repeats.
   static let retryMilliseconds: [Int64] = [5000, 15_000, 60_000, 300_000]
-  /// Between two notices to one address: what Slack asks for.
+  /// Between two notices to one address, as Slack requires.
   static let paceMilliseconds: Int64 = 1000
-  /// After a sign of life that could not be given, or did not arrive, the next try comes after this at most.
+  /// The longest pause after a heartbeat that was withheld or failed.
   static let beatRetryMilliseconds: Int64 = 10_000
   static let timeoutMilliseconds = 10_000
-  /// At most as many alerts as there may be, and the heartbeat.
+  /// One transfer for each alert, and one for the heartbeat.
   public static let transfersMax = ConfigurationLimits.alerts.upperBound + 1
 
-  /// What others have to say.
+  /// Messages from other threads.
   struct Inbox: WorkerInbox {
     var plan: AlertPlan?
-    /// Whether the writer moved when it was asked.
+    /// Whether the committer answered the last pulse.
     var pulse: Bool?
     /// Whether the health may have changed.
     var isHealthDue = false
@@ -93,8 +93,8 @@ public final class Alerter: Sendable {
   private let plan: AlertPlan
 
   /// - Parameters:
-  ///   - transport: the alerter's own.
-  ///   - reader: a connection of its own.
+  ///   - transport: used by the alerter only.
+  ///   - reader: a connection that only the alerter uses.
   public init(
     _ plan: AlertPlan, sources: AlertSources, transport: any HTTPTransport, reader: sending StoreReader,
     dependencies: Dependencies
@@ -111,7 +111,7 @@ public final class Alerter: Sendable {
     try worker.start { [self] in drive { run in run.loop() } }
   }
 
-  /// Lets the caller's thread do the alerter's work.
+  /// Runs the alerter's work on the caller's thread.
   func drive(_ body: (inout AlerterRun) -> Void) {
     reader.withLock { reader in
       guard let reader else { return }
@@ -120,16 +120,16 @@ public final class Alerter: Sendable {
     }
   }
 
-  /// Has the health looked at now, and not with the next look.
+  /// Requests a health check now instead of at its due time.
   public func lookAtHealth() { worker.post { $0.isHealthDue = true } }
 
-  /// New alerts and apps.
+  /// Installs new alerts and apps.
   public func use(_ plan: AlertPlan) { worker.post { $0.plan = plan } }
 
-  /// Ends the thread. What was not told is found again after the next start.
+  /// Ends the thread. Troubles that were not sent are found again after the next start.
   public func stop() {
     worker.stop()
-    // The writer has to be the last to close the database, for it alone puts the log away.
+    // The writer must close the database last: only it removes the log.
     reader.withLock { $0 = nil }
   }
 }

@@ -1,4 +1,4 @@
-// What the alerter does, turn by turn, and its state. The alerter's thread.
+// The steps of the alerter, and its state. The alerter's thread.
 
 internal import Configuration
 internal import Domain
@@ -25,8 +25,8 @@ struct AlerterRun {
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
-  /// The tag of the first courier's transfers; those of an older plan have smaller ones. The tag before it is
-  /// the heartbeat's.
+  /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
+  /// has the tag before it.
   private var firstTag: UInt64 = 0
 
   init(_ alerter: Alerter, reader: StoreReader, plan: AlertPlan) {
@@ -45,14 +45,14 @@ struct AlerterRun {
   private var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   private var monotonic: MonotonicInstant { clock.monotonic }
 
-  /// Turn after turn until the stop.
+  /// Runs steps until the stop.
   mutating func loop() {
     while let sleep = turn() { takeAnswers(within: sleep) }
     _ = transport.cancelAll()
   }
 
-  /// Does what is to be done now, without waiting.
-  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  /// Does what is due now, without waiting.
+  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
   mutating func turn() -> Int64? {
     let news = alerter.worker.read { inbox in
       defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
@@ -72,14 +72,14 @@ struct AlerterRun {
     return sleepMilliseconds()
   }
 
-  /// Takes what the addresses answered, and waits for it at most so long.
+  /// Handles the answers of the addresses; waits for them at most `milliseconds`.
   mutating func takeAnswers(within milliseconds: Int64) {
     for completion in transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) { finish(completion) }
   }
 
   private mutating func use(_ plan: AlertPlan) {
     keep(SaveAlerts(told: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
-    // What was told a moment ago may not be on disk yet.
+    // Records of recent notices may not be on disk yet.
     let newest = couriers.flatMap(\.book.records)
     _ = transport.cancelAll()
     firstTag += UInt64(Alerter.transfersMax) + 1
@@ -90,18 +90,18 @@ struct AlerterRun {
     do throws(StoreFault) {
       records = try watch.reader.alerts().filter { record in !newest.contains { $0.key == record.key } }
     } catch {
-      // Then what is there is told again.
+      // Troubles that exist are notified again.
       log.warning("could not read which alerts were sent", ["error": error.description])
     }
     records += newest
     couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
     for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
-    // Nobody is told any more of what no book has taken over.
+    // Drops saved alerts that no rule claims.
     let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.records.map(\.key)) }
     keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
   }
 
-  /// So often that a trouble is not told much later than it began, measured by how often it may be told.
+  /// The time between two checks: a quarter of the shortest `every`, within the limits.
   private var lookMilliseconds: Int64 {
     let shortest = plan.alerts.map(\.alert.everyMilliseconds).min() ?? .max
     let longest = alerter.dependencies.lookIntervalMilliseconds
@@ -119,7 +119,7 @@ struct AlerterRun {
       }
       isReadingFailing = false
     } catch {
-      // What was read last counts until it can be read again; what is wrong with the database itself is known
+      // The last results stay valid until the store can be read again. The database's own trouble is known
       // without reading it.
       let trouble = watch.databaseTrouble(now: now)
       for index in couriers.indices where couriers[index].alert.on.contains(.database) {
@@ -160,7 +160,7 @@ struct AlerterRun {
     case .resolved(let key, let since):
       return AlertNotice(endOf: key.condition, app: key.app, since: since, now: now)
     case .firing(var trouble, let since):
-      // Of one that has lasted, the whole number since it began.
+      // For a trouble that lasts, report the total since it began.
       if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
         let whole = try? watch.failures(of: app, since: since, now: now), whole.value > trouble.value
       {
@@ -219,7 +219,7 @@ struct AlerterRun {
       ])
   }
 
-  /// Once when it begins to fail, and once when it works again.
+  /// Logs the first failure, and the first success after it.
   private func report(_ isFailing: Bool, _ isNews: Bool, _ name: String, _ status: String, _ label: String?) {
     guard isNews else { return }
     if isFailing {
@@ -231,7 +231,7 @@ struct AlerterRun {
     }
   }
 
-  /// What cannot be kept is told once more after a restart.
+  /// Saves alerts. An alert that cannot be saved is sent again after a restart.
   private func keep(_ command: SaveAlerts) {
     guard !command.told.isEmpty || !command.forgotten.isEmpty else { return }
     _ = alerter.sources.committer.submit(command, from: .inside) { _ in }

@@ -1,5 +1,5 @@
-// When the next sign of life is due, and what stands before it: the writer has to move, and the relay has to
-// be ready. The alerter's thread.
+// When the next heartbeat is due. It is sent only if the committer answers and the relay is ready. The
+// alerter's thread.
 
 internal import HTTPClient
 internal import Platform
@@ -9,7 +9,7 @@ struct Heartbeats {
   /// What to do now.
   enum Step {
     case none
-    /// Ask whether the writer moves.
+    /// Ask the committer for a pulse.
     case ask
     case send
   }
@@ -30,7 +30,7 @@ struct Heartbeats {
     dueAt = monotonic
   }
 
-  /// When to look again; nil while an answer is waited for.
+  /// When to check again; nil while an answer is outstanding.
   var nextAt: MonotonicInstant? { phase == .resting ? dueAt : nil }
 
   mutating func step(monotonic: MonotonicInstant, isReady: Bool) -> Step {
@@ -50,14 +50,14 @@ struct Heartbeats {
     }
   }
 
-  /// The writer was asked.
+  /// Records the committer's answer.
   mutating func pulse(_ isMoving: Bool, monotonic: MonotonicInstant) {
     guard phase == .asked else { return }
     if isMoving { phase = .moving } else { rest(retryMilliseconds, from: monotonic) }
   }
 
-  /// The address answered, or did not.
-  /// - Returns: whether it is the first that failed, or the first that arrived after one that failed.
+  /// Records the address's answer or failure.
+  /// - Returns: whether it is the first failure, or the first success after a failure.
   mutating func finish(_ result: TransferResult, monotonic: MonotonicInstant) -> Bool {
     let isTaken = result.status.map { (200...299).contains($0) } ?? false
     defer { isFailing = !isTaken }

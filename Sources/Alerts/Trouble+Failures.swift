@@ -1,5 +1,5 @@
-// Receipts that failed, as a trouble: which, why, and the commands that send exactly those again. Pure; any
-// thread.
+// The trouble of failed receipts: which, why, and the commands that replay exactly those. Pure; called from
+// any thread.
 
 internal import Configuration
 internal import Domain
@@ -8,11 +8,11 @@ internal import Presentation
 internal import Store
 
 extension Trouble {
-  /// Commands in one notice; each is a line that somebody reads on a telephone.
+  /// The most commands in one notice, which must stay readable on a phone.
   static let commandsMax = 3
   /// - Parameters:
-  ///   - recent: the receipts that failed lately.
-  ///   - standing: all that are failed now.
+  ///   - recent: the receipts that failed within the window.
+  ///   - standing: all receipts that are failed now.
   static func failures(
     _ count: Int64, app: String, now: Timestamp, recent: [FailureCount], standing: [FailureCount]
   ) -> Trouble {
@@ -41,8 +41,8 @@ extension Trouble {
     }.sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map(\.2).joined(separator: ", ")
   }
 
-  /// One command for each reason that a replay can help, the most frequent first. `since` is when the
-  /// oldest of the receipts was made, which is what --since compares.
+  /// One command for each reason that permits a replay, the most frequent first. `since` is the creation time
+  /// of the oldest of the receipts, which --since compares.
   static func replays(of recent: [FailureCount], app: String) -> [String] {
     Dictionary(grouping: recent, by: \.reason).compactMap { reason, counts -> (Int64, String, String)? in
       guard !Reason(reason).forbidsReplay, let since = counts.compactMap(\.madeSince).min() else {

@@ -1,5 +1,5 @@
-// A trouble that is there now: what it is about, how bad it is, and what an operator does about it. Values;
-// any thread. Nothing here names a user, an object or a secret (R7).
+// A trouble that exists now: its subject, its severity, and what an operator does about it. Values. Nothing
+// here names a user, an object or a secret (R7).
 
 internal import Configuration
 internal import Domain
@@ -11,24 +11,24 @@ internal import Telemetry
 
 /// One condition that holds, for one app or for the whole relay.
 struct Trouble: Sendable, Equatable {
-  /// What tells troubles apart.
+  /// Identifies a trouble.
   struct Key: Hashable, Sendable {
     var condition: AlertCondition
     var app: String?
   }
 
   var key: Key
-  /// Since when, as far as is known.
+  /// Since when, as far as known.
   var since: Timestamp
-  /// How bad: seconds, bytes or a count, as the condition has it.
+  /// The severity in seconds, bytes or a count, depending on the condition.
   var value: Double
-  /// One sentence without its end.
+  /// One sentence without its full stop.
   var summary: String
   /// What to do: a sentence with a command in it.
   var advice: String
-  /// More about it: how many receipts stand as failed now, by reason.
+  /// The receipts that are failed now, by reason.
   var reasons: [String: Int64] = [:]
-  /// The commands of the advice, each as it can be pasted into a shell.
+  /// The commands of the advice, ready to paste into a shell.
   var commands: [String] = []
 }
 
@@ -74,7 +74,7 @@ extension Trouble {
         + "events are refused with 503; deliveries continue")
   }
 
-  /// - Returns: nil without a reason.
+  /// - Returns: nil if there is no reason.
   static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Trouble? {
     guard !reasons.isEmpty else { return nil }
     return Trouble(
@@ -105,7 +105,7 @@ extension Trouble {
     Double(max(0, end.milliseconds(since: start))) / 1000
   }
 
-  /// `45s`, `12m`, `5h`, `3d`: the largest unit of which there are two.
+  /// `45s`, `12m`, `5h`, `3d`: in the largest unit with a value of at least 2.
   static func words(seconds: Double) -> String {
     let seconds = Int64(exactly: max(0, seconds).rounded()) ?? .max
     for (unit, size) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds >= 2 * size {

@@ -1,4 +1,4 @@
-// The answers of the public listener. Pure; any thread.
+// The answers of the public listener. Pure; called from any thread.
 
 internal import Configuration
 internal import Domain
@@ -15,7 +15,7 @@ struct ContextAnswer {
   let app: String
   let post: ContextPost
   let outcome: TakeContext.Outcome
-  /// Where its price is paid; nil where no page is configured.
+  /// The checkout page of its price; nil if none is configured.
   let page: CheckoutPage?
 
   enum Form: Sendable {
@@ -68,7 +68,7 @@ extension CheckoutStatus {
 }
 
 extension Problem {
-  /// One answer for every fault: who forges signatures learns nothing from it.
+  /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it.
   static func signature(_ fault: SignatureFault) -> Problem {
     let advice =
       switch fault {

@@ -1,5 +1,5 @@
-// Posted contexts: those that an app announces, and those that open a checkout page at once. Runs on
-// libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block none.
+// Posted contexts: those that an app announces, and those that open a checkout page. Runs on libmicrohttpd's
+// threads, or on the key fetcher's thread after a fetch of a token's key; it must not block.
 
 public import Apps
 internal import Configuration
@@ -11,7 +11,7 @@ internal import Platform
 internal import Store
 internal import Telemetry
 
-/// Takes in what apps post before a web checkout.
+/// Ingests the contexts that apps post before a web checkout.
 public struct ContextIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
@@ -22,14 +22,14 @@ public struct ContextIntake: Sendable {
     self.gate = gate
     self.limits = limits
   }
-  /// For the ids of contexts, which are a secret.
+  /// For the ids of contexts, which are secrets.
   let random = SecretRandomness()
 
-  /// What the client wants besides having its context stored.
+  /// What the client wants in addition to storing its context.
   public enum Purpose: Sendable, Equatable {
-    /// To know its id.
+    /// The context's id.
     case context
-    /// To go to the checkout page of its price.
+    /// A redirect to the checkout page of its price.
     case checkout
   }
 
@@ -90,8 +90,8 @@ public struct ContextIntake: Sendable {
     }
   }
 
-  /// The page where the context's price is paid. Only pages of the configuration: what a client posts chooses
-  /// among them, and can name none.
+  /// The page where the context's price is paid. It is always one of the configured pages: a client selects
+  /// one by its price and cannot name a URL.
   private func checkoutPage(
     for post: ContextPost, _ purpose: Purpose, _ app: App
   ) throws(Problem) -> CheckoutPage? {

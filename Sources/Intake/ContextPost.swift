@@ -1,4 +1,4 @@
-// Reading a posted context: body, user, client key. Pure; any thread.
+// Parses a posted context: body, user, client key. Pure; called from any thread.
 
 internal import Destinations
 internal import Domain
@@ -7,12 +7,12 @@ internal import HTTPService
 internal import JSON
 internal import Platform
 
-/// What a client posts before a web checkout.
+/// A context that a client posts before a web checkout.
 public struct ContextPost: Sendable, Equatable {
   var userID: String
   var blob: ContextBlob
 
-  /// The key that the client shows, in either of the two places.
+  /// The client key of the request, from `Authorization` or `X-API-KEY`.
   static func clientKey(_ head: RequestHead) -> [UInt8]? {
     guard let authorization = head.header("Authorization") else {
       return head.header("X-API-KEY").map { Array($0.utf8) }
@@ -24,16 +24,17 @@ public struct ContextPost: Sendable, Equatable {
     return Array(parts[1].drop { $0 == blank })
   }
 
-  /// What the body says. A field may be repeated, so each is a list.
+  /// The fields of the body. A field may be repeated, so each is a list.
   private struct Body {
     var blobs: [String]
     var users: [String]
   }
 
-  /// Reads a request.
+  /// Parses a request.
   /// - Parameters:
   ///   - pathUser: the user in the path, decoded.
-  ///   - tokenUser: whose context it must be; taken when the request names nobody.
+  ///   - tokenUser: the user of the token; used if the request names no user, and required to match
+  ///     otherwise.
   static func read(
     _ request: Request, pathUser: String?, tokenUser: String? = nil
   ) throws(Fault) -> ContextPost {
@@ -41,7 +42,7 @@ public struct ContextPost: Sendable, Equatable {
     if request.head.isUndecodable("X-User-Id") { throw .userNotText }
     guard let text = body.blobs.first else { throw .blobMissing }
     guard agree(body.blobs) else { throw .blobsDiffer }
-    // Every place counts, and every field of a place: a reader in front may have checked another one.
+    // All places and all repeated fields must agree: a proxy in front may have checked another one.
     let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
     let userID: String
     if let tokenUser {
@@ -69,7 +70,7 @@ public struct ContextPost: Sendable, Equatable {
     do {
       let form = request.body[...]
       let blobs = try PercentEncoding.values(of: "ply_context", in: form)
-      // Base64 has no blanks: one is a `+` that the client forgot to escape.
+      // Base64 has no spaces: a space is a `+` that the client did not escape.
       return Body(
         blobs: blobs.map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
         users: try PercentEncoding.values(of: "user_id", in: form))
@@ -78,7 +79,7 @@ public struct ContextPost: Sendable, Equatable {
     }
   }
 
-  /// The texts of all members with this name; `null` counts as absent.
+  /// The strings of all members with this name; `null` counts as absent.
   private static func texts(_ name: StaticString, of object: JSONNode) throws(Fault) -> [String] {
     var texts: [String] = []
     var fault: Fault?
@@ -95,8 +96,8 @@ public struct ContextPost: Sendable, Equatable {
     return texts
   }
 
-  /// Whether all texts are the same, byte for byte: users and blobs are opaque, and texts that look alike may
-  /// be two of them.
+  /// Whether all strings are equal, byte for byte: users and blobs are opaque, and two strings that look
+  /// equal may differ.
   private static func agree(_ texts: [String]) -> Bool {
     guard let first = texts.first else { return true }
     return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }

@@ -1,6 +1,5 @@
-// How a request's content gets to the disk: through the committer, and the answer follows the sync (R1). Runs
-// on libmicrohttpd's threads, or on the key fetcher's where a token's key had to be fetched; it must block
-// none.
+// Persists request payloads through the committer; the answer follows the sync (R1). Runs on libmicrohttpd's
+// threads, or on the key fetcher's thread after a fetch of a token's key; it must not block.
 
 internal import HTTPServer
 public import HTTPService
@@ -9,7 +8,7 @@ internal import Platform
 internal import Store
 internal import Telemetry
 
-/// Has stored what requests bring.
+/// Persists request payloads and answers after the commit.
 public struct Intake: Sendable {
   let services: ListenerServices
   let committer: Committer
@@ -19,7 +18,7 @@ public struct Intake: Sendable {
     self.committer = committer
   }
 
-  /// Answers once the command is on disk (R1), or says that it is not.
+  /// Answers after the command is on disk (R1), or with a problem if it cannot be stored.
   func store<Command: StoreCommand>(
     _ command: Command, app: String, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response

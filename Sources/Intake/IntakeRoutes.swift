@@ -1,5 +1,5 @@
-// The paths that apps and payment processors use. Runs on libmicrohttpd's threads and must not block them:
-// what has to reach the disk goes to the committer with the responder.
+// The routes for apps and payment processors. Runs on libmicrohttpd's threads and must not block them:
+// commands go to the committer together with the responder.
 
 package import Apps
 package import Configuration
@@ -9,7 +9,7 @@ package import Persistence
 internal import Processors
 internal import Domain
 
-/// Contexts, checkouts, their states, and webhooks.
+/// The routes of contexts, checkouts, their states, and webhooks.
 public struct IntakeRoutes: Sendable {
   private let services: ListenerServices
   private let limits: Configuration.Limits
@@ -23,8 +23,8 @@ public struct IntakeRoutes: Sendable {
   private let webhooks: WebhookIntake
 
   /// - Parameters:
-  ///   - keyFetcher: nil where no keys can be fetched.
-  ///   - processors: those that apps may have.
+  ///   - keyFetcher: nil if no keys are fetched.
+  ///   - processors: the registered processors; each gets a webhook route.
   package init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
     checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil, processors: ProcessorRegistry
@@ -99,7 +99,7 @@ public struct IntakeRoutes: Sendable {
     }
   }
 
-  /// Refuses what could not be stored before its body comes.
+  /// Refuses a request that could not be stored, before its body arrives.
   private func checkRoom(_ app: App) throws(Problem) {
     if let problem = committer.refusal(for: app.slug)?.problem { throw problem }
   }

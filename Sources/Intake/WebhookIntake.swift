@@ -1,5 +1,5 @@
-// Webhooks: the signature over the raw bytes first, then the disk, then the answer (R1, R6). Runs on
-// libmicrohttpd's threads, which it must not block.
+// Webhooks: verify the signature over the raw bytes, commit, then answer (R1, R6). Runs on libmicrohttpd's
+// threads, which it must not block.
 
 public import Apps
 public import Domain
@@ -10,7 +10,7 @@ internal import Processors
 internal import Store
 internal import Telemetry
 
-/// Takes in what processors report.
+/// Ingests the webhooks of processors.
 public struct WebhookIntake: Sendable {
   let intake: Intake
 
@@ -20,7 +20,7 @@ public struct WebhookIntake: Sendable {
 
   /// - Parameters:
   ///   - name: of the processor.
-  ///   - token: what ends the path.
+  ///   - token: the last part of the path, if the route has one.
   public func take(
     _ request: Request, processor name: ProcessorName, token: String?, _ app: App, _ exchange: Exchange
   ) {

@@ -1,6 +1,6 @@
-// Long polling for the state of a checkout: requests that wait hold no thread, only an entry here. Answers
-// come when the state becomes final or the time is up. Requests come in on libmicrohttpd's threads; the
-// housekeeper drives the rest, but for clients that hang up, which the listener's own thread reports.
+// Long polling for the state of a checkout. A waiting request holds no thread, only an entry here. It is
+// answered when the state becomes final or its time is up. Requests arrive on libmicrohttpd's threads; the
+// housekeeper's thread completes them. The listener's thread reports clients that hang up.
 
 internal import Domain
 public import HTTPServer
@@ -10,22 +10,22 @@ internal import Presentation
 public import Store
 public import Telemetry
 
-/// Who waits for which checkout.
+/// The long polls that are open, and their answers. Thread-safe.
 public final class CheckoutBoard: Sendable {
   static let waitSecondsMax: Int64 = 30
 
-  /// When a client whose request may not wait should ask again.
+  /// `Retry-After` for a client whose request may not wait.
   static let retryAfterSeconds = 5
 
   private struct State {
     var polls: LongPolls
     var lastID: UInt64 = 0
-    /// When to look at which checkouts, in steps: with many who wait, few of them are looked at.
+    /// When to check which checkouts. Times are rounded to steps, so that one step checks few of many.
     var looks: [MonotonicInstant: Set<String>] = [:]
-    /// Contexts whose state may have changed since the last look.
+    /// Contexts whose state may have changed since the last check.
     var changed: Set<String> = []
     var everyoneChanged = false
-    /// The daemon stops: nobody waits any more.
+    /// Set when the daemon stops: no request waits from then on.
     var isClosed = false
 
     mutating func schedule(_ contextID: String, at moment: MonotonicInstant) {
@@ -35,7 +35,7 @@ public final class CheckoutBoard: Sendable {
     }
   }
 
-  /// How much later than its time is up a request may be answered, so that many are answered at once.
+  /// How much later than its due time a request may be answered. Requests of one step are answered together.
   private static let stepNanoseconds: Int64 = 10_000_000
 
   private let state: Monitor<State>
@@ -59,13 +59,14 @@ public final class CheckoutBoard: Sendable {
     self.onChange = onChange
   }
 
-  /// How many requests wait now.
+  /// The number of requests that wait now.
   public var waitingCount: Int { state.withLock { $0.polls.count } }
 
-  /// Answers at once when there is nothing to wait for, or when too many wait; else when there is.
+  /// Answers at once if the state is final, if the request does not wait, or if too many requests wait.
+  /// Otherwise answers when the state becomes final or the time is up.
   /// - Parameters:
-  ///   - user: whose context it must be; nil for anyone's.
-  ///   - client: who asks, for the limits; nil for this machine itself.
+  ///   - user: the user that the context must belong to; nil for any user.
+  ///   - client: the address that the limits count; nil for this machine, which is not limited.
   public func answer(
     contextID: String, app: String, user: String? = nil, client: AddressGroup?, _ head: RequestHead,
     _ exchange: Exchange
@@ -79,7 +80,7 @@ public final class CheckoutBoard: Sendable {
     }
     let first = read(contextID, app: app).map { status -> CheckoutStatus? in
       guard let user else { return status }
-      // Another user's is answered as if there were none: that it exists is not theirs to know.
+      // Another user's context gets the answer of an unknown one: its existence is not disclosed.
       return status?.userID?.utf8.elementsEqual(user.utf8) == true ? status : nil
     }
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
@@ -87,7 +88,7 @@ public final class CheckoutBoard: Sendable {
     }
     let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
     let expiry = status.expiresAt.map { expiresAt in
-      // Just after it, by the clock that waits are measured with.
+      // One millisecond after the expiry, on the monotonic clock that waits use.
       clock.monotonic.advanced(byMilliseconds: expiresAt.unixMilliseconds - clock.wallMilliseconds + 1)
     }
     let entry = state.withLock { state -> Entry in
@@ -113,7 +114,7 @@ public final class CheckoutBoard: Sendable {
       exchange.responder.onHangUp { [weak self] in self?.leave(id, contextID) }
     }
     onChange()
-    // It may have changed between the look and the entry, and nobody would say so again: look once more.
+    // The state may have changed between the read and the entry, without another notification: read again.
     if case .success(.some(let status)) = read(contextID, app: app), !status.state.isFinal { return }
     noteChanged([contextID])
   }
@@ -123,8 +124,8 @@ public final class CheckoutBoard: Sendable {
     case waits(UInt64)
   }
 
-  /// The client has hung up: its place is wanted for others. It gets the state as it is now, for it may have
-  /// closed its side only.
+  /// Removes the long poll of a client that hung up, to free its place. The client gets the current state,
+  /// because it may have closed only its sending side.
   private func leave(_ id: UInt64, _ contextID: String) {
     let gone = state.withLock { $0.polls.remove(contextID) { $0.id == id } }
     guard let waiter = gone.first else { return }
@@ -132,10 +133,10 @@ public final class CheckoutBoard: Sendable {
     answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app), closing: true)
   }
 
-  /// `wait` of a query; 0 without one, nil for what is no such number.
+  /// The value of `wait` in a query: 0 if there is none, nil if it is invalid.
   static func waitSeconds(_ query: String?) -> Int64? {
     guard let query else { return 0 }
-    // What cannot be decoded is no `wait` either way.
+    // An undecodable query has no valid `wait`.
     guard let text = try? PercentEncoding.value(of: "wait", in: Array(query.utf8)[...]) else {
       return query.contains("wait") ? nil : 0
     }
@@ -154,9 +155,9 @@ public final class CheckoutBoard: Sendable {
     }
   }
 
-  /// What is known of a checkout right now: of the first of these names that means anything.
-  /// - Parameter requestID: for the log, should the store fail.
-  /// - Throws: when the store cannot be read.
+  /// Returns the current state of a checkout: that of the first of these names that is known.
+  /// - Parameter requestID: for the log if the store fails.
+  /// - Throws: `StoreFault` if the store cannot be read.
   public func look(_ names: [CheckoutName], app: String, requestID: String) throws(StoreFault)
     -> CheckoutStatus?
   {
@@ -205,7 +206,7 @@ public final class CheckoutBoard: Sendable {
     }
   }
 
-  /// These may have changed.
+  /// Notes that the states of these contexts may have changed.
   public func noteChanged(_ contextIDs: Set<String>) {
     let matters = state.withLock { state in
       let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
@@ -215,11 +216,11 @@ public final class CheckoutBoard: Sendable {
     if matters { onChange() }
   }
 
-  /// Any may have changed: another process wrote to the database.
+  /// Notes that any state may have changed, because another process wrote to the database.
   public func noteEveryoneChanged() { state.withLock { $0.everyoneChanged = true } }
 
-  /// Answers whoever's checkout became final and whoever's time is up.
-  /// - Returns: when to look again; nil when nobody waits.
+  /// Answers the long polls whose checkout became final or whose time is up. The housekeeper's thread.
+  /// - Returns: when to check again; nil if no request waits.
   public func attend() -> MonotonicInstant? {
     let now = clock.monotonic
     let suspects = state.withLock { state in
@@ -244,7 +245,8 @@ public final class CheckoutBoard: Sendable {
     if case .success(.some(let status)) = result { isOver = status.state.isFinal }
     let answered = state.withLock { state in
       let leaving = state.polls.remove(contextID) { isOver || $0.until <= now }
-      // Those that stay were looked at: what has not expired by then was claimed, and news will come of it.
+      // The remaining ones have been checked: a context that has not expired by then is claimed, and its
+      // purchase will notify changes.
       state.polls.dropExpiries(contextID, before: now)
       for waiter in state.polls.byContext[contextID] ?? [] {
         state.schedule(contextID, at: waiter.nextLook)
@@ -257,7 +259,8 @@ public final class CheckoutBoard: Sendable {
     }
   }
 
-  /// Answers everyone with what is known, now and from now on: the daemon stops.
+  /// Answers all long polls with the current state, and each later request at once. For the stop of the
+  /// daemon.
   public func dismissAll() {
     let everyone = state.withLock { state in
       state.isClosed = true

@@ -1,12 +1,12 @@
-// The requests that wait for checkouts, and how many of them there may be: a client that opens any number of
-// them must not take the connections of the webhooks. Values, under the board's lock.
+// The requests that wait for checkouts, and their limits: a client with many long polls must not exhaust the
+// connections that webhooks need. Values, guarded by the board's lock.
 
 public import Configuration
 internal import Domain
 internal import HTTPService
 internal import Platform
 
-/// How many requests may wait.
+/// The limits on waiting requests.
 public struct LongPollLimits: Sendable, Equatable {
   var total: Int
   var perContext: Int
@@ -20,16 +20,16 @@ public struct LongPollLimits: Sendable, Equatable {
   }
 }
 
-/// The requests that wait, by the context that each waits for.
+/// The waiting requests, by context.
 public struct LongPolls {
   struct Waiter {
     let id: UInt64
     let app: String
     let exchange: Exchange
-    /// Nil for this machine itself, which is not limited.
+    /// Nil for this machine, which is not limited.
     let client: AddressGroup?
     let until: MonotonicInstant
-    /// When its context expires, which nobody else tells.
+    /// When its context expires; no commit notifies this.
     var expiry: MonotonicInstant?
 
     var nextLook: MonotonicInstant { min(until, expiry ?? until) }
@@ -42,7 +42,7 @@ public struct LongPolls {
 
   init(_ limits: LongPollLimits) { self.limits = limits }
 
-  /// Whether one more may wait.
+  /// Whether one more request may wait.
   func hasRoom(contextID: String, client: AddressGroup?) -> Bool {
     guard count < limits.total, (byContext[contextID]?.count ?? 0) < limits.perContext else { return false }
     return client.map { (countByClient[$0] ?? 0) < limits.perAddress } ?? true
@@ -54,7 +54,7 @@ public struct LongPolls {
     count += 1
   }
 
-  /// Removes those of a context that fulfil `condition`.
+  /// Removes the long polls of a context that satisfy `condition`.
   mutating func remove(_ contextID: String, where condition: (Waiter) -> Bool) -> [Waiter] {
     guard let all = byContext[contextID] else { return [] }
     let removed = all.filter(condition)
@@ -68,7 +68,7 @@ public struct LongPolls {
     return removed
   }
 
-  /// The expiry of these has passed: they are not looked at for it again.
+  /// Clears expiries that have passed, so that they cause no further checks.
   mutating func dropExpiries(_ contextID: String, before now: MonotonicInstant) {
     byContext[contextID] = byContext[contextID]?.map { waiter in
       var waiter = waiter

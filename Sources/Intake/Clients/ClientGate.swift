@@ -1,6 +1,6 @@
-// Who may post, and for whom: a key of the app, which may for every user, or a token, which may for its own.
-// Decided from the head, before any byte of the body; a token whose key has to be fetched first is decided
-// once that is over. Any thread; nothing here waits.
+// Authorizes the clients that post contexts: a client key of the app is valid for every user, a token for its
+// own user. The decision uses only the head, before any byte of the body. A token whose key must be fetched
+// is decided after the fetch. Thread-safe; nothing here blocks.
 
 public import Apps
 internal import Domain
@@ -10,21 +10,21 @@ public import JSONWebToken
 internal import Platform
 internal import Telemetry
 
-/// Who a request is from, as far as it shows.
+/// The authenticated caller of a request, as far as the head shows.
 public enum Caller: Sendable {
-  /// Whoever has the app's key, or anyone where anyone may.
+  /// A caller with the app's key, or any caller if the app requires none.
   case app
-  /// The user of a token that was checked.
+  /// The user of a valid token.
   case user(String)
   /// The bearer of a token whose key is not known yet.
   case bearer(SignedToken)
 }
 
-/// Lets clients in.
+/// Authorizes clients.
 public struct ClientGate: Sendable {
   let services: ListenerServices
   let apps: AppRegistry
-  /// Nil where nothing is fetched.
+  /// Nil if no keys are fetched.
   let fetcher: KeyFetcher?
 
   public init(services: ListenerServices, apps: AppRegistry, fetcher: KeyFetcher?) {
@@ -33,18 +33,19 @@ public struct ClientGate: Sendable {
     self.fetcher = fetcher
   }
 
-  /// Who posts a context.
+  /// Authorizes a caller that posts a context.
   public func poster(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard app.isRestricted else { return .success(.app) }
     let shown = ContextPost.clientKey(head)
     if app.accepts(clientKey: shown) { return .success(.app) }
     guard let tokens = app.tokens, let bearer = Self.bearer(head) else { return refused(app, "key") }
-    // Where there are keys, too, what has not the form of a token was meant as one of them.
+    // If the app has keys, a credential without the form of a token is treated as a key.
     guard SignedToken.hasForm(bearer) || !app.hasKeys else { return refused(app, "key") }
     return decide(bearer, tokens, app)
   }
 
-  /// Who asks for the state of a checkout. Nobody needs to say; but a token that is shown counts.
+  /// Authorizes a caller that reads the state of a checkout. No credential is required, but a token that is
+  /// sent is checked.
   public func asker(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard let tokens = app.tokens, let bearer = Self.bearer(head), SignedToken.hasForm(bearer),
       !app.accepts(clientKey: bearer)
@@ -77,14 +78,14 @@ public struct ClientGate: Sendable {
 
   private struct Refusal: Error {
     let reason: TokenRefusal
-    /// Whether a fetch of the keys could change it.
+    /// Whether fetching the keys may change it.
     let mayBeNewKey: Bool
   }
 
   private func check(_ token: SignedToken, _ tokens: TokenGate, _ app: App) -> Result<String, Refusal> {
     let isFetched = tokens.keySetURL != nil
     guard let keys = isFetched ? fetcher?.keys(of: app.slug) : tokens.givenKeys else {
-      // An algorithm that no key could have is refused whatever the keys are.
+      // An algorithm that no key may have is refused, whatever the keys are.
       let isPossible = token.algorithm.map { tokens.rules.algorithms.contains($0) } ?? false
       return .failure(Refusal(reason: isPossible ? .unknownKey : .algorithm, mayBeNewKey: isPossible))
     }
@@ -98,8 +99,8 @@ public struct ClientGate: Sendable {
     }
   }
 
-  /// Goes on once it is known who the caller is: at once, or when the keys were fetched.
-  /// - Parameter proceed: takes the user whom the request must be about; nil when it may be anyone.
+  /// Calls `proceed` when the caller is known: at once, or after the keys were fetched. Answers refusals.
+  /// - Parameter proceed: receives the user that the request must be about; nil for any user.
   public func settle(
     _ caller: Caller, _ app: App, _ exchange: Exchange,
     proceed: @escaping @Sendable (_ user: String?) -> Void
@@ -110,14 +111,14 @@ public struct ClientGate: Sendable {
       case .failure(let problem): exchange.answer(problem)
       }
     }
-    // Nobody waits any more: the place is wanted for others.
+    // A client that hung up must not keep its place.
     if waits { exchange.answerOnHangUp(.keysUnavailable(1000)) }
   }
 
   /// The same without a request.
-  /// - Parameter decided: called once, with the user whom the request must be about (nil when it may be
-  ///   anyone), or with what to answer.
-  /// - Returns: whether a fetch of the keys has to end first.
+  /// - Parameter decided: called once, with the user that the request must be about (nil for any user), or
+  ///   with the problem to answer.
+  /// - Returns: whether a fetch of the keys must end first.
   func settle(
     _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<String?, Problem>) -> Void
   ) -> Bool {
@@ -139,12 +140,12 @@ public struct ClientGate: Sendable {
     return false
   }
 
-  /// - Parameter slug: of the app, by whose rules of now it goes: a reload may have come meanwhile.
+  /// - Parameter slug: of the app. The app is looked up again, because a reload may have changed its rules.
   private func resume(
     _ token: SignedToken, _ slug: String, after waking: KeySetBook.Waking
   ) -> Result<String?, Problem> {
     guard let app = apps.current[slug] else { return .failure(.unknownApp) }
-    // Without tokens other rules hold now; whoever comes again is let in by them, or is not.
+    // The app has no tokens any more. The client's next attempt is decided by the new rules.
     guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, 1000))) }
     switch check(token, tokens, app) {
     case .success(let user): return .success(user)
@@ -154,7 +155,7 @@ public struct ClientGate: Sendable {
     }
   }
 
-  /// What is said of a token whose key is not known, now that a fetch is over.
+  /// The problem of a token whose key is still unknown after a fetch.
   private func verdict(
     on token: SignedToken, _ refusal: Refusal, _ app: App, after waking: KeySetBook.Waking
   ) -> Problem {
@@ -162,7 +163,7 @@ public struct ClientGate: Sendable {
     case .stopping: return .stopping
     case .failed(let milliseconds): return problem(of: unavailable(app, milliseconds))
     case .fetched:
-      // It is final only if that fetch, or one before, looked for its key.
+      // The refusal is final only if this fetch, or an earlier one, looked for the token's key.
       switch fetcher?.prospect(token.keyID, app: app.slug) {
       case .some(.none): return problem(of: refused(app, refusal.reason))
       case .later(let milliseconds): return problem(of: unavailable(app, milliseconds))
@@ -192,8 +193,8 @@ public struct ClientGate: Sendable {
     return .failure(.keysUnavailable(milliseconds))
   }
 
-  /// Counts a context that was one too many.
-  /// - Parameter of: what had too many: a user or an address.
+  /// Counts a context that exceeded a rate limit.
+  /// - Parameter of: which limit: "user" or "address".
   public func limited(_ app: App, of kind: StaticString) {
     services.metrics.contexts.increment(app.slug, "limited")
     services.requestLog.limitedContext(of: "\(kind)", app: app.slug)
@@ -207,7 +208,7 @@ public struct ClientGate: Sendable {
 }
 
 extension Problem {
-  /// Nothing that could be checked was shown (RFC 6750 §3.1: then without an error code).
+  /// The answer if no credential that can be checked was sent; without an error code (RFC 6750 §3.1).
   static func unauthorized(_ app: App) -> Problem {
     guard app.tokens != nil else { return .unauthorized }
     let key = app.hasKeys ? ", or one of the app's client keys as `X-API-KEY: KEY`" : ""

@@ -1,5 +1,4 @@
-// How often contexts may be posted: by one address, and for one user. Any thread; nothing here blocks for
-// longer than a table is looked up.
+// Rate limits for posted contexts, per address and per user. Thread-safe; blocks only for a table lookup.
 
 public import Configuration
 internal import Domain
@@ -7,9 +6,9 @@ public import HTTPServer
 public import HTTPService
 public import Platform
 
-/// Counts who posts.
+/// Counts posted contexts.
 public final class ContextLimits: Sendable {
-  /// Users and addresses that are remembered.
+  /// The most users and addresses that are tracked.
   static let usersMax = 32_768
   static let addressesMax = 16_384
 
@@ -29,14 +28,14 @@ public final class ContextLimits: Sendable {
   }
 
   /// Counts a request of an address.
-  /// - Returns: 0, or after how many milliseconds to come again.
+  /// - Returns: 0 if it is allowed, otherwise the milliseconds until a retry.
   public func take(_ head: RequestHead, proxies: TrustedProxies) -> Int64 {
     guard let addresses, let group = proxies.client(head).group else { return 0 }
     let now = now
     return addresses.withLock { $0.take(group, nowMilliseconds: now) }
   }
 
-  /// Counts a context of a user, be it one that was posted before.
+  /// Counts a context of a user, including a repeat of an earlier one.
   func take(user: String, app: String) -> Int64 {
     guard let users else { return 0 }
     let (now, user) = (now, User(app: app, id: user))
@@ -47,7 +46,7 @@ public final class ContextLimits: Sendable {
 }
 
 extension Problem {
-  /// - Parameter milliseconds: until the next may come.
+  /// - Parameter milliseconds: until the next context is allowed.
   public static func tooManyContexts(_ milliseconds: Int64) -> Problem {
     let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
     return Problem(

@@ -1,6 +1,6 @@
-// The key fetcher: fetches the public keys of identity providers, at the start, at intervals, and when a
-// token names a key that is not known. One thread with transfers of its own; requests wait for it without a
-// thread. Whatever becomes of a provider, nothing but the tokens of its app notices (R11).
+// The key fetcher: fetches the public keys of identity providers at the start, at intervals, and when a token
+// names an unknown key. One thread with its own transfers; requests that wait for it hold no thread. A
+// failing provider affects only the tokens of its app (R11).
 
 public import Apps
 public import HTTPClient
@@ -8,7 +8,7 @@ internal import JSONWebToken
 public import Platform
 public import Telemetry
 
-/// Fetches key sets.
+/// Fetches key sets. Thread-safe.
 public final class KeyFetcher: Sendable {
   public static let transfersMax = 16
   static let timeoutMilliseconds = 5000
@@ -42,7 +42,7 @@ public final class KeyFetcher: Sendable {
     }
   }
 
-  /// New apps and settings. Keys from an address that stays are kept.
+  /// Installs new apps and settings. Keys are kept if their URL has not changed.
   public func use(_ directory: AppDirectory) {
     let now = dependencies.clock.monotonic
     let addresses = directory.apps.compactMapValues { $0.tokens?.keySetURL }
@@ -65,7 +65,7 @@ public final class KeyFetcher: Sendable {
     for wake in dismissed { wake() }
   }
 
-  /// The keys in force for an app; nil when there are none, or none that are young enough.
+  /// The valid keys of an app; nil if there are none, or if they are too old.
   func keys(of app: String) -> KeySet? {
     let now = dependencies.clock.monotonic
     return worker.withInbox { $0.books[app]?.keys(now: now) }
@@ -79,10 +79,10 @@ public final class KeyFetcher: Sendable {
     }
   }
 
-  /// Waits for the fetch that may bring a token's key; causes it if need be.
-  /// - Parameter wake: called once, without a lock, when it is over or its time is up: on the fetcher's
-  ///   thread, or on the one that reloads or stops. Not at all when there is no prospect of a fetch.
-  /// - Returns: what there is to hope for.
+  /// Waits for the fetch that may bring a token's key; starts one if necessary.
+  /// - Parameter wake: called once, without a lock, after the fetch or a timeout: on the fetcher's thread, or
+  ///   on the one that reloads or stops. Not called unless the result is `.fetch`.
+  /// - Returns: whether a fetch may bring the key.
   func wait(
     for keyID: String?, app: String, wake: @escaping @Sendable (KeySetBook.Waking) -> Void
   ) -> KeySetBook.Prospect {
@@ -97,7 +97,7 @@ public final class KeyFetcher: Sendable {
     return prospect
   }
 
-  /// Fetches nothing more, and lets everyone go who waits.
+  /// Starts no further fetch, and wakes all waiters.
   public func windDown() {
     let dismissed = worker.post { state in
       state.isStopping = true
@@ -106,7 +106,7 @@ public final class KeyFetcher: Sendable {
     for wake in dismissed { wake() }
   }
 
-  /// Ends the thread.
+  /// Ends the thread. Waiters are woken first.
   public func stop() {
     windDown()
     worker.stop()

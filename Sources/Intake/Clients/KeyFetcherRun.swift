@@ -1,4 +1,4 @@
-// What the key fetcher does, turn by turn. The fetcher's thread. It must call nobody while it holds the lock.
+// The steps of the key fetcher. The fetcher's thread. It must not call waiters while it holds the lock.
 
 internal import HTTPClient
 internal import JSONWebToken
@@ -10,7 +10,7 @@ struct KeyFetcherRun {
   private let fetcher: KeyFetcher
   private let clock: any Clock
   private let log: Log
-  /// What is under way, by tag.
+  /// Fetches under way, by tag.
   private var questions: [UInt64: (app: String, url: String)] = [:]
   private var lastTag: UInt64 = 0
 
@@ -23,14 +23,14 @@ struct KeyFetcherRun {
   /// The longest that the thread sleeps.
   private static let sleepMillisecondsMax: Int64 = 3_600_000
 
-  /// Turn after turn until the stop.
+  /// Runs steps until the stop.
   mutating func loop() {
     while let sleep = turn() { takeAnswers(within: sleep) }
     _ = fetcher.transport.cancelAll()
   }
 
-  /// Does what is to be done now, without waiting.
-  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  /// Does what is due now, without waiting.
+  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
   mutating func turn() -> Int64? {
     let now = clock.monotonic
     var due: [(app: String, url: String)] = []
@@ -52,17 +52,17 @@ struct KeyFetcherRun {
     return sleep(since: now)
   }
 
-  /// Takes what the providers answered, and waits for it at most so long.
+  /// Handles the answers of providers; waits for them at most `milliseconds`.
   mutating func takeAnswers(within milliseconds: Int64) {
     for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
       finish(completion)
     }
   }
 
-  /// To be asked last: a question that could not even be sent is due again soon.
+  /// Called last: a request that could not be sent is due again soon.
   private func sleep(since turn: MonotonicInstant) -> Int64 {
     let next = fetcher.worker.withInbox { state in
-      // With no room left, an answer is what there is to wait for.
+      // A key set that is due but has no free transfer waits for an answer.
       state.books.values.map(\.nextAt).filter { $0 > turn }.min()
     }
     let sleep = next.map { $0.milliseconds(since: clock.monotonic) + 1 } ?? Self.sleepMillisecondsMax
@@ -87,10 +87,10 @@ struct KeyFetcherRun {
     }
   }
 
-  /// Why an answer is none.
+  /// Why an answer has no usable keys.
   private struct Refusal: Error {
     let reason: String
-    /// Whether it came, but cannot be read.
+    /// Whether there was an answer that cannot be used.
     let isAnswer: Bool
   }
 
@@ -102,9 +102,9 @@ struct KeyFetcherRun {
       return settle(question, .failure(Refusal(reason: reason, isAnswer: false)), maxAge: nil)
     }
     do throws(KeySetFault) {
-      // Whoever can fetch a secret could sign with it.
+      // A secret that can be fetched would let every reader sign tokens.
       let keys = try KeySet(reading: result.body).withoutSecrets
-      // A provider that has no key at all has had an accident: nobody's tokens would be good any more.
+      // A provider without any key has an error: keep the previous keys, or all tokens would be refused.
       guard !keys.keys.isEmpty else {
         let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
         return settle(question, .failure(refusal), maxAge: nil)
@@ -119,10 +119,10 @@ struct KeyFetcherRun {
     _ question: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Int64?
   ) {
     let now = clock.monotonic
-    let keys = try? answer.get()  // a refusal is told below
+    let keys = try? answer.get()  // a refusal is logged below
     let outcome = fetcher.worker.withInbox {
       state -> (isNews: Bool, woken: [@Sendable () -> Void])? in
-      // The app may have gone, or have another issuer now.
+      // A reload may have removed the app or changed its issuer.
       guard var book = state.books[question.app], book.url == question.url else { return nil }
       let isRecovery = book.failures > 0 || book.keys(now: now) == nil
       let woken = book.finish(keys, maxAgeMilliseconds: maxAge, now: now)
@@ -157,9 +157,9 @@ struct KeyFetcherRun {
   }
 }
 
-/// How long an answer holds, as it says itself (RFC 9111 §5.2.2).
+/// The lifetime of an answer according to its `Cache-Control` (RFC 9111 §5.2.2).
 enum CacheAge {
-  /// Milliseconds of `max-age`; 0 for what is not to be kept; nil without a word of it.
+  /// `max-age` in milliseconds; 0 for an answer that must not be cached; nil without either.
   static func milliseconds(_ field: String?) -> Int64? {
     guard let field else { return nil }
     var age: Int64?
@@ -169,7 +169,7 @@ enum CacheAge {
       guard directive.hasPrefix("max-age=") else { continue }
       let digits = directive.dropFirst("max-age=".count)
       guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty else { continue }
-      // More digits than fit are more than the limit.
+      // A number that overflows exceeds the limit.
       age =
         (Int64(digits) ?? .max).multipliedReportingOverflow(by: 1000).overflow
         ? .max : (Int64(digits) ?? 0) * 1000

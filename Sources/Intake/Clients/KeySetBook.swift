@@ -1,21 +1,21 @@
-// The keys of one app's issuer and when they are fetched: the rules, without a thread and without a network.
-// Guarded by the fetcher's lock; pure.
+// The keys of one app's issuer and the rules for fetching them, without threads or I/O. Guarded by the
+// fetcher's lock.
 
 internal import JSONWebToken
 internal import Platform
 
-/// What is known of one key set that is fetched.
+/// One fetched key set: its keys, due times and waiters.
 public struct KeySetBook {
-  /// Between two fetches, where the answer does not say; what it says is moved into the range.
+  /// Between two fetches if the answer has no lifetime; a given lifetime is clamped to the range.
   static let refreshMilliseconds: Int64 = 15 * 60_000
   static let refreshMillisecondsRange: ClosedRange<Int64> = 5 * 60_000...24 * 60 * 60_000
-  /// After a failure, another, …; the last one repeats.
+  /// Pauses after consecutive failures; the last one repeats.
   static let retryMilliseconds: [Int64] = [1000, 5000, 15_000, 60_000, 300_000]
-  /// Between two fetches that tokens cause, whatever keys they name.
+  /// Between two fetches that tokens cause, whichever keys they name.
   static let askMilliseconds: Int64 = 10_000
-  /// Before the same unknown key may cause another.
+  /// Before the same unknown key may cause another fetch.
   static let unknownMilliseconds: Int64 = 60_000
-  /// How long keys count after they were fetched, if they cannot be fetched again.
+  /// How long keys are valid after their last fetch if fetches fail.
   static let keepMilliseconds: Int64 = 7 * 24 * 60 * 60_000
   /// Between two warnings while fetches fail.
   static let warningMilliseconds: Int64 = 60 * 60_000
@@ -24,32 +24,32 @@ public struct KeySetBook {
   static let waitersMax = 100
   static let unknownMax = 1000
 
-  /// Somebody who waits for what a fetch says.
+  /// A request that waits for a fetch.
   struct Waiter {
     let until: MonotonicInstant
     let wake: @Sendable (Waking) -> Void
   }
 
-  /// What became of it.
+  /// The result of a wait.
   enum Waking: Sendable, Equatable {
-    /// There was an answer: whatever keys there are now are all that there are.
+    /// The provider answered: the current keys are complete.
     case fetched
     case failed(retryAfterMilliseconds: Int64)
     case stopping
   }
 
-  /// What a token whose key is not known can hope for.
+  /// Whether a fetch may bring the unknown key of a token.
   enum Prospect: Equatable {
-    /// A fetch that is under way, or that it may cause.
+    /// A fetch is under way, or may be started.
     case fetch
-    /// A fetch that began after its key was asked for ended lately, without it.
+    /// A fetch that began after the key was requested has ended recently, without the key.
     case none
-    /// Nobody can say now.
+    /// Undecided; retry later.
     case later(milliseconds: Int64)
   }
 
   let url: String
-  /// Those that were fetched last; nil until they were fetched once.
+  /// The keys of the last successful fetch; nil before the first one.
   private var keys: KeySet?
   private var fetchedAt: MonotonicInstant?
   private var warnedAt: MonotonicInstant?
@@ -58,7 +58,7 @@ public struct KeySetBook {
   private var dueAt: MonotonicInstant
   private var askedAt: MonotonicInstant?
   private(set) var failures = 0
-  /// The unknown keys that a fetch has looked for, or is about to, by when they were asked for.
+  /// The unknown keys that a fetch has looked for or will look for, with the time of the request.
   private var lookedFor: [String: MonotonicInstant] = [:]
   private var waiters: [Waiter] = []
 
@@ -67,13 +67,13 @@ public struct KeySetBook {
     dueAt = now
   }
 
-  /// The keys in force; nil when there never were any, or when they are too old to be believed.
+  /// The valid keys; nil if there are none, or if they are too old.
   func keys(now: MonotonicInstant) -> KeySet? {
     guard let fetchedAt, now < fetchedAt.advanced(byMilliseconds: Self.keepMilliseconds) else { return nil }
     return keys
   }
 
-  /// - Parameter keyID: what the token calls its key; nil when it does not say.
+  /// - Parameter keyID: the key id in the token; nil if it names none.
   func prospect(_ keyID: String?, now: MonotonicInstant) -> Prospect {
     if waiters.count >= Self.waitersMax { return .later(milliseconds: 1000) }
     if isFetching || isWanted || (keys == nil && dueAt <= now) { return .fetch }
@@ -82,20 +82,20 @@ public struct KeySetBook {
     }
     if let askedAt {
       let wait = askedAt.advanced(byMilliseconds: Self.askMilliseconds).milliseconds(since: now)
-      // Nobody has looked for this one: it may be new, and is not refused before it was looked for.
+      // No fetch has looked for this key. It may be new, so it is not refused before a fetch.
       if wait > 0 { return .later(milliseconds: wait) }
     }
     return .fetch
   }
 
-  /// Whether the keys that there are may not be those of now.
+  /// Whether the stored keys may be outdated.
   private func isBlind(_ now: MonotonicInstant) -> Bool { failures > 0 || keys(now: now) == nil }
 
-  /// Has one more wait. To be called only with the prospect of a fetch.
+  /// Adds a waiter. Call only if the prospect is `.fetch`.
   mutating func wait(for keyID: String?, now: MonotonicInstant, _ wake: @escaping @Sendable (Waking) -> Void)
   {
     waiters.append(Waiter(until: now.advanced(byMilliseconds: Self.waitMilliseconds), wake: wake))
-    // A fetch under way may have begun before the key was published: what it brings says nothing of it.
+    // A fetch under way may have begun before the key was published, so its result decides nothing.
     guard !isFetching else { return }
     if lookedFor.count >= Self.unknownMax {
       lookedFor = lookedFor.filter { now < $0.value.advanced(byMilliseconds: Self.unknownMilliseconds) }
@@ -103,20 +103,20 @@ public struct KeySetBook {
     if lookedFor.count < Self.unknownMax { lookedFor[keyID ?? ""] = now }
     guard !isWanted else { return }
     isWanted = true
-    // What is due anyway is no token's doing.
+    // A fetch that is due anyway does not count as caused by a token.
     if now < dueAt { askedAt = now }
   }
 
-  /// Whether a fetch is to begin now; then it counts as begun.
+  /// Whether a fetch must begin now. If so, marks it as begun.
   mutating func begin(now: MonotonicInstant) -> Bool {
     guard !isFetching, isWanted || dueAt <= now else { return false }
     (isFetching, isWanted) = (true, false)
     return true
   }
 
-  /// Takes an answer in.
-  /// - Parameter maxAgeMilliseconds: what it says about how long it holds.
-  /// - Returns: who is to be woken, once no lock is held.
+  /// Records the result of a fetch.
+  /// - Parameter maxAgeMilliseconds: the lifetime that the answer gives.
+  /// - Returns: the waiters' callbacks, to be called without a lock.
   mutating func finish(
     _ keys: KeySet?, maxAgeMilliseconds: Int64?, now: MonotonicInstant
   ) -> [@Sendable () -> Void] {
@@ -139,15 +139,15 @@ public struct KeySetBook {
     return release(waking) { _ in true }
   }
 
-  /// Those whose time is up.
+  /// Releases the waiters whose time is up.
   mutating func expire(now: MonotonicInstant) -> [@Sendable () -> Void] {
     release(.failed(retryAfterMilliseconds: 1000)) { $0.until <= now }
   }
 
-  /// Everyone.
+  /// Releases all waiters.
   mutating func dismissAll(_ waking: Waking) -> [@Sendable () -> Void] { release(waking) { _ in true } }
 
-  /// Whether a failure that was taken in is to be told of: the first of a row, and then one in a while.
+  /// Whether to log the last failure: the first of consecutive ones, then one per interval.
   mutating func warns(now: MonotonicInstant) -> Bool {
     if failures > 1, let warnedAt, now < warnedAt.advanced(byMilliseconds: Self.warningMilliseconds) {
       return false
@@ -164,7 +164,7 @@ public struct KeySetBook {
     return released.map { waiter in { waiter.wake(waking) } }
   }
 
-  /// When there is something to do again, but for an answer.
+  /// When the next fetch or timeout is due, apart from answers.
   var nextAt: MonotonicInstant {
     let due = isFetching ? MonotonicInstant(nanoseconds: .max) : dueAt
     return waiters.reduce(due) { min($0, $1.until) }
