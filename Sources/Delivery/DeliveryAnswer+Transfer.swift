@@ -1,4 +1,4 @@
-// What came of a transfer, in the words of whoever judges deliveries. Pure; any thread.
+// The result of a transfer as the answer that destinations judge. Pure; called from any thread.
 
 internal import Destinations
 internal import Domain

@@ -1,5 +1,5 @@
-// What the log says of deliveries as they happen: every try at debug, every change of a breaker. What became
-// of a receipt is told by `ReceiptLog`, once it is on disk. The dispatcher's thread.
+// Logs deliveries as they happen: every attempt at debug, every state change of a breaker. `ReceiptLog` logs
+// the outcome of a receipt after it is on disk. The dispatcher's thread.
 
 internal import Domain
 internal import Platform

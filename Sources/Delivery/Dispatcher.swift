@@ -1,6 +1,6 @@
-// The dispatcher: takes receipts that are due, sends them over one libcurl multi handle, and hands what came
-// of each to the committer. One thread, which owns every lane and the transfers; others leave messages and
-// wake it. It must never block on the committer or the disk's writer.
+// The dispatcher: sends due receipts over one libcurl multi handle and submits each outcome to the committer.
+// One thread owns all lanes and transfers; other threads post messages and wake it. It must never block on
+// the committer or the disk.
 
 public import Apps
 public import Domain
@@ -10,12 +10,12 @@ public import Platform
 public import Store
 public import Telemetry
 
-/// Delivers receipts.
+/// Delivers receipts. Thread-safe.
 public final class Dispatcher: Sendable {
-  /// After the database could not be read or written, the next try comes after this.
+  /// The pause before a retry after the database could not be read or written.
   static let faultPauseMilliseconds: Int64 = 1000
 
-  /// What others have to say.
+  /// Messages from other threads.
   struct Inbox: WorkerInbox {
     var dueAt: [String: Timestamp] = [:]
     var replaysDueAt: [String: Timestamp] = [:]
@@ -30,7 +30,7 @@ public final class Dispatcher: Sendable {
   struct Settled {
     var app: String
     var row: Int64
-    /// When the receipt is due again, and in which queue; nil when it is not.
+    /// When the receipt is due again, and in which queue; nil if it is not due.
     var next: Lane.Due?
   }
 
@@ -62,7 +62,7 @@ public final class Dispatcher: Sendable {
     try worker.start { [self] in drive { run in run.loop() } }
   }
 
-  /// Lets the caller's thread do the dispatcher's work.
+  /// Runs the dispatcher's work on the caller's thread.
   func drive(_ body: (inout DispatcherRun) -> Void) {
     reader.withLock { reader in
       var run = DispatcherRun(self, reader: reader, directory: directory)
@@ -70,7 +70,7 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Receipts were made ready, or will be due at these moments.
+  /// Notes that receipts are due at these times, by app.
   public func note(dueAt: [String: Timestamp], replaysDueAt: [String: Timestamp] = [:]) {
     guard !dueAt.isEmpty || !replaysDueAt.isEmpty else { return }
     worker.post { inbox in
@@ -79,13 +79,13 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Another process changed the database.
+  /// Checks all lanes, because another process changed the database.
   public func lookEverywhere() { worker.post { $0.looksEverywhere = true } }
 
-  /// New apps and settings.
+  /// Installs new apps and settings.
   public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
-  /// Starts nothing more; what is under way has its grace from now.
+  /// Starts no further delivery. Deliveries under way have their grace period from now on.
   public func windDown() { worker.requestStop() }
 
   /// Winds down and ends the thread.
@@ -93,7 +93,7 @@ public final class Dispatcher: Sendable {
     worker.stop()
   }
 
-  /// For how long what is under way may go on after `stop`.
+  /// When deliveries under way are cancelled, if the stop begins now.
   func stopDeadline() -> MonotonicInstant {
     dependencies.clock.monotonic.advanced(byMilliseconds: graceMilliseconds)
   }

@@ -1,4 +1,4 @@
-// Giving up receipts whose destination has been down for too long. The dispatcher's thread.
+// Gives up receipts whose destination has been down too long. The dispatcher's thread.
 
 internal import Apps
 internal import Domain
@@ -8,12 +8,13 @@ internal import Presentation
 internal import Store
 
 extension DispatcherRun {
-  /// While the destination is down its receipts get no turn; those whose time is up are given up here.
+  /// Gives up the receipts of a lane whose retry time is used up. While the destination is down they are not
+  /// attempted, so this check must find them.
   func giveUpOverdue(_ lane: Lane) {
     let policy = lane.app.delivery.retry
     let cutoff = now.advanced(byMilliseconds: -policy.giveUpAfterMilliseconds)
     let paused = lane.breaker.pausedMilliseconds(now: now)
-    // If it cannot be read now, the next probe comes here again.
+    // If the read fails, the next failed probe checks again.
     let overdue = try? reader.overdue(app: lane.app.slug, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let rows = (overdue ?? []).filter { item in
       RetryBudget(

@@ -1,4 +1,4 @@
-// The dispatcher's lanes: made from the configuration, and kept right when the clock is set. The dispatcher's
+// Creates the dispatcher's lanes from the configuration, and adjusts them to clock steps. The dispatcher's
 // thread.
 
 internal import Apps
@@ -8,14 +8,15 @@ internal import Platform
 internal import Store
 
 extension DispatcherRun {
-  /// Lanes for these apps. One of an app that is gone starts nothing more; what it has under way is still
-  /// judged and stored.
+  /// Creates or updates the lanes of these apps. The lane of a removed app starts nothing more; its
+  /// deliveries under way are still judged and stored.
   mutating func use(_ directory: AppDirectory) {
     let breakers: [String: Breaker]
     do throws(StoreFault) {
       breakers = try reader.breakers()
     } catch {
-      // Without it a breaker starts closed, and what was wrong shows again at the first try.
+      // Without its row a breaker starts closed; the first attempts open it again if the destination still
+      // fails.
       log.error(
         "could not read the breakers; they begin closed. If this stays: receiptctl db check",
         ["error": error.description])
@@ -32,7 +33,7 @@ extension DispatcherRun {
     }
   }
 
-  /// The wall clock jumped by so many milliseconds.
+  /// Adjusts planned times to a step of the wall clock, in milliseconds.
   mutating func followClock(by jump: Int64) {
     log.warning(
       "the wall clock jumped; plans are moved along. If nobody set it, look at the machine's time",
@@ -45,7 +46,7 @@ extension DispatcherRun {
     for slug in lanes.keys {
       lanes[slug]?.clockJumped(byMilliseconds: jump, now: now)
       guard let breaker = lanes[slug]?.breaker else { continue }
-      // If it cannot be stored now, the next try stores it.
+      // If this save fails, the next attempt saves the breaker.
       _ = dispatcher.committer.submit(SaveBreaker(app: slug, breaker: breaker), from: .inside) { _ in }
     }
   }

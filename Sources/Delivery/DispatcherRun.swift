@@ -1,4 +1,4 @@
-// What the dispatcher does, turn by turn, and its state. The dispatcher's thread.
+// The steps of the dispatcher, and its state. The dispatcher's thread.
 
 internal import Apps
 internal import Destinations
@@ -12,13 +12,13 @@ internal import Telemetry
 
 /// One run of the dispatcher, from start to stop.
 struct DispatcherRun {
-  /// A try that is under way.
+  /// An attempt under way.
   private struct Try {
     var app: String
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
-    /// Under which of the lane's configurations it was sent.
+    /// The generation of the lane's configuration that it was sent with.
     var edition: Int
   }
 
@@ -34,9 +34,9 @@ struct DispatcherRun {
   private var retryReadingAt: MonotonicInstant?
   var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
   private var watch: ClockWatch
-  /// When to look for what nobody told.
+  /// When to check all lanes for receipts without a notification.
   private var lookAt: MonotonicInstant
-  /// Until when what is under way may go on; nil while nobody asked to stop.
+  /// When deliveries under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
 
   init(_ dispatcher: Dispatcher, reader: StoreReader, directory: AppDirectory) {
@@ -54,14 +54,14 @@ struct DispatcherRun {
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   var monotonic: MonotonicInstant { clock.monotonic }
 
-  /// Turn after turn until the stop.
+  /// Runs steps until the stop.
   mutating func loop() {
     while let sleep = turn() { takeAnswers(within: sleep) }
     for completion in transport.cancelAll() { finish(completion, isStopping: true) }
   }
 
-  /// Does what is to be done now, without waiting.
-  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil once it is over.
+  /// Does what is due now, without waiting.
+  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
   mutating func turn() -> Int64? {
     if let jump = watch.jump(clock) { followClock(by: jump) }
     if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
@@ -75,16 +75,16 @@ struct DispatcherRun {
     return storingMilliseconds(atMost: stopAt.milliseconds(since: monotonic))
   }
 
-  /// Takes what the destinations answered, and waits for it at most so long.
+  /// Handles the answers of destinations; waits for them at most `milliseconds`.
   mutating func takeAnswers(within milliseconds: Int64) {
     let completions = transport.run(timeoutMilliseconds: Int(milliseconds))
-    // What is decided now is planned by the clock as it is now.
+    // Decisions about these answers must use the corrected clock.
     if let jump = watch.jump(clock) { followClock(by: jump) }
     for completion in completions { finish(completion) }
   }
 
-  /// Whether nothing is under way any more and every outcome is on disk: what is not would be sent again
-  /// after the next start.
+  /// Whether no attempt is under way and every outcome is on disk. An outcome that is not stored would be
+  /// sent again after the next start.
   private var isAllStored: Bool { tries.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
 
   /// - Returns: whether to stop.
@@ -116,7 +116,7 @@ struct DispatcherRun {
     return storingMilliseconds(atMost: sleep)
   }
 
-  /// Until an outcome that could not be stored is to be stored again.
+  /// Milliseconds until the next retry of storing an outcome.
   private func storingMilliseconds(atMost sleep: Int64) -> Int64 {
     let monotonic = monotonic
     return max(0, unstored.reduce(sleep) { min($0, $1.at.milliseconds(since: monotonic)) })
@@ -129,7 +129,7 @@ struct DispatcherRun {
       do throws(StoreFault) {
         try startWhatIsDue(of: slug)
       } catch {
-        // The others have their turn all the same: it may be a row of this app that cannot be read (R11).
+        // The other apps go on, because one row of this app may be unreadable (R11).
         if retryReadingAt == nil {
           log.error(
             "could not read what is due; trying again. If this stays: receiptctl db check",
@@ -142,12 +142,12 @@ struct DispatcherRun {
 
   private mutating func startWhatIsDue(of slug: String) throws(StoreFault) {
     guard var lane = lanes[slug] else { return }
-    // One moment for both questions: what came due between two would be in neither answer.
+    // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
     let new = try due(lane, isReplay: false, now: now, room: room)
-    // Where new receipts fill the room it may still be a replay's turn.
+    // If new receipts fill the room, one replay may still be next.
     let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
     let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
     for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
@@ -158,13 +158,13 @@ struct DispatcherRun {
     for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
   }
 
-  /// New receipts, or replays, that are due and not under way, as many as there is room for.
-  /// - Returns: with them, whether the database has no more; false where it was not asked.
+  /// New receipts, or replays, that are due and not under way, up to `room`.
+  /// - Returns: the receipts, and whether the database has no more; false if it was not read.
   private func due(
     _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
   ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
     guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
-    // Those under way are still due in the database, so as many more are asked for.
+    // Receipts under way are still due in the database, so the limit includes them.
     let limit = room + lane.underWay.count
     let rows = try reader.dueRows(app: lane.app.slug, isReplay: isReplay, now: now, limit: limit)
     var fresh: [StoreReader.DueReceipt] = []
@@ -189,7 +189,7 @@ struct DispatcherRun {
       let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
       lanes[app.slug]?.putBack(row: receipt.row, until: again)
     } catch {
-      // Nothing left this machine; the verdict is the same as if the connection had failed.
+      // Nothing was sent; the verdict is that of a failed connection.
       let result = TransferResult(
         status: nil, headers: [], body: [], failure: error, requestWasSent: false, durationMilliseconds: 0)
       finish(TransferCompletion(tag: lastTag, result: result))
@@ -206,7 +206,7 @@ struct DispatcherRun {
     guard var lane = lanes[attempt.app] else { return }
     let decision: Delivery.Decision
     if isStopping && result.status == nil {
-      // The try was cut short here, which says nothing about the destination.
+      // The attempt was cancelled here, so it does not count against the destination.
       decision = .retry(at: now, spent: false)
       lane.abandon(row: attempt.receipt.row)
     } else {
@@ -230,7 +230,7 @@ struct DispatcherRun {
     dispatcher.metrics.attempted(
       app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
     if case .misconfigured = verdict, attempt.edition != lane.edition {
-      // It met a configuration that is no longer in force, and says nothing of the one that is.
+      // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)
       return .retry(at: now, spent: false)
     }
@@ -249,7 +249,7 @@ struct DispatcherRun {
     return decision
   }
 
-  /// Hands an outcome to the committer; until it is on disk the receipt counts as under way.
+  /// Submits an outcome to the committer. Until it is on disk the receipt counts as under way.
   private func store(_ attempt: RecordAttempt) {
     let (dispatcher, clock, log) = (dispatcher, clock, log)
     let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
@@ -282,7 +282,7 @@ struct DispatcherRun {
     guard !due.isEmpty else { return }
     unstored.removeAll { $0.at <= monotonic }
     for var item in due {
-      // Others may have been judged since.
+      // Use the current breaker: other attempts may have changed it since.
       item.attempt.breaker = lanes[item.attempt.app]?.breaker ?? item.attempt.breaker
       store(item.attempt)
     }

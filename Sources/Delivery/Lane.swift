@@ -1,7 +1,6 @@
-// One app's deliveries: what is under way, what may start now, and when to look again. Each app has a lane of
-// its own, so that one app's trouble delays no other (R11). Within a lane new receipts go before replays, so
-// that no replay of thousands delays a purchase of now. The dispatcher's thread; does no I/O and asks
-// nobody for the time.
+// One app's deliveries: what is under way, what may start now, and when to check again. Each app has its own
+// lane, so that one app's trouble delays no other (R11). New receipts go before replays, so that a large
+// replay does not delay a purchase. The dispatcher's thread; no I/O, and callers pass the time.
 
 internal import Apps
 internal import Destinations
@@ -18,30 +17,30 @@ struct Lane {
     var isReplay: Bool
   }
 
-  /// How many new receipts go before a replay, where both are due.
+  /// How many new receipts go before a replay if both are due.
   static let newPerReplay = 9
 
   private(set) var app: App
-  /// Counts the configurations that the lane has had.
+  /// Counts the lane's configurations.
   private(set) var edition = 0
   private(set) var breaker: Breaker
   private var bucket: TokenBucket
-  /// Receipts that are being sent, or whose outcome is not on disk yet; none of them may be sent again (R3).
+  /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
   private(set) var underWay: Set<Int64> = []
-  /// Those of them that are with the destination.
+  /// Those of `underWay` that the destination has not answered yet.
   private var sending: Set<Int64> = []
-  /// Those under way that are replays.
+  /// Those of `underWay` that are replays.
   private var replays: Set<Int64> = []
-  /// How many new receipts have started since the last replay while replays were due.
+  /// How many new receipts have started since the last replay, counted while replays were due.
   private var newSinceReplay = 0
   /// The row of the probe that is under way.
   private var probe: Int64?
-  /// When the database has a new receipt for this lane, as far as is known; nil when it has none.
+  /// When the next new receipt is due, as far as known; nil if there is none.
   private var dueAt: Timestamp?
   /// The same for replays.
   private var replaysDueAt: Timestamp?
   private var isRetired = false
-  /// What every delivery of the lane has in common.
+  /// The parts of the request that all deliveries of the lane share.
   private(set) var request: TransferRequest
 
   init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
@@ -65,7 +64,7 @@ struct Lane {
     TokenBucket(ratePerSecond: app.delivery.ratePerSecond, nowMilliseconds: now.nanoseconds / 1_000_000)
   }
 
-  /// The configuration was read again. What stopped the deliveries may be mended: a probe tells.
+  /// Installs a new configuration. It may have fixed the cause of an open breaker, so a probe is due at once.
   mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
     if app.speaksDifferently(from: self.app) { breaker.endRest() }
@@ -77,31 +76,31 @@ struct Lane {
     note(anythingDueAt: now)
   }
 
-  /// The app is no longer configured: nothing more starts.
+  /// Starts nothing more, because the app is no longer configured.
   mutating func retire() { isRetired = true }
 
-  /// The database has a new receipt at that moment.
+  /// Notes that a new receipt is due at that time.
   mutating func note(dueAt moment: Timestamp) { dueAt = min(dueAt ?? moment, moment) }
 
-  /// The database has a replay at that moment.
+  /// Notes that a replay is due at that time.
   mutating func note(replaysDueAt moment: Timestamp) {
     replaysDueAt = min(replaysDueAt ?? moment, moment)
   }
 
-  /// The database may have anything at that moment.
+  /// Notes that a new receipt or a replay may be due at that time.
   mutating func note(anythingDueAt moment: Timestamp) {
     note(dueAt: moment)
     note(replaysDueAt: moment)
   }
 
-  /// The wall clock jumped. What is due by it now, the database knows.
+  /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
   mutating func clockJumped(byMilliseconds jump: Int64, now: Timestamp) {
     breaker.clockJumped(byMilliseconds: jump)
     breaker.adopt(policy: app.delivery.breaker, now: now)
     note(anythingDueAt: now)
   }
 
-  /// Whether the database may have a new receipt, or a replay, that can start now.
+  /// Whether the database may have a new receipt, or a replay, that may start now.
   func mayHave(replay: Bool, now: Timestamp) -> Bool {
     guard let moment = replay ? replaysDueAt : dueAt else { return false }
     return moment <= now && (!replay || replayPlaces > 0)
@@ -123,19 +122,19 @@ struct Lane {
     }
   }
 
-  /// The destination has its next receipts while the outcomes of the last ones are being written. As many may
-  /// wait for that as may be sent at once, for those are sent again after a crash.
+  /// While outcomes are being stored, the next receipts are already sent: at most `concurrency` at the
+  /// destination, and at most twice as many under way, because those may be sent again after a crash.
   private var freePlaces: Int {
     min(app.delivery.concurrency - sending.count, 2 * app.delivery.concurrency - underWay.count)
   }
 
-  /// How many more replays may be with the destination.
+  /// How many more replays may be sent at once.
   private var replayPlaces: Int {
     app.delivery.replayConcurrency - replays.reduce(0) { $0 + (sending.contains($1) ? 1 : 0) }
   }
 
-  /// Of receipts that are due, those that start now: none that is under way (R3). New ones come first; one
-  /// replay follows on every `newPerReplay` of them, so that replays go on under any load.
+  /// Selects the due receipts that start now, without those under way (R3). New ones go first; after
+  /// `newPerReplay` of them one replay follows, so that replays make progress under any load.
   mutating func admit(
     _ new: [StoreReader.DueReceipt], replays: [StoreReader.DueReceipt] = [], now: Timestamp,
     monotonic: MonotonicInstant
@@ -165,36 +164,36 @@ struct Lane {
     }
   }
 
-  /// No further new receipt, or no further replay, is due before that moment; nil for "until told otherwise".
+  /// Notes that no further new receipt, or replay, is due before that time; nil until another notification.
   mutating func rest(until moment: Timestamp?, replays: Bool = false) {
     if replays { replaysDueAt = moment } else { dueAt = moment }
   }
 
-  /// A try ended with this verdict; its outcome is not on disk yet.
+  /// Records the verdict of an attempt; its outcome is not on disk yet.
   mutating func judge(_ verdict: Verdict, detail: String? = nil, row: Int64, now: Timestamp) {
     end(row: row)
     breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now)
   }
 
-  /// A try could not be started; it comes again then.
+  /// Puts back an attempt that could not be started; it is due again at that time.
   mutating func putBack(row: Int64, until moment: Timestamp) {
     abandon(row: row)
     underWay.remove(row)
     rest(until: moment, replays: replays.remove(row) != nil)
   }
 
-  /// A try was given up before it could be judged.
+  /// Ends an attempt without a verdict.
   mutating func abandon(row: Int64) { end(row: row) }
 
-  /// The destination no longer has it.
+  /// The destination does not hold the receipt any more.
   private mutating func end(row: Int64) {
     sending.remove(row)
     if probe == row { probe = nil }
   }
 
-  /// The outcome of a try is on disk.
-  /// - Parameter next: when the receipt is due again. Its queue may be another one than it was admitted from,
-  ///   because an operator may have replayed it meanwhile.
+  /// Records that the outcome of an attempt is on disk.
+  /// - Parameter next: when the receipt is due again. Its queue may differ from the one it came from, because
+  ///   an operator may have replayed it meanwhile.
   mutating func settle(row: Int64, next: Due?) {
     underWay.remove(row)
     replays.remove(row)
@@ -202,7 +201,7 @@ struct Lane {
     if next.isReplay { note(replaysDueAt: next.at) } else { note(dueAt: next.at) }
   }
 
-  /// In how many milliseconds to look again; nil when only news can change anything.
+  /// In how many milliseconds to check again; nil if only a notification can change anything.
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
     let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
     guard !isRetired, freePlaces > 0, var moment = dueAt ?? replaysDueAt else { return nil }
@@ -216,7 +215,7 @@ struct Lane {
 }
 
 extension Lane.Due {
-  /// - Returns: nil when the receipt is not to be sent.
+  /// - Returns: nil if the receipt is not to be sent.
   init?(_ receipt: Receipt?) {
     guard let receipt, receipt.state == .pending, let at = receipt.nextAttemptAt else { return nil }
     self.init(at: at, isReplay: receipt.isReplay)

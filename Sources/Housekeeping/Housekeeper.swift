@@ -1,6 +1,5 @@
-// The housekeeper: what happens because time passes. Waits that run out, requests that have waited long
-// enough, rows that are old enough to go. One thread; whatever it changes goes through the committer's queue
-// like everything else.
+// The housekeeper: does what is due by time. It ends waits, completes long polls and starts retention. One
+// thread; it makes all changes through the committer's queue.
 
 public import Configuration
 public import Domain
@@ -10,28 +9,28 @@ internal import Presentation
 internal import Store
 internal import Telemetry
 
-/// Does what is due by time.
+/// Does what is due by time. Thread-safe.
 public final class Housekeeper: Sendable {
   /// The longest time between two passes of retention.
   static let retentionIntervalMilliseconds: Int64 = 3_600_000
   private static let retentionIntervalMillisecondsMin: Int64 = 60_000
-  /// For how long nothing is deleted after the wall clock was set forward by more than such an interval: long
-  /// enough for a person to notice that it is wrong.
+  /// How long retention pauses after the wall clock was set forward by more than that interval, so that an
+  /// operator can notice a wrong clock.
   static let retentionRestMilliseconds: Int64 = 86_400_000
-  /// Between two slices, so that the writer is free for others most of the time.
+  /// Between two slices, so that the writer is free for other commands most of the time.
   static let slicePauseMilliseconds: Int64 = 50
   static let faultPauseMilliseconds: Int64 = 1000
 
   private struct Inbox: WorkerInbox {
     var isStopping = false
-    /// When the next wait runs out, as far as is known.
+    /// When the next wait ends, as far as known.
     var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
     var retention: Configuration.Retention
-    /// Slices of waits that are to be decided again, one app after the other.
+    /// Slices of waits to decide again, one app after the other.
     var reconsiderations: [ReconsiderWaits] = []
     /// Whether one of them is in the committer's queue.
     var isReconsidering = false
-    /// Jumps of the clock that could not be followed yet.
+    /// Clock steps that could not be applied yet.
     var unfollowed: [FollowClock] = []
   }
 
@@ -59,7 +58,7 @@ public final class Housekeeper: Sendable {
     try worker.start { [self] in run() }
   }
 
-  /// A wait was set that runs out at that moment.
+  /// Notes that a wait ends at that time.
   public func note(waitUntil moment: Timestamp?) {
     guard let moment else { return }
     worker.offer { inbox in
@@ -69,16 +68,16 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  /// Something changed that somebody may wait for.
+  /// Wakes the thread, because a long poll may be due.
   public func lookNow() { worker.post { _ in } }
 
-  /// Another process changed the database.
+  /// Checks everything, because another process changed the database.
   public func lookEverywhere() {
     noteEverythingChanged()
     lookNow()
   }
 
-  /// The configuration is another one: what these apps' receipts wait for, and until when, is decided again.
+  /// Decides all waits of these apps again, because their configuration has changed.
   public func reconsider(apps: [String]) {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     worker.post { inbox in
@@ -105,7 +104,7 @@ public final class Housekeeper: Sendable {
     while !worker.isStopping { worker.wait(until: goRound(&rounds)) }
   }
 
-  /// What is done at intervals.
+  /// The due times of periodic work.
   struct Rounds {
     fileprivate var watch: ClockWatch
     fileprivate var lookAt: MonotonicInstant
@@ -123,17 +122,17 @@ public final class Housekeeper: Sendable {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: until when there is nothing to do but to wait for news.
+  /// - Returns: until when nothing is due except notifications.
   func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
-    // What comes after this is for the next round.
+    // Notifications after this are for the next step.
     worker.read { _ in }
     let clock = dependencies.clock
     if let jump = rounds.watch.jump(clock) {
       followClock(FollowClock(jump: jump))
-      // A pass goes by the clock with which it began.
+      // A retention pass uses one clock, so it starts again.
       rounds.retention = nil
-      // What is old by a clock that has just been set forward may not be. One rest is enough: a machine that
-      // sleeps every night would never be done with it.
+      // Rows may only seem old after the clock was set forward. Pause only once: on a machine that sleeps
+      // every night, retention would never run.
       let rested = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
       if jump > Self.retentionIntervalMilliseconds, !rounds.isRetentionResting {
         rounds.retentionAt = rested
@@ -165,7 +164,7 @@ public final class Housekeeper: Sendable {
     }
     var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
     if let reconsiderAt { deadline = min(deadline, reconsiderAt) }
-    // Until the next wait runs out, or somebody says that it comes sooner.
+    // Sleep until the next wait ends; an earlier one wakes the thread.
     let known = worker.withInbox { $0.waitUntil }
     if let known {
       deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
@@ -173,8 +172,8 @@ public final class Housekeeper: Sendable {
     return deadline
   }
 
-  /// Between two passes of retention: more often where little is kept, so that what stays beyond its time
-  /// is a tenth of it at most.
+  /// Between two passes of retention. It is shorter for short retention, so that rows stay at most a tenth
+  /// longer than configured.
   static func interval(of retention: Configuration.Retention) -> Int64 {
     let shortest = min(
       retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
@@ -182,7 +181,7 @@ public final class Housekeeper: Sendable {
     return min(retentionIntervalMilliseconds, max(retentionIntervalMillisecondsMin, shortest / 10))
   }
 
-  /// What is planned is moved along with the wall clock.
+  /// Moves planned times along with the wall clock.
   func followClock(_ command: FollowClock) {
     let log = dependencies.log
     _ = committer.submit(command, from: .inside) { [self] result in
@@ -199,7 +198,7 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  /// Decides again about waits that ran out, and learns when the next one does.
+  /// Decides the waits that have ended, and notes when the next one ends.
   private func endWaits() {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     let isDue = worker.withInbox { state in
@@ -219,7 +218,7 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  /// A fault lasts for longer than one attempt: the first is logged, then one a minute of each kind.
+  /// A fault outlasts one attempt: logs the first, then one a minute of each kind.
   private func logFailure(_ what: String, _ error: StoreFault, app: String? = nil) {
     let kind = "\(what) \(error.kind.rawValue)"
     guard let count = faultLines.admit(kind, now: dependencies.clock.monotonic) else { return }
@@ -228,8 +227,8 @@ public final class Housekeeper: Sendable {
       ["app": app, "error": error.description, "left_out": count > 0 ? String(count) : nil])
   }
 
-  /// Hands over the next slice of what is to be decided again.
-  /// - Returns: when the one after it may go; nil while there is none, or one is under way.
+  /// Submits the next slice of waits to decide again.
+  /// - Returns: when the next slice is due; nil if there is none, or if one is under way.
   private func reconsiderNext(_ rounds: inout Rounds) -> MonotonicInstant? {
     let now = dependencies.clock.monotonic
     let isDue = now >= rounds.reconsiderAt
@@ -243,7 +242,7 @@ public final class Housekeeper: Sendable {
     let isQueued = committer.submit(next, from: .inside) { [self] result in
       worker.post { state in
         state.isReconsidering = false
-        // A reload may have begun again from the start.
+        // A reload may have replaced the slice.
         guard let index = state.reconsiderations.firstIndex(of: next) else { return }
         switch result {
         case .success(let place?): state.reconsiderations[index].after = place
@@ -251,7 +250,7 @@ public final class Housekeeper: Sendable {
         }
       }
       if case .failure(let error) = result {
-        // Each receipt is looked at again when its wait ends, or within an hour.
+        // Each receipt is decided again when its wait ends, or within an hour.
         logFailure(
           "could not decide again what receipts wait for; that follows when their waits end", error,
           app: next.app)

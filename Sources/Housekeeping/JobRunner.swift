@@ -1,26 +1,26 @@
-// The job runner: takes every job on, a step at a time, until it is done, wherever an earlier run or another
-// program left it. One thread with a connection of its own to read; whatever it changes goes through the
-// committer's queue. It must never hand over more than one step of a job at once, so that requests and
-// deliveries find the queue free.
+// The job runner: runs all jobs step by step until they are done, including those of an earlier run or
+// another program. One thread with its own read connection; it makes all changes through the committer's
+// queue. It must submit only one step of a job at once, so that the queue stays free for requests and
+// deliveries.
 
 internal import Domain
 public import Persistence
 public import Platform
 public import Store
 
-/// Runs jobs.
+/// Runs jobs. Thread-safe.
 public final class JobRunner: Sendable {
-  /// Between two steps of one job: the writer is free for others most of the time.
+  /// Between two steps of one job, so that the writer is free for other commands most of the time.
   static let pauseMilliseconds: Int64 = 20
   static let faultPauseMilliseconds: Int64 = 1000
 
   private struct Inbox: WorkerInbox {
     var isStopping = false
-    /// A job was made or changed: look at once.
+    /// Set when a job was made or changed: read the jobs at once.
     var hasNews = true
-    /// Jobs of which a step is in the committer's queue.
+    /// Jobs with a step in the committer's queue.
     var underWay: Set<Int64> = []
-    /// Jobs of which a step could not be stored.
+    /// Jobs with a step that could not be stored.
     var refused: Set<Int64> = []
     /// How many replays of each app may be due at once.
     var windows: [String: Int]
@@ -44,7 +44,7 @@ public final class JobRunner: Sendable {
     try worker.start { [self] in run() }
   }
 
-  /// How many replays of each app may be due at once.
+  /// Sets how many replays of each app may be due at once.
   public func use(windows: [String: Int]) {
     worker.post { inbox in
       inbox.windows = windows
@@ -52,12 +52,12 @@ public final class JobRunner: Sendable {
     }
   }
 
-  /// A job was made or changed.
+  /// Wakes the thread, because a job was made or changed.
   public func lookNow() { worker.post { $0.hasNews = true } }
 
   public func stop() { worker.stop() }
 
-  /// The jobs of which something is still to come.
+  /// The open jobs, with the due times of their next steps.
   struct Rounds {
     fileprivate var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
     fileprivate var lookAt: MonotonicInstant
@@ -71,7 +71,7 @@ public final class JobRunner: Sendable {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: until when there is nothing to do but to wait for news.
+  /// - Returns: until when nothing is due except notifications.
   func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
     let now = dependencies.clock.monotonic
     let (hasNews, underWay, refused) = worker.read { inbox in
@@ -97,7 +97,7 @@ public final class JobRunner: Sendable {
       do throws(StoreFault) {
         try turn(row, &rounds, now)
       } catch {
-        // A row that cannot be read stops no other job.
+        // An unreadable row must not stop other jobs.
         rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
         dependencies.log.error(
           "could not look at a job; trying again", ["row": String(row), "error": error.description])
@@ -108,7 +108,7 @@ public final class JobRunner: Sendable {
       .reduce(rounds.lookAt) { min($0, $1) }
   }
 
-  /// Learns which jobs there are; what was told about may concern any of them.
+  /// Reads the open jobs. A notification names no job, so all of them are due soon.
   private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     let open = try reader.withLock { reader throws(StoreFault) in try reader.openJobs() }
     var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
@@ -143,7 +143,7 @@ public final class JobRunner: Sendable {
           if case .failure = result { inbox.refused.insert(row) }
         }
       }
-      // The committer is stopping, and so will this.
+      // The committer is stopping, and the job runner stops, too.
       if !isQueued { worker.withInbox { _ = $0.underWay.remove(row) } }
     }
   }

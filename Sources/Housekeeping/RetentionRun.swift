@@ -1,5 +1,5 @@
-// Retention: rows that are old enough to go, a slice at a time. The housekeeper's thread; whatever it changes
-// goes through the committer's queue.
+// Retention: deletes old rows, one slice at a time. The housekeeper's thread; it makes all changes through
+// the committer's queue.
 
 public import Configuration
 internal import Domain
@@ -7,7 +7,7 @@ internal import Persistence
 internal import Platform
 public import Store
 
-/// One pass of retention over everything that is kept for a time, a slice after the other.
+/// One pass of retention over all tables, slice by slice.
 struct RetentionRun {
   let retention: Configuration.Retention
   private let state = Monitor<State?>(nil)
@@ -16,7 +16,7 @@ struct RetentionRun {
     /// The next slice of each kind that is not done.
     var slices: [RetentionSlice]
     var isWaiting = false
-    /// Rows of the first kind that are gone.
+    /// Deleted rows of the first kind in `slices`.
     var deleted = 0
   }
 
@@ -28,15 +28,15 @@ struct RetentionRun {
       RetentionSlice.rows(
         Retain(table: table, cutoff: cutoff(retention.milliseconds(of: table)), afterRow: 0))
     }
-    // Jobs are kept as long as the receipts that they were about.
+    // Jobs are kept as long as their receipts.
     return [
       .noted(RetainNoted(cutoff: cutoff(retention.eventsMilliseconds))), .past,
       .jobs(RetainJobs(cutoff: cutoff(retention.receiptsMilliseconds))),
     ] + tables
   }
 
-  /// Hands the next slice to the committer, unless the last one is not back yet.
-  /// - Returns: whether the pass is over.
+  /// Submits the next slice to the committer, unless one is under way.
+  /// - Returns: whether the pass is done.
   func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
     let (slice, isWaiting) = state.withLock { state in
       var current = state ?? State(slices: slices(now: now))
@@ -58,8 +58,8 @@ struct RetentionRun {
 }
 
 extension RetentionRun.State {
-  /// A slice is done.
-  /// - Returns: how many rows are gone, if it was the last of its kind; otherwise 0.
+  /// Records the result of a slice.
+  /// - Returns: how many rows were deleted if it was the last slice of its kind; otherwise 0.
   mutating func take(_ result: Result<RetentionSlice.Outcome, StoreFault>) -> Int {
     isWaiting = false
     if case .success(let outcome) = result {
@@ -69,7 +69,7 @@ extension RetentionRun.State {
         return 0
       }
     }
-    // After a fault the next pass tries again.
+    // After a fault, the next pass tries again.
     slices.removeFirst()
     defer { deleted = 0 }
     return deleted

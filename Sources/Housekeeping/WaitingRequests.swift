@@ -1,15 +1,15 @@
-// What the housekeeper does for requests that wait for a change (long polling), without knowing what they
-// wait for.
+// The housekeeper's interface to requests that wait for a change (long polls), without knowing what they wait
+// for.
 
 public import Platform
 
-/// Requests that wait. Any thread.
+/// Waiting requests. Thread-safe.
 public protocol WaitingRequests: Sendable {
-  /// Any of them may be due: another process wrote to the database.
+  /// Notes that any of them may be due, because another process wrote to the database.
   func noteEveryoneChanged()
-  /// Answers those that are due.
-  /// - Returns: when to look again; nil when nobody waits.
+  /// Answers the requests that are due.
+  /// - Returns: when to check again; nil if no request waits.
   func attend() -> MonotonicInstant?
-  /// Answers all of them with what is known, now and from now on: the daemon stops.
+  /// Answers all requests with the current state, and each later request at once. For the stop of the daemon.
   func dismissAll()
 }

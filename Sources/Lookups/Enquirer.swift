@@ -1,6 +1,6 @@
-// The enquirer: asks processors for what events left out, and for events of the time that receiptd was down.
-// One thread with its own connection and its own transfers, so that nothing of it delays a webhook or a
-// delivery (R11). It must never write: what it learns goes to the committer.
+// The lookup worker: asks processors for data that events left out, and for events from the time that
+// receiptd was down. One thread with its own connection and transfers, so that it delays no webhook and no
+// delivery (R11). It must never write: results go to the committer.
 
 public import Apps
 public import Domain
@@ -10,19 +10,19 @@ public import Platform
 public import Store
 public import Telemetry
 
-/// Asks the payment processors.
+/// Sends queries to the payment processors. Thread-safe.
 public final class Enquirer: Sendable {
-  /// Questions of all apps at once.
+  /// The most queries under way, of all apps together.
   public static let transfersMax = 64
-  /// After the database could not be read or written, the next try comes after this.
+  /// The pause before a retry after the database could not be read or written.
   static let faultPauseMilliseconds: Int64 = 1000
 
-  /// What others have to say.
+  /// Messages from other threads.
   struct Inbox: WorkerInbox {
     var asksAt: [AppProcessor: Timestamp] = [:]
-    /// Look-ups whose answers are on disk, or could not be stored.
+    /// Lookups whose results are on disk, or could not be stored.
     var settled: [(place: AppProcessor, row: Int64, isStored: Bool)] = []
-    /// Slices of fetched events: what became of each; nil when they could not be stored.
+    /// Slices of fetched events with their outcomes; nil if they could not be stored.
     var taken: [(place: AppProcessor, edition: Int, outcomes: [TakeEvent.Outcome]?)] = []
     var plans: [PlanLookUps] = []
     var hasBackfills = false
@@ -36,7 +36,7 @@ public final class Enquirer: Sendable {
   let committer: Committer
   let metrics: Metrics
   let dependencies: Dependencies
-  /// Between two notes in the database that receiptd serves.
+  /// How often the database gets a timestamp that receiptd is running.
   let signIntervalMilliseconds: Int64
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
@@ -64,22 +64,22 @@ public final class Enquirer: Sendable {
     }
   }
 
-  /// Purchases are to be asked about, from these moments on.
+  /// Notes that lookups are due at these times.
   public func note(asksAt: [AppProcessor: Timestamp]) {
     guard !asksAt.isEmpty else { return }
     worker.post { inbox in inbox.asksAt.merge(asksAt) { min($0, $1) } }
   }
 
-  /// Another process changed the database.
+  /// Checks all apps, because another process changed the database.
   public func lookEverywhere() { worker.post { $0.looksEverywhere = true } }
 
-  /// New apps and settings.
+  /// Installs new apps and settings.
   public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
-  /// Asks nothing more.
+  /// Sends no further query.
   public func windDown() { worker.requestStop() }
 
-  /// Ends the thread. What is asked now is asked again by the next run.
+  /// Ends the thread. The next run repeats queries under way.
   public func stop() {
     worker.stop()
   }

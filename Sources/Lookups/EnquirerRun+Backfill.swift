@@ -1,5 +1,5 @@
-// Events of the time that receiptd was down, fetched from the processor's list. Which apps still need it
-// stands in the database until it is done, so that one that is cut off begins again. The enquirer's thread.
+// Fetches the events from the time that receiptd was down out of the processor's list. The database records
+// which apps need this until it is done, so an interrupted backfill starts again. The lookup worker's thread.
 
 internal import Apps
 internal import Domain
@@ -9,10 +9,10 @@ internal import Store
 internal import Telemetry
 
 extension EnquirerRun {
-  /// Events in one transaction: a few milliseconds in which webhooks have to wait.
+  /// Events per transaction; webhooks wait a few milliseconds for one.
   static let slice = 50
 
-  /// Says that receiptd serves again, and learns for how long it did not.
+  /// Records that receiptd is running again, and learns how long it was down.
   func begin() {
     var backfillAfter: [AppProcessor: Int64] = [:]
     for place in desks.keys { backfillAfter[place] = backfillAfterMilliseconds(place) }
@@ -27,17 +27,18 @@ extension EnquirerRun {
     }
   }
 
-  /// After how long a silence events are fetched; nil for never.
+  /// The shortest downtime after which events are fetched; nil for never.
   private func backfillAfterMilliseconds(_ place: AppProcessor) -> Int64? {
     directory[place.app]?.backfillAfterMilliseconds[place.processor]
   }
 
-  /// Takes up what the database says is still to be fetched.
+  /// Starts the backfills that the database lists.
   mutating func beginBackfills() {
     do throws(StoreFault) {
       for (place, since) in try reader.backfills() where backfillAfterMilliseconds(place) != nil {
         guard let desk = desks[place], desk.backfill == nil else { continue }
-        // Purchases whose receipts are not kept any more are known for as long as the list goes back (R3).
+        // After retention has deleted a receipt, the id of its purchase is kept for this long, so that no
+        // event makes a second receipt (R3).
         let earliest = now.advanced(byMilliseconds: -desk.enquiry.eventsKeptMilliseconds)
         let lists = desk.enquiry.eventLists(since: max(since, earliest), undeliveredOnly: true)
         desks[place]?.backfill = EnquiryDesk.Backfill(since: since, lists: lists)
@@ -78,20 +79,20 @@ extension EnquirerRun {
     desks[place]?.backfill = backfill
   }
 
-  /// A list that is not there is a wrong address; every other trouble rests already.
+  /// A missing list means a wrong `api_base`. All other failures have set a rest already.
   private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
     guard answer == .notFound else { return }
     log.warning("the processor has no list of events at api_base", ["app": place.app])
     rest(place, for: LookUp.refusedRestMilliseconds)
   }
 
-  /// Like webhooks: when there is no room for those, there is none for these.
+  /// Submitted like webhooks, so that a full queue refuses it, too.
   private mutating func store(_ backfill: EnquiryDesk.Backfill, _ place: AppProcessor) {
     let command = WhileConfigured(place.app, CommandList(Array(backfill.events.prefix(Self.slice))))
     let (enquirer, edition) = (enquirer, desks[place]?.edition ?? 0)
     desks[place]?.backfill?.isBusy = true
     let isQueued = enquirer.committer.submit(command, from: .outside(app: place.app)) { result in
-      // Whatever the reason, it is tried again.
+      // Retried after any failure.
       let outcomes = (try? result.get()) ?? nil
       enquirer.worker.post { $0.taken.append((place, edition, outcomes)) }
     }
@@ -123,7 +124,7 @@ extension EnquirerRun {
         "app": place.app, "events": String(backfill.listed), "missing": String(backfill.missing),
         "receipts": String(backfill.receipts),
       ])
-    // If it cannot be noted, they are fetched once more after the next start, which changes nothing.
+    // If this is not stored, the next start fetches the events again, which changes nothing.
     _ = enquirer.committer.submit(NoteBackfilled(place, since: backfill.since), from: .inside) { _ in }
   }
 }

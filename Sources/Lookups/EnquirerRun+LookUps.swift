@@ -1,4 +1,4 @@
-// Look-ups: what a purchase waits for, asked of its processor. The enquirer's thread.
+// Lookups: asks the processor for what a purchase lacks. The lookup worker's thread.
 
 internal import Apps
 internal import Domain
@@ -8,28 +8,28 @@ internal import Processors
 internal import Store
 internal import Telemetry
 
-/// One purchase that is being asked about.
+/// A lookup of one purchase, under way.
 struct LookUpQuestion {
   let place: AppProcessor
-  /// The configuration under which it is asked.
+  /// The generation of the configuration that it uses.
   let edition: Int
   let due: DueLookUp
-  /// What is asked after the one that is under way, if that does not help.
+  /// The queries to send if the one under way does not answer the lookup.
   var later: ArraySlice<ProcessorQuery>
-  /// What was answered so far.
+  /// The answers so far.
   var reports: [PurchaseReport] = []
 
-  /// Whether a report is about the purchase, and not about another one.
+  /// Whether a report concerns this purchase.
   func concerns(_ report: PurchaseReport) -> Bool {
     if report.key == due.key { return true }
     guard let session = report.sessionID else { return false }
     return session == due.sessionID && report.key.processor == due.key.processor
   }
 
-  /// What the question is about: all that there is when an event asked for it, else what the receipt lacks.
+  /// What the lookup asks for: everything if an event asked for it (nil), otherwise what the receipt lacks.
   var lacking: Reason? { due.fetches > 0 ? nil : due.reason }
 
-  /// Whether what the purchase waits for is known now.
+  /// Whether the purchase has what it waits for.
   var isAnswered: Bool {
     reports.contains { report in
       switch lacking {
@@ -45,7 +45,7 @@ struct LookUpQuestion {
 }
 
 extension EnquirerRun {
-  /// Asks about purchases of an app that are due, as many as may be asked about now.
+  /// Starts the due lookups of an app, as many as there is room for.
   mutating func lookUp(_ place: AppProcessor) throws(StoreFault) {
     guard let desk = desks[place], let asksAt = desk.asksAt, asksAt <= now, desk.room > 0 else { return }
     if let rest = desk.restsUntil, monotonic < rest { return }
@@ -82,12 +82,12 @@ extension EnquirerRun {
       question.reports.append(report.readingContext)
     }
     if isOrderly, !question.isAnswered, let next = question.later.popFirst() {
-      // One more of the same purchase: it has its place already.
+      // The next query of the same lookup uses its place.
       if ask(.lookUp(question), desk.enquiry.request(next)) { return }
     }
     enquirer.metrics.lookUps.increment(question.place.app, Self.label(question, answer))
     guard isOrderly || !question.reports.isEmpty else {
-      // It stays due, and is asked again once the app's questions have rested.
+      // The lookup stays due, and is repeated after the app's rest.
       desks[question.place]?.underWay.remove(question.due.row)
       lookSoon(question.place)
       return
@@ -115,7 +115,7 @@ extension EnquirerRun {
     if !isQueued { enquirer.worker.post { $0.settled.append((place, row, false)) } }
   }
 
-  /// The metric's word for what came of a look-up.
+  /// The label of the lookup's outcome in metrics.
   static func label(_ question: LookUpQuestion, _ answer: QueryAnswer) -> String {
     if question.isAnswered { return "found" }
     switch answer {

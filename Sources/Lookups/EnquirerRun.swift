@@ -1,4 +1,4 @@
-// What the enquirer does, turn by turn, and its state. The enquirer's thread.
+// The steps of the lookup worker, and its state. The lookup worker's thread.
 
 internal import Apps
 internal import Domain
@@ -7,12 +7,12 @@ internal import Persistence
 internal import Platform
 internal import Store
 
-/// One run of the enquirer, from start to stop.
+/// One run of the lookup worker, from start to stop.
 struct EnquirerRun {
-  /// A question that is under way.
+  /// A query under way.
   enum Question {
     case lookUp(LookUpQuestion)
-    /// - edition: the configuration under which it was asked.
+    /// - edition: the generation of the configuration that it uses.
     case page(AppProcessor, edition: Int)
 
     var place: AppProcessor {
@@ -34,16 +34,16 @@ struct EnquirerRun {
   let reader: StoreReader
   let clock: any Clock
   let log: Log
-  /// For each app and processor that can be asked.
+  /// By app and processor, for those with an API to ask.
   var desks: [AppProcessor: EnquiryDesk] = [:]
   var directory: AppDirectory
   private var questions: [UInt64: Question] = [:]
   private var lastTag: UInt64 = 0
   private var lookAt: MonotonicInstant
   private var signAt: MonotonicInstant
-  /// Whether the database knows that receiptd serves again.
+  /// Whether the database has recorded that receiptd is running again.
   private var hasBegun = false
-  /// After the database could not be read.
+  /// When to read again after a failed read.
   private var readsAgainAt: MonotonicInstant?
 
   init(_ enquirer: Enquirer, reader: StoreReader, directory: AppDirectory) {
@@ -60,15 +60,15 @@ struct EnquirerRun {
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   var monotonic: MonotonicInstant { clock.monotonic }
 
-  /// Turn after turn until the stop.
+  /// Runs steps until the stop.
   mutating func loop() {
     while let sleep = turn() { takeAnswers(within: sleep) }
-    // What is asked about stays due in the database.
+    // Lookups under way stay due in the database.
     _ = enquirer.transport.cancelAll()
   }
 
-  /// Does what is to be done now, without waiting.
-  /// - Returns: for how many milliseconds there is nothing to do but to take answers; nil at the stop.
+  /// Does what is due now, without waiting.
+  /// - Returns: for how many milliseconds nothing is due except answers; nil at the stop.
   mutating func turn() -> Int64? {
     if readInbox() { return nil }
     giveSign()
@@ -85,7 +85,7 @@ struct EnquirerRun {
     return sleepMilliseconds()
   }
 
-  /// Takes what the processors answered, and waits for it at most so long.
+  /// Handles the answers of processors; waits for them at most `milliseconds`.
   mutating func takeAnswers(within milliseconds: Int64) {
     for completion in enquirer.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
       finish(completion)
@@ -115,7 +115,7 @@ struct EnquirerRun {
     }
     for (place, row, isStored) in news.settled {
       desks[place]?.underWay.remove(row)
-      // It may be due again: what it waits for may have changed while it could not be asked about.
+      // The purchase may be due again, because what it lacks may have changed during the lookup.
       lookSoon(place)
       if !isStored { rest(place, for: Enquirer.faultPauseMilliseconds) }
     }
@@ -135,19 +135,19 @@ struct EnquirerRun {
     return false
   }
 
-  /// What is due is looked for in the next turn.
+  /// Makes the next step read the due lookups of an app.
   mutating func lookSoon(_ place: AppProcessor) {
     let now = now
     desks[place]?.asksAt = now
   }
 
-  /// An app's questions to a processor rest.
+  /// Pauses an app's queries to a processor.
   mutating func rest(_ place: AppProcessor, for milliseconds: Int64) {
     let monotonic = monotonic
     desks[place]?.rest(for: milliseconds, monotonic)
   }
 
-  /// Whether an app may ask one more question; takes its place if so.
+  /// Whether an app may send one more query; acquires a token if so.
   mutating func mayAsk(_ place: AppProcessor) -> Bool {
     let monotonic = monotonic
     return desks[place]?.mayAsk(monotonic) ?? false
@@ -174,25 +174,24 @@ struct EnquirerRun {
   private func submit(_ plan: PlanLookUps) {
     let enquirer = enquirer
     _ = enquirer.committer.submit(plan, from: .inside) { result in
-      // One that fails is made again at the next start.
+      // A failed plan is repeated at the next start.
       if case .success(let next?) = result { enquirer.worker.post { $0.plans.append(next) } }
     }
   }
 
-  /// Tells the database now and then that receiptd serves, so that the next start knows how long it did not.
-  /// The first sign is the one that learns it of the run before.
+  /// Records in the database, at intervals, that receiptd is running, so that the next start knows how long
+  /// it was down. The first call reads this from the previous run.
   private mutating func giveSign() {
     guard monotonic >= signAt else { return }
     signAt = monotonic.advanced(byMilliseconds: enquirer.signIntervalMilliseconds)
     guard hasBegun else { return begin() }
-    // The next one comes after the same interval, whatever becomes of this one.
+    // The result is ignored: the next timestamp follows after the same interval.
     _ = enquirer.committer.submit(NoteService(), from: .inside) { _ in }
   }
 }
 
 extension EnquirerRun {
-  /// Sends a question.
-  /// - Returns: whether it is under way.
+  /// Sends a query.
   mutating func ask(_ question: Question, _ request: TransferRequest) -> Bool {
     lastTag += 1
     do throws(TransferFailure) {
@@ -214,7 +213,7 @@ extension EnquirerRun {
 
   private mutating func finish(_ completion: TransferCompletion) {
     guard let question = questions.removeValue(forKey: completion.tag) else { return }
-    // An app that is no longer there has nobody who waits for the answer.
+    // The app was removed: ignore the answer.
     guard let desk = desks[question.place] else { return }
     desks[question.place]?.open = max(0, desk.open - 1)
     let answer = desk.enquiry.judge(completion.result, now: now)
@@ -226,8 +225,8 @@ extension EnquirerRun {
     }
   }
 
-  /// What an answer means for everything else that the app would ask.
-  /// - Returns: whether it is about the question itself.
+  /// Applies an answer to the app's rest and failure count.
+  /// - Returns: whether it answers the query itself.
   private mutating func cope(with answer: QueryAnswer, _ enquiry: Enquiry) -> Bool {
     let (app, place) = (enquiry.app, enquiry.place)
     let failures = (desks[place]?.failures ?? 0) + 1

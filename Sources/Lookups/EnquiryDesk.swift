@@ -1,4 +1,4 @@
-// What the enquirer knows of one app: how much it may ask now, and what it is about. A value; the enquirer's
+// One app's lookups: how many queries may be sent now, and what is under way. A value; the lookup worker's
 // thread.
 
 internal import Apps
@@ -7,15 +7,15 @@ internal import Platform
 internal import Processors
 internal import Store
 
-/// One app's questions.
+/// The lookups of one app at one processor.
 struct EnquiryDesk {
-  /// Look-ups under way at once; the processor counts them, too.
+  /// The most queries under way at once; processors limit this, too.
   static let concurrencyMax = 4
 
-  /// Events of the time that receiptd was down.
+  /// A backfill of the events from the time that receiptd was down.
   struct Backfill {
     let since: Timestamp
-    /// The list that is gone through, and those behind it.
+    /// The list being fetched, followed by the remaining ones.
     var lists: [PagedEvents]
     /// Events of the last page that are not stored yet.
     var events: [TakeEvent] = []
@@ -27,21 +27,21 @@ struct EnquiryDesk {
   }
 
   var enquiry: Enquiry
-  /// Counts the configurations: what was asked under an old one is nothing to go on with, for its key and its
-  /// addresses belong together.
+  /// Counts the configurations. Answers to queries of a previous one are not followed up, because its key and
+  /// URLs may have changed.
   var edition = 0
   var bucket: TokenBucket
-  /// Nothing is asked before.
+  /// No query is sent before this time.
   var restsUntil: MonotonicInstant?
-  /// Failures in a row.
+  /// Consecutive failures.
   var failures = 0
-  /// Whether the log says already that the key is refused.
+  /// Whether the refused key has been logged.
   var hasWarned = false
-  /// Purchases that are being asked about, or whose answer is not on disk yet.
+  /// Purchases whose lookup is under way, or whose result is not on disk yet.
   var underWay: Set<Int64> = []
-  /// Questions without an answer.
+  /// Queries without an answer.
   var open = 0
-  /// When the next look-up is due, as far as is known.
+  /// When the next lookup is due, as far as known.
   var asksAt: Timestamp?
   var backfill: Backfill?
 
@@ -56,7 +56,7 @@ struct EnquiryDesk {
       ratePerSecond: enquiry.queries.ratePerSecond, nowMilliseconds: monotonic.nanoseconds / 1_000_000)
   }
 
-  /// A new configuration: what the old one was refused may be right now.
+  /// Installs a new configuration. It may have fixed a refused key, so rests and failures are cleared.
   mutating func use(_ enquiry: Enquiry, now: Timestamp) {
     self.enquiry = enquiry
     edition += 1
@@ -67,16 +67,16 @@ struct EnquiryDesk {
     asksAt = now
   }
 
-  /// Whether one more question may be asked; takes its place if so.
+  /// Whether one more query may be sent; acquires a token if so.
   mutating func mayAsk(_ monotonic: MonotonicInstant) -> Bool {
     if let restsUntil, monotonic < restsUntil { return false }
     return open < Self.concurrencyMax && bucket.take(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
   }
 
-  /// How many look-ups there is room for.
+  /// How many more queries may be under way.
   var room: Int { max(0, Self.concurrencyMax - open) }
 
-  /// Until when there is nothing to do, in milliseconds; nil when only news can change that.
+  /// For how many milliseconds nothing is due; nil if only a notification can change that.
   mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
     let isIdle = backfill.map(\.isBusy) ?? true
     guard asksAt != nil || !isIdle, room > 0 else { return nil }
@@ -85,7 +85,7 @@ struct EnquiryDesk {
     return max(wait, bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000))
   }
 
-  /// The processor answered as it should.
+  /// Records an orderly answer.
   mutating func succeed() {
     failures = 0
     hasWarned = false
