@@ -1,4 +1,4 @@
-// One app at run time: its configuration turned into the things that do the work. Never changes; any thread.
+// One app at run time: its configuration with the objects that implement it. Immutable.
 
 public import Configuration
 internal import Cryptography
@@ -9,32 +9,32 @@ public import Processors
 public import Store
 internal import Telemetry
 
-/// One configured app, ready to serve. An object, because every request asks for one.
+/// One configured app, ready to serve. A class, because every request reads one.
 public final class App: Sendable {
   public let slug: String
-  /// The keys that clients may show; nil when anyone may post contexts.
+  /// The valid client keys; nil if any client may post contexts.
   let clientKeys: [[UInt8]]?
-  /// Nil where no token lets anybody in.
+  /// Nil if the app accepts no tokens.
   public let tokens: TokenGate?
-  /// The processors that may report to it, by name.
+  /// The app's processors, by name.
   public let processors: [ProcessorName: any PaymentProcessor]
   public let destination: any ReceiptDestination
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
-  /// What the rules of the join must know of them.
+  /// The join rules of the processors.
   private let processorRules: [ProcessorName: ProcessorRules]
-  /// For asking the processors; none without a key for it.
+  /// The app's access to the APIs of processors; without those that have no API key.
   public let enquiries: [ProcessorName: Enquiry]
-  /// After how long a time in which receiptd was down a processor's events are fetched; none for never.
+  /// The shortest downtime of receiptd after which a processor's events are fetched; no entry for never.
   public let backfillAfterMilliseconds: [ProcessorName: Int64]
-  /// The way to the checkout and back; nil where the relay leads nobody anywhere.
+  /// The links to the checkout and back; nil if none are configured.
   public let links: AppConfiguration.Links?
-  /// How a new key of the destination takes effect.
+  /// How a new API key of the destination takes effect.
   public let apiKeyRefresh: SecretRefresh
-  /// How a new secret of the processor's webhooks does.
+  /// How a new webhook secret takes effect.
   public let webhookRefresh: SecretRefresh
 
-  /// - Throws: `Fault` when a secret could not be read.
+  /// - Throws: `Fault` if a secret cannot be read.
   public init(_ configuration: AppConfiguration) throws {
     slug = configuration.slug
     switch configuration.client {
@@ -65,13 +65,13 @@ public final class App: Sendable {
     delivery = configuration.delivery
   }
 
-  /// Whether its deliveries go elsewhere, or in another name, than another configuration's.
+  /// Whether deliveries use another URL or other headers than those of another configuration.
   public func speaksDifferently(from other: App) -> Bool {
     destination.url != other.destination.url
       || !destination.headers.elementsEqual(other.destination.headers, by: ==)
   }
 
-  /// What the store needs to know of the app.
+  /// The app's rules for the store.
   public var rules: AppRules {
     let destination = destination
     return AppRules(join: join, processors: processorRules, replayWindow: delivery.replayWindow) {
@@ -79,8 +79,8 @@ public final class App: Sendable {
     }
   }
 
-  /// What the store needs to know of an app whose secrets need not be known: receiptctl's view of it.
-  /// - Throws: when the destination cannot be made without its secrets.
+  /// The app's rules for the store without its secrets, for receiptctl.
+  /// - Throws: an error if the destination cannot be made without its secrets.
   public static func rules(of configuration: AppConfiguration) throws -> AppRules {
     let destination = try DestinationKind.of(configuration).make(
       configuration, revealsSecrets: false, userAgent: Version.userAgent)
@@ -92,12 +92,12 @@ public final class App: Sendable {
     }
   }
 
-  /// Whether a client has to show something.
+  /// Whether clients need a key or a token.
   public var isRestricted: Bool { clientKeys != nil }
 
   public var hasKeys: Bool { clientKeys?.isEmpty == false }
 
-  /// Whether a client that shows this key may post contexts. Every key is compared, each in constant time.
+  /// Whether this key permits posting contexts. Every key is compared, each in constant time.
   public func accepts(clientKey shown: [UInt8]?) -> Bool {
     guard let clientKeys else { return true }
     guard let shown else { return false }
@@ -107,7 +107,7 @@ public final class App: Sendable {
   }
 }
 
-/// Every configured app, by slug.
+/// All configured apps, by slug.
 public struct AppDirectory: Sendable {
   public let apps: [String: App]
   public init(_ configuration: Configuration) throws {

@@ -1,4 +1,4 @@
-// The apps that are in force. A reload swaps all of them at once. Any thread.
+// The current apps. A reload replaces all of them at once. Thread-safe.
 
 internal import Platform
 

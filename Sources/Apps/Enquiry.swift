@@ -1,5 +1,5 @@
-// One app's way to ask one of its payment processors: a question as a request, an answer as what it means.
-// Whoever asks brings the HTTP client. A value; any thread.
+// One app's access to the API of one payment processor: makes requests from queries, and judges the answers.
+// The caller provides the HTTP client. A value.
 
 public import Configuration
 internal import Destinations
@@ -9,32 +9,32 @@ public import Processors
 public import Store
 internal import Telemetry
 
-/// What came of one question.
+/// The judged answer to one query.
 public enum QueryAnswer: Sendable, Equatable {
   case body([UInt8])
   case notFound
-  /// Too much was asked; not before so many milliseconds, when the processor says so.
+  /// A rate limit was hit; with the processor's `Retry-After`, if given.
   case limited(retryAfterMilliseconds: Int64?)
-  /// The key, the address or the request is not accepted. The word says why: a status, or a failure's name.
+  /// The key, the URL or the request is refused. The string is the cause: a status, or the name of a failure.
   case refused(String)
   case failed(String, retryAfterMilliseconds: Int64?)
 }
 
-/// Asks one processor in the name of one app.
+/// Access to the API of one processor for one app.
 public struct Enquiry: Sendable {
-  /// A page of a hundred events, of which each can be long.
+  /// Large enough for a page of one hundred long events.
   static let answerBytesMax = 32 << 20
   static let timeoutMilliseconds = 30_000
 
   public let app: String
-  /// The processor's word for itself.
+  /// The processor's name.
   public let processorName: ProcessorName
   public var place: AppProcessor { AppProcessor(app, processorName) }
   let processor: any PaymentProcessor
   public let queries: any ProcessorQueries
   private let headers: [TransferHeader]
 
-  /// - Returns: nil when the processor cannot be asked, or the app has no key for it.
+  /// - Returns: nil if the processor has no API to ask, or the app has no key for it.
   init?(app: String, processorName: ProcessorName, _ processor: any PaymentProcessor) {
     guard let queries = processor.queries else { return nil }
     self.app = app
@@ -46,9 +46,9 @@ public struct Enquiry: Sendable {
       + [TransferHeader("User-Agent", Version.userAgent)]
   }
 
-  /// An app's own, one for each processor that it has a key for, from its configuration alone. The secrets of
-  /// its webhooks need not be known.
-  /// - Throws: `Fault` when a key cannot be read.
+  /// The app's API access, one for each processor with a key, from its configuration alone. Webhook secrets
+  /// are not read.
+  /// - Throws: `Fault` if a key cannot be read.
   public static func of(_ configuration: AppConfiguration) throws -> [Enquiry] {
     try configuration.processors.compactMap { processor in
       try Self(
@@ -57,7 +57,7 @@ public struct Enquiry: Sendable {
     }
   }
 
-  /// The lists of events since a moment.
+  /// The lists of events since a time.
   public func eventLists(since: Timestamp, undeliveredOnly: Bool) -> [PagedEvents] {
     let selection = EventSelection(since: since, undeliveredOnly: undeliveredOnly)
     return queries.eventLists(selection).map { PagedEvents(list: $0) }
@@ -66,7 +66,7 @@ public struct Enquiry: Sendable {
   /// How far back those lists go, in milliseconds.
   public var eventsKeptMilliseconds: Int64 { queries.eventsKeptMilliseconds }
 
-  /// The next page of a list.
+  /// The request for the next page of a list.
   public func request(_ list: PagedEvents) -> TransferRequest { request(list.list.page(after: list.cursor)) }
 
   public func request(_ query: ProcessorQuery) -> TransferRequest {
@@ -77,11 +77,11 @@ public struct Enquiry: Sendable {
       timeoutMilliseconds: Self.timeoutMilliseconds, answerBytesMax: Self.answerBytesMax)
   }
 
-  /// What the answer to a request means.
+  /// Judges the answer to a request.
   public func judge(_ result: TransferResult, now: Timestamp) -> QueryAnswer {
     let rest = result.header("Retry-After").flatMap { RetryAfter.milliseconds($0, now: now) }
     if let failure = result.failure, result.status.map({ $0 == 200 }) ?? true {
-      // A whole answer did not come; the status of a part says nothing.
+      // The answer is incomplete, so its status decides nothing.
       switch failure {
       case .certificateRejected, .refusedURL, .refusedHeader: return .refused(failure.rawValue)
       default: return .failed(failure.rawValue, retryAfterMilliseconds: rest)
@@ -98,7 +98,7 @@ public struct Enquiry: Sendable {
   }
 
   /// Reads a page.
-  /// - Returns: its events, ready to be taken in as if they had come by themselves; nil when it is no page.
+  /// - Returns: its events, as commands like those of webhooks; nil if it is not a page.
   public func take(page body: [UInt8], of list: inout PagedEvents, now: Timestamp) -> [TakeEvent]? {
     guard let page = queries.page(from: body) else { return nil }
     list.cursor = page.next
@@ -106,17 +106,17 @@ public struct Enquiry: Sendable {
     return page.events.map { event($0, now: now) }
   }
 
-  /// An event's bytes, read as if they had just come.
+  /// Reads an event's bytes like those of a webhook.
   public func event(_ body: [UInt8], now: Timestamp) -> TakeEvent {
     TakeEvent(processor.read(body, now: now), app: app, processor: processorName, body: body)
   }
 }
 
-/// A list of events that is gone through page by page.
+/// A list of events that is fetched page by page.
 public struct PagedEvents: Sendable {
   let list: EventList
   var cursor: String?
-  /// Whether there is no page behind the last one.
+  /// Whether the last page has been read.
   public internal(set) var isAtEnd = false
 
   init(list: EventList) { self.list = list }

@@ -1,17 +1,16 @@
-// Reading an app's kept events again, for whoever has its configuration and none of its secrets. A value; any
-// thread.
+// Reads an app's stored events again, with its configuration but without its secrets. A value.
 
 public import Configuration
 public import Domain
 internal import Processors
 public import Store
 
-/// An app's way to read events.
+/// Reads stored events of one app.
 public struct EventReader: Sendable {
   private let app: String
   private let processors: [ProcessorName: any PaymentProcessor]
 
-  /// - Throws: when the cryptographic library cannot be used.
+  /// - Throws: an error if libcrypto cannot be used.
   public init(_ configuration: AppConfiguration) throws {
     app = configuration.slug
     processors = try Dictionary(
@@ -20,7 +19,7 @@ public struct EventReader: Sendable {
       })
   }
 
-  /// An event's bytes, read as if they had just come; nil when the app does not have the processor any more.
+  /// Reads an event's bytes like those of a webhook; nil if the app does not have the processor any more.
   public func event(_ body: [UInt8], of processor: ProcessorName, now: Timestamp) -> TakeEvent? {
     processors[processor].map { reader in
       TakeEvent(reader.read(body, now: now), app: app, processor: processor, body: body)

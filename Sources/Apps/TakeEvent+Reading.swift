@@ -1,4 +1,4 @@
-// How an event that was read becomes a command, wherever it came from. Pure; any thread.
+// Makes a command from a parsed event, for webhooks and fetched events alike. Pure; called from any thread.
 
 internal import Cryptography
 internal import Destinations
@@ -7,12 +7,12 @@ public import Processors
 public import Store
 
 extension TakeEvent {
-  /// What is to be stored of an event that was read.
-  /// - Parameter isHint: whether it is not known who sent it.
+  /// The command that stores a parsed event.
+  /// - Parameter isHint: whether the sender is not authenticated.
   public init(
     _ reading: EventReading, app: String, processor: ProcessorName, body: [UInt8], isHint: Bool = false
   ) {
-    // An event without an id is known by its bytes, so that it, too, is kept once.
+    // An event without an id is identified by its bytes, so that it is also stored only once.
     let id = reading.id ?? "sha256_" + Hex.encode(SHA256.digest(body))
     let content: Content =
       switch reading.content {
@@ -29,10 +29,11 @@ extension TakeEvent {
 }
 
 extension PurchaseReport {
-  /// A blob in the metadata counts only if it is one; anything else there is the merchant's own.
+  /// The report with a parsed context. A metadata value that is not a valid blob belongs to the merchant and
+  /// is ignored.
   public var readingContext: PurchaseReport {
     var report = self
-    // What is no blob is none of ours.
+    // An invalid blob means that the key belongs to the merchant: ignore it.
     report.context = context.flatMap { try? PlyContext.read($0.text) }
     return report
   }

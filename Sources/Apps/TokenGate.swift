@@ -1,4 +1,4 @@
-// Which tokens an app takes, and with which keys they are checked. Never changes; any thread.
+// The tokens that an app accepts, and the keys that verify them. Immutable.
 
 internal import Configuration
 public import JSONWebToken
@@ -13,13 +13,13 @@ public struct TokenGate: Sendable {
   public let rules: TokenRules
   private let keys: Keys
 
-  /// - Throws: `Fault` when the keys cannot be read.
+  /// - Throws: `Fault` if the keys cannot be read.
   init(_ tokens: AppConfiguration.Tokens, app: String) throws(Fault) {
     var rules = tokens.rules
     switch tokens.keys {
     case .fetched(let url):
       keys = .fetched(url: url)
-      // What everyone may fetch is no secret: no fetch could bring a key for it.
+      // A fetched key is public, so it must not verify HMAC tokens.
       rules.algorithms.removeAll { $0 == .hs256 }
     case .given(let secret):
       let text = try secret.reveal()
@@ -32,12 +32,12 @@ public struct TokenGate: Sendable {
     self.rules = rules
   }
 
-  /// Where the keys are fetched; nil when they are at hand.
+  /// The URL of the key set; nil if the keys are in the configuration.
   public var keySetURL: String? {
     if case .fetched(let url) = keys { url } else { nil }
   }
 
-  /// The keys that are at hand.
+  /// The keys of the configuration; nil if they are fetched.
   public var givenKeys: KeySet? {
     if case .given(let keys) = keys { keys } else { nil }
   }

@@ -1,4 +1,4 @@
-// The app that a request's path names. Any thread.
+// Finds the app that a request's path names. Called from any thread.
 
 public import Apps
 public import HTTPServer
@@ -10,8 +10,8 @@ extension AppRegistry {
     return app
   }
 
-  /// Answers for an app as it is configured when the request is complete: it may have been changed, or taken
-  /// out of the configuration, while the body came in.
+  /// Makes a handler that uses the app's configuration at the time when the request is complete: a reload may
+  /// have changed or removed the app while the body arrived.
   public func handler(
     of slug: String, _ handle: @escaping @Sendable (Request, App, Exchange) -> Void
   ) -> Route.Handler {

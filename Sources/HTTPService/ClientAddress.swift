@@ -1,9 +1,9 @@
-// From which address a request really comes, when proxies stand in front. Pure; any thread.
+// The client's address of a request behind proxies. Pure; called from any thread.
 
 public import HTTPServer
 public import Platform
 
-/// Whose word on where a request comes from is believed (`listen.proxies`).
+/// The proxies whose `X-Forwarded-For` is trusted (`listen.proxies`).
 public struct TrustedProxies: Sendable {
   public let prefixes: [AddressPrefix]
 
@@ -11,14 +11,13 @@ public struct TrustedProxies: Sendable {
     self.prefixes = prefixes
   }
 
-  /// Longer lists of addresses are not looked at beyond this.
+  /// The most addresses of a list that are examined, from the right.
   private static let hopsMax = 32
 
   public func contains(_ address: IPAddress) -> Bool { prefixes.contains { $0.contains(address) } }
 
-  /// The client's address. Of those that X-Forwarded-For lists, the rightmost one that is not a trusted
-  /// proxy: each proxy writes down at the right who came to it, and what stands left of that may be made up
-  /// (RFC 7239 §8.1).
+  /// The client's address: the rightmost address in X-Forwarded-For that is not a trusted proxy. Each proxy
+  /// appends its peer at the right; the addresses to the left of it may be forged (RFC 7239 §8.1).
   public func client(_ head: RequestHead) -> ClientAddress {
     let peer = head.remoteAddress
     guard head.headerBytes(Self.field) != nil else { return ClientAddress(text: peer, isForwarded: false) }
@@ -30,7 +29,7 @@ public struct TrustedProxies: Sendable {
     // Several fields are one list (RFC 9110 §5.3).
     let hops = head.headers(Self.field).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
     for hop in hops.suffix(Self.hopsMax).reversed() {
-      // What is no address says nothing, and neither does what stands left of it.
+      // An invalid address ends the search, because those to its left cannot be trusted.
       guard let text = Self.address(hop), let address = IPAddress(text) else { break }
       client = text
       if !contains(address) { break }
@@ -40,7 +39,7 @@ public struct TrustedProxies: Sendable {
 
   private static let field = "X-Forwarded-For"
 
-  /// Without the blanks around it, and without a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+  /// Removes surrounding whitespace and a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
   private static func address(_ hop: Substring) -> String? {
     var text = hop.drop { $0 == " " || $0 == "\t" }
     while let last = text.last, last == " " || last == "\t" { text.removeLast() }
@@ -56,14 +55,14 @@ public struct TrustedProxies: Sendable {
   }
 }
 
-/// Where a request comes from.
+/// The address of a client.
 public struct ClientAddress: Sendable, Equatable {
-  /// Numeric, unless the system had no such address to give.
+  /// The numeric form, unless the system had no address.
   public let text: String
-  /// Whether a proxy said so.
+  /// Whether the request came through a trusted proxy.
   public let isForwarded: Bool
 
-  /// What limits count the client as. Nil for this machine itself, which is nobody's stand-in.
+  /// The key under which limits count the client. Nil for this machine, unless it is a proxy.
   public var group: AddressGroup? {
     if !isForwarded, IPAddress(text)?.unmapped.isLoopback == true { return nil }
     return AddressGroup(text)

@@ -1,4 +1,4 @@
-// A request on its way through the relay's threads: what came, with the means to answer it. Any thread.
+// A request and its responder, passed between the relay's threads. Thread-safe.
 
 public import HTTPServer
 
@@ -12,7 +12,8 @@ public struct Exchange: Sendable {
     self.responder = responder
   }
 
-  /// On the thread that sends it: the committer answers many at once, and has better things to do.
+  /// Builds the response on the thread that sends it, so that the committer, which answers many requests at
+  /// once, does less work.
   public func answer(_ response: @escaping @Sendable () -> Response) {
     responder.respond { [scope] in scope.finish(response()) }
   }
@@ -24,7 +25,8 @@ public struct Exchange: Sendable {
     case .failure(let problem): answer(problem)
     }
   }
-  /// - Parameter saying: what is to be logged, on the thread that sends the answer.
+  /// Answers with a problem and logs.
+  /// - Parameter saying: writes the log line, on the thread that sends the answer.
   public func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {
     responder.respond { [scope] in
       saying()
@@ -32,7 +34,7 @@ public struct Exchange: Sendable {
     }
   }
 
-  /// Answers with this problem as soon as the client hangs up, unless there is an answer by then.
+  /// Answers with this problem when the client hangs up, unless an answer exists by then.
   public func answerOnHangUp(_ problem: Problem) {
     responder.onHangUp { [scope, weak responder] in responder?.respond(scope.finish(problem)) }
   }

@@ -1,11 +1,11 @@
-// What a client would rather have (RFC 9110 §12.5.1). Pure; any thread.
+// The response format that a client prefers (RFC 9110 §12.5.1). Pure; called from any thread.
 
 /// The media ranges of `Accept` fields.
 public struct MediaRanges {
   private var json = 0.0
   private var html = 0.0
 
-  /// - Parameter fields: as they came; what is not understood counts for nothing.
+  /// - Parameter fields: the values of `Accept`, unparsed; unknown media ranges are ignored.
   public init(_ fields: [String]) {
     for range in fields.joined(separator: ",").split(separator: ",") {
       let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -19,7 +19,7 @@ public struct MediaRanges {
     }
   }
 
-  /// Whether JSON is named, and nothing that a browser shows is wanted more. `*/*` is what a form or a
-  /// program sends that would follow a redirect as well.
+  /// Whether JSON is named and has at least the weight of HTML. `*/*` does not count as JSON: forms send it,
+  /// and programs that send it follow redirects as well.
   public var preferJSON: Bool { json > 0 && json >= html }
 }

@@ -1,15 +1,15 @@
-// What kind of body a request has. Pure; any thread.
+// The media type of a request's body. Pure; called from any thread.
 
 public import HTTPServer
 
-/// The kinds that the service reads.
+/// The media types that the service accepts.
 public enum MediaType: Sendable {
   case json, form
 }
 
 extension RequestHead {
-  /// The media type of the body; parameters such as a charset do not matter (RFC 9110 §8.3). Nil for another
-  /// one, and without one.
+  /// The media type of the body, without parameters such as a charset (RFC 9110 §8.3). Nil for another type,
+  /// and if there is none.
   public var mediaType: MediaType? {
     guard let field = headerBytes("Content-Type") else { return nil }
     var type: [UInt8] = []

@@ -1,4 +1,4 @@
-// What a client is told when the store's queue refuses its request. Pure; any thread.
+// The problems that clients get when the committer refuses a request. Pure; called from any thread.
 
 public import Persistence
 

@@ -1,10 +1,10 @@
-// Errors as problem documents (RFC 9457). A problem says what to do and nothing of the inside: no SQL, no
-// path, no secret (R7). Pure; any thread.
+// Errors as problem documents (RFC 9457). A problem says what to do and discloses no internals: no SQL, no
+// path, no secret (R7). Pure; called from any thread.
 
 public import HTTPServer
 internal import JSON
 
-/// An error as the outside sees it.
+/// An error as clients see it.
 public struct Problem: Error, Equatable {
   /// The last part of the type, `urn:receiptd:problem:<slug>`.
   public let slug: String
@@ -13,7 +13,7 @@ public struct Problem: Error, Equatable {
   /// What is wrong and what to do.
   public let detail: String
   public var headers: [String: String] = [:]
-  /// The same for programs, where one slug has several; one of a fixed set.
+  /// The reason for programs, if one slug has several; from a fixed set.
   public var reason: String?
 
   public init(
@@ -125,7 +125,7 @@ extension Problem {
   public static let readFailed = unavailable(
     "store-unreadable", "The state could not be read. Nothing is lost by that; ask again.",
     retryAfterSeconds: 10)
-  /// For whoever looks at the dashboard or at the metrics: an operator.
+  /// For operators, who read the dashboard and the metrics.
   public static let pageUnreadable = unavailable(
     "store-unreadable",
     "The database could not be read, and nothing was changed. receiptd's log says why, under this request "

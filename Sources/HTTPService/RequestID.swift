@@ -1,4 +1,4 @@
-// The id under which a request can be found in logs and answers. Any thread.
+// The id that identifies a request in logs and answers. Thread-safe.
 
 public import HTTPServer
 internal import Synchronization
@@ -8,12 +8,12 @@ public final class RequestIDs: Sendable {
   public static let header = "X-Request-Id"
   public static let charactersMax = 128
 
-  /// Random, so that ids of different runs do not meet; a counter tells the requests of one run apart.
+  /// Random, so that ids of different runs differ; a counter distinguishes the requests of one run.
   private let run = UInt64.random(in: .min ... .max)
   private let count = Atomic<UInt64>(0)
 
-  /// The id that the request brought, if it is well-formed (1–128 letters, digits, `-`, `_`, `.`), else a new
-  /// one.
+  /// The id in the request's header, if it is well-formed (1–128 letters, digits, `-`, `_`, `.`); otherwise a
+  /// new one.
   public func id(for head: RequestHead?) -> String {
     if let given = head?.header(Self.header), Self.isWellFormed(given) { return given }
     let number = count.add(1, ordering: .relaxed).newValue

@@ -1,19 +1,19 @@
-// One request from its head to its answer: its id, its metric, its log line. Any thread.
+// One request from its head to its answer: its id, its metric, its log line. Thread-safe.
 
 public import HTTPServer
 public import Platform
 public import Telemetry
 
-/// What every answer of a listener goes through.
+/// Finishes every answer of a listener.
 public struct RequestScope: Sendable {
   public let route: String
   public let requestID: String
   public let listener: ListenerServices
   private let started: MonotonicInstant
-  /// For the log's line about the request; nil when it writes none.
+  /// For the log line of the request; nil if none is written.
   private let logged: (method: String, peer: String, app: String?)?
 
-  /// - Parameter app: one that is configured.
+  /// - Parameter app: a configured app.
   public init(_ head: RequestHead, route: String, app: String? = nil, listener: ListenerServices) {
     self.route = route
     self.listener = listener
@@ -22,7 +22,7 @@ public struct RequestScope: Sendable {
     started = listener.clock.monotonic
   }
 
-  /// Counts and labels an answer.
+  /// Counts an answer and adds the request id.
   public func finish(_ response: Response) -> Response {
     var response = response
     response.headers.append((RequestIDs.header, requestID))
@@ -43,14 +43,14 @@ public struct RequestScope: Sendable {
   public func finish(_ problem: Problem) -> Response { finish(problem.response(requestID: requestID)) }
 }
 
-/// What both listeners use.
+/// The services that both listeners share.
 public struct ListenerServices: Sendable {
   public let requestIDs = RequestIDs()
   public let metrics: Metrics
   public let log: Log
   public let clock: any Clock
   public let requestLog: RequestLog
-  /// Whose word on where a request comes from is believed.
+  /// The proxies whose `X-Forwarded-For` is trusted.
   public var proxies = TrustedProxies(prefixes: [])
 
   public init(metrics: Metrics, log: Log, clock: any Clock) {
@@ -62,7 +62,7 @@ public struct ListenerServices: Sendable {
 }
 
 extension ListenerServices {
-  /// The answer to a request that the server itself turns away.
+  /// The answer to a request that the HTTP server rejects.
   public func response(to rejection: Rejection, head: RequestHead?, route: String) -> Response {
     let problem: Problem =
       switch rejection {

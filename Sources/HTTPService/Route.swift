@@ -1,5 +1,5 @@
-// What is decided about one path of a listener, in one place: its form, its methods, its label, how long a
-// body may be, who may come in, and who answers. A value; any thread.
+// Everything about one path of a listener: its pattern, methods, label, body limit, admission and handler. A
+// value.
 
 public import HTTPServer
 
@@ -7,24 +7,25 @@ public import HTTPServer
 public struct Route: Sendable {
   /// Answers a complete request.
   public typealias Handler = @Sendable (Request, Exchange) -> Void
-  /// Decides from the head whether a request may come in, before any byte of its body.
-  /// - Returns: who answers it once it is complete.
+  /// Decides from the head whether to admit a request, before any byte of its body.
+  /// - Returns: the handler of the complete request.
   public typealias Admit = @Sendable (Visit) throws(Problem) -> Handler
 
-  /// `/v1/{app}/contexts`: a name in braces stands for one segment, which `Visit` gives by this name.
+  /// The pattern, such as `/v1/{app}/contexts`: a name in braces matches one segment, which `Visit` returns
+  /// by this name.
   public let path: String
   public let methods: [String]
   /// The value of the label `route` in metrics and log lines.
   public let label: String
   /// 0 for a request without a body.
   public let bodyBytesMax: Int
-  /// Whether requests may use the connections that the server keeps free.
+  /// Whether requests may use the reserved connections of the server.
   public let usesReserve: Bool
-  /// Whether only the path as it is written counts, and no other spelling with escapes (RFC 3986 §2.1).
+  /// Whether only the literal path matches, without percent-encoded variants (RFC 3986 §2.1).
   public let isLiteral: Bool
   let admit: Admit
 
-  /// Reading. Every path that can be read answers `HEAD`, too (RFC 9110 §9.3.2).
+  /// The methods for reading. Every path with `GET` answers `HEAD`, too (RFC 9110 §9.3.2).
   public static let reading = ["GET", "HEAD"]
 
   public init(
@@ -40,19 +41,19 @@ public struct Route: Sendable {
     self.admit = admit
   }
 
-  /// A path that everyone may read.
+  /// Makes a read-only path without admission checks.
   public init(read path: String, label: String, handle: @escaping Handler) {
     self.init(Self.reading, path, label: label) { _ throws(Problem) in handle }
   }
 }
 
-/// A request that a route was found for.
+/// A request with its matched route parameters.
 public struct Visit: Sendable {
   public let head: RequestHead
-  /// Who it is, as the listener found out before it looked for a route; empty where nobody has to say.
+  /// The authenticated user of the listener; empty if the listener requires none.
   public let visitor: String
   let parameters: [(name: String, value: String)]
 
-  /// The segment that stands for a name in the route's path; nil when it has no such name.
+  /// The decoded segment that a name of the route's path matched; nil if it has no such name.
   public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 }

@@ -1,9 +1,9 @@
-// Finds the route of a path. Pure; any thread.
+// Matches a path to its route. Pure; called from any thread.
 
 internal import HTTPServer
 internal import Platform
 
-/// Every path of one listener.
+/// All routes of one listener.
 public struct RouteTable: Sendable {
   private enum Segment: Sendable {
     case fixed(String)
@@ -14,7 +14,7 @@ public struct RouteTable: Sendable {
     let route: Route
     let segments: [Segment]
 
-    /// Whether the fixed segments are in the path without an escape.
+    /// Whether the fixed segments are in the path without percent-encoding.
     func isWritten(in path: String) -> Bool {
       let written = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       return zip(written.dropFirst(), segments).allSatisfy { text, segment in
@@ -23,8 +23,8 @@ public struct RouteTable: Sendable {
     }
   }
 
-  /// By the number of their segments; those without parameters come first, so that a fixed path goes before
-  /// one that it also fits.
+  /// By number of segments; those without parameters first, so that a fixed path takes precedence over a
+  /// pattern that also matches.
   private let entries: [Int: [Entry]]
 
   public init(_ routes: [Route]) {
@@ -43,17 +43,17 @@ public struct RouteTable: Sendable {
     }
   }
 
-  /// Every route, in no particular order.
+  /// All routes, in no particular order.
   public var routes: [Route] { entries.values.flatMap { $0.map(\.route) } }
 
-  /// What was found for a path.
+  /// The result of matching a path.
   public enum Match {
     case route(Route, parameters: [(name: String, value: String)])
-    /// Nothing is at this path.
+    /// No route has this path.
     case none
-    /// Its escapes are broken, or are not UTF-8.
+    /// A percent-encoding is invalid, or is not UTF-8.
     case malformed
-    /// The path is there, but not with this method.
+    /// The path exists, but not with this method.
     case method(Route)
   }
 
@@ -79,7 +79,7 @@ public struct RouteTable: Sendable {
     var parameters: [(name: String, value: String)] = []
     for (text, segment) in zip(segments, pattern) {
       switch segment {
-      // Code unit by code unit: Swift takes texts that only look alike for equal.
+      // Compare bytes: Swift treats canonically equivalent strings as equal.
       case .fixed(let fixed): if !text.utf8.elementsEqual(fixed.utf8) { return nil }
       case .parameter(let name): parameters.append((name, text))
       }
@@ -91,9 +91,10 @@ public struct RouteTable: Sendable {
     case notFound, malformed
   }
 
-  /// The decoded segments; `/` has one, which is empty.
+  /// The decoded segments; `/` has one empty segment.
   private static func segments(_ path: String) -> Result<[String], PathFault> {
-    // Bytes, not characters: a slash is one, too, where it makes a single character with what follows it.
+    // Split bytes, not characters: a slash that forms one character with a combining mark is still a
+    // separator.
     let bytes = path.utf8.span
     let slash = UInt8(ascii: "/")
     guard !bytes.isEmpty, bytes[0] == slash else { return .failure(.notFound) }

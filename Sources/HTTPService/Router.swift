@@ -1,13 +1,14 @@
-// A listener: finds the route of a request, lets it in, and hands it to the part that answers. Runs on
+// A listener: matches a request to its route, admits it, and passes it to the handler. Runs on
 // libmicrohttpd's threads and must not block them.
 
 public import HTTPServer
 
-/// A route table behind a server.
+/// A route table with authentication, as the handler of a server.
 public struct Router: RequestHandler {
-  /// Finds out who asks, before a route is looked for, so that nobody learns which paths there are.
-  /// - route: the one at this path, whatever the method; nil when there is none.
-  /// - Returns: the visitor's name.
+  /// Authenticates a request before its route is used, so that the answer does not disclose which paths
+  /// exist.
+  /// - route: the one at this path, for any method; nil if there is none.
+  /// - Returns: the user's name.
   public typealias Gate = @Sendable (_ head: RequestHead, _ route: Route?) throws(Problem) -> String
 
   private let services: ListenerServices
@@ -15,7 +16,7 @@ public struct Router: RequestHandler {
   private let gate: Gate
   private let refusal: @Sendable (Problem, Route?, _ requestID: String) -> Response
 
-  /// - Parameter refusal: how a problem is said that comes up before a request is let in.
+  /// - Parameter refusal: makes the answer for a problem before admission.
   public init(
     services: ListenerServices, routes: [Route], gate: @escaping Gate = { _, _ in "" },
     refusal: @escaping @Sendable (Problem, Route?, String) -> Response = { problem, _, requestID in
@@ -48,7 +49,7 @@ public struct Router: RequestHandler {
       case .method(let route): throw .wrongMethod(route.methods.joined(separator: ", "))
       }
     } catch {
-      // An app that is not configured is not named in the log.
+      // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
       let scope = RequestScope(head, route: label(match, error), app: app, listener: services)
       return .answer(scope.finish(refusal(error, route, scope.requestID)))
@@ -64,12 +65,12 @@ public struct Router: RequestHandler {
     }
   }
 
-  /// A request with a wrong method is counted as one for nothing.
+  /// The metric's label. A request with a wrong method counts as `none`.
   private func label(_ match: RouteTable.Match, _ problem: Problem) -> String {
     if case .route(let route, _) = match { route.label } else { "none" }
   }
 
-  /// Not called: every request has a handler of its own from the admission.
+  /// Not called: the admission gives every request its own handler.
   public func handle(_ request: Request, _ responder: Responder) {}
 
   public func response(to rejection: Rejection, head: RequestHead?) -> Response {
@@ -82,7 +83,7 @@ public struct Router: RequestHandler {
 }
 
 extension RouteTable.Match {
-  /// The route at the path, also where it has not the request's method.
+  /// The route at the path, even if it does not accept the request's method.
   var route: Route? {
     switch self {
     case .route(let route, _), .method(let route): route

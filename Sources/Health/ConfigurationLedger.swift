@@ -1,5 +1,5 @@
-// Which configuration the process was started with, which one it uses now, and what became of the last
-// reload. Any thread.
+// The configuration that the process was started with, the current one, and the result of the last reload.
+// Thread-safe.
 
 public import Configuration
 public import Domain
@@ -7,12 +7,12 @@ public import Platform
 
 /// The configurations of one run.
 public final class ConfigurationLedger: Sendable {
-  /// What is in use now.
+  /// The current configuration.
   public struct Current: Sendable {
     var generation: Int64 = 1
     var appliedAt: Timestamp
     var lastReload: ReloadReport?
-    /// Keys of the configuration in use that only a restart applies.
+    /// Keys of the current configuration that only a restart applies.
     var needsRestart: [String] = []
     fileprivate var snapshot: ConfigurationSnapshot
   }
@@ -27,7 +27,7 @@ public final class ConfigurationLedger: Sendable {
 
   var current: Current { state.withLock { $0 } }
 
-  /// A configuration was applied.
+  /// Records that a configuration was applied.
   public func applied(_ loaded: LoadedConfiguration, began: MonotonicInstant, now: Timestamp) -> ReloadReport
   {
     let snapshot = ConfigurationSnapshot(loaded.configuration)
@@ -48,7 +48,7 @@ public final class ConfigurationLedger: Sendable {
     }
   }
 
-  /// A configuration was refused; the one before stays.
+  /// Records that a configuration was refused; the previous one stays.
   public func refused(_ faults: ConfigurationFaults, began: MonotonicInstant, now: Timestamp) -> ReloadReport
   {
     state.withLock { current in

@@ -1,5 +1,5 @@
-// Makes the health report of this process and decides when it is stored. The alerter's thread looks; the
-// dashboard reads.
+// Makes the health report of this process and decides when to store it. The alerter's thread updates it; the
+// dashboard reads it.
 
 internal import Configuration
 public import Domain
@@ -7,11 +7,11 @@ public import Platform
 internal import Presentation
 public import Telemetry
 
-/// The health of this process.
+/// The health of this process. Thread-safe.
 public final class HealthMonitor: Sendable {
-  /// Between two looks.
+  /// Between two checks.
   public static let lookMilliseconds: Int64 = 5000
-  /// Faults of a refused reload that a report names.
+  /// The most faults of a refused reload in a report.
   private static let faultsMax = 3
 
   private struct State {
@@ -36,7 +36,7 @@ public final class HealthMonitor: Sendable {
     (self.startedAt, self.freeBytes) = (startedAt, freeBytes)
   }
 
-  /// The report of now; what is counted and the disk are those of the last look.
+  /// The current report; its counters and free space are those of the last check.
   public func report(now: Timestamp) -> HealthReport {
     let (counts, freeBytes) = state.withLock { ($0.counts, $0.freeBytes) }
     let current = ledger.current
@@ -55,8 +55,8 @@ public final class HealthMonitor: Sendable {
     return report
   }
 
-  /// Counts what is new.
-  /// - Returns: the report when it is to be stored now: once a minute, and at once when it is news.
+  /// Updates counters and free space.
+  /// - Returns: the report if it must be stored now: once a minute, and at once after a change.
   public func look(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
     let snapshot = metrics.signatureFailures.snapshot()
     let free = freeBytes()
@@ -80,6 +80,6 @@ public final class HealthMonitor: Sendable {
     }
   }
 
-  /// The last report is not in the database: the next look makes another one.
+  /// Records that the last report was not stored: the next check returns another one.
   public func couldNotStore() { state.withLock { $0.stored = nil } }
 }

@@ -1,5 +1,5 @@
-// What receiptd reports of its own health: stored once a minute and after a change, so that receiptctl can
-// read it, and shown by the dashboard. A value; any thread. It names no user, object or secret (R7).
+// The health of receiptd: stored once a minute and after a change for receiptctl, and shown by the dashboard.
+// A value. It names no user, object or secret (R7).
 
 public import Domain
 public import JSON
@@ -7,9 +7,9 @@ internal import Platform
 
 /// The health of one running receiptd.
 public struct HealthReport: Sendable, Equatable {
-  /// Why it is not ready.
+  /// A reason why it is not ready.
   public struct Reason: Sendable, Equatable {
-    /// Such as `disk_full`.
+    /// The reason's identifier, such as `disk_full`.
     public var name: String
     public var text: String
     public var advice: String
@@ -19,16 +19,16 @@ public struct HealthReport: Sendable, Equatable {
     }
   }
 
-  /// A reload that was refused, with none that was applied since.
+  /// A refused reload, if none was applied since.
   public struct RefusedReload: Sendable, Equatable {
     public var at: Timestamp
-    /// The first faults, `key: message`.
+    /// The first faults, each as `key: message`.
     public var faults: [String]
 
     public init(at: Timestamp, faults: [String]) { (self.at, self.faults) = (at, faults) }
   }
 
-  /// How often a running receiptd stores it at least.
+  /// The longest time between two stored reports of a running receiptd.
   static let intervalMilliseconds: Int64 = 60_000
   /// An older report means that its receiptd does not run, is stuck, or cannot write.
   public static let staleMilliseconds: Int64 = 150_000
@@ -36,17 +36,17 @@ public struct HealthReport: Sendable, Equatable {
   public var at: Timestamp
   public var version: String
   public var startedAt: Timestamp
-  /// Empty when it is ready.
+  /// Empty if it is ready.
   public var reasons: [Reason] = []
-  /// What the database's disk has left; nil when that could not be read.
+  /// The free space on the database's disk; nil if it could not be read.
   public var freeBytes: Int64?
   /// Counts the configurations that this process applied, from 1.
   public var generation: Int64 = 1
   public var configuredAt: Timestamp
   public var refusedReload: RefusedReload?
-  /// Keys that a reload found changed and that only a restart applies.
+  /// Changed keys that only a restart applies.
   public var needsRestart: [String] = []
-  /// Webhooks that were refused for their signature in the last hour, by app and reason.
+  /// Webhooks refused for their signature in the last hour, by app and reason.
   public var refusedWebhooks: [String: [String: Int64]] = [:]
 
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
@@ -55,7 +55,8 @@ public struct HealthReport: Sendable, Equatable {
 
   public var isReady: Bool { reasons.isEmpty }
 
-  /// Whether an operator must not wait a minute for the difference between this report and an older one.
+  /// Whether this report must be stored at once, because it differs from an older one in what operators act
+  /// on.
   func isNews(after older: HealthReport) -> Bool {
     reasons.map(\.name) != older.reasons.map(\.name) || generation != older.generation
       || refusedReload != older.refusedReload
@@ -92,7 +93,7 @@ extension HealthReport {
     ]
   }
 
-  /// Reads what `json` wrote; nil for anything else.
+  /// Parses the output of `json`; nil for anything else.
   public init?(stored text: String) {
     guard let value = try? JSONValue(parsing: Array(text.utf8)),
       let at = Self.time(value["reported_at"]), let startedAt = Self.time(value["started_at"]),

@@ -1,4 +1,4 @@
-// A health report for people: the same lines in receiptctl and on the dashboard. Pure; any thread.
+// A health report as text: the same lines in receiptctl and on the dashboard. Pure; called from any thread.
 
 public import Domain
 public import Platform
@@ -14,10 +14,10 @@ public struct HealthLine: Sendable, Equatable {
 }
 
 extension HealthReport {
-  /// What an operator must know first; the first line says whether receiptd is ready.
+  /// The lines of the report; the first says whether receiptd is ready.
   /// - Parameters:
-  ///   - daemon: who holds the lock; nil where the reader is the process itself.
-  ///   - secrets: how a corrected webhook secret of an app takes effect; nil where that is not known.
+  ///   - daemon: the holder of the database's lock; nil if the reader is that process.
+  ///   - secrets: how a corrected webhook secret of an app takes effect; nil if unknown.
   public func lines(
     daemon: LockHolder?, now: Timestamp, secrets: (_ app: String) -> SecretRefresh? = { _ in nil }
   ) -> [HealthLine] {

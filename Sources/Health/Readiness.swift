@@ -1,5 +1,5 @@
-// Whether the daemon can accept and store requests, and every reason why it may not: the one list that
-// /readyz, the dashboard, the heartbeat and receiptctl's health lines are made from. Any thread.
+// Whether the daemon can accept and store requests, and every reason why not: the one list for /readyz, the
+// dashboard, the heartbeat and receiptctl's health lines. Thread-safe.
 
 internal import Domain
 internal import Platform
@@ -8,7 +8,7 @@ internal import Store
 
 /// Collects the reasons from the components that know them.
 public final class Readiness: Sendable {
-  /// Longer than any sync should take.
+  /// A commit that takes longer is stuck.
   public static let stuckMilliseconds: Int64 = 10_000
 
   /// Reports the reasons of one component. It must not block: /readyz calls it.
@@ -23,10 +23,10 @@ public final class Readiness: Sendable {
 
   public init() {}
 
-  /// Adds a component that knows its reasons when it is asked.
+  /// Adds the check of a component.
   public func add(_ check: @escaping Check) { state.withLock { $0.checks.append(check) } }
 
-  /// Sets a reason that lasts until it is cleared. One of the same name is replaced.
+  /// Sets a reason until it is cleared. It replaces a reason of the same name.
   public func raise(_ reason: ReadinessReason) {
     state.withLock { state in
       state.raised.removeAll { $0.name == reason.name }
@@ -34,14 +34,14 @@ public final class Readiness: Sendable {
     }
   }
 
-  /// Ends the reason of this name, whatever its values.
+  /// Clears the reason of this name, whatever its values.
   public func clear(_ reason: ReadinessReason) {
     state.withLock { $0.raised.removeAll { $0.name == reason.name } }
   }
 
-  /// Why the daemon is not ready; empty when it is.
+  /// Why the daemon is not ready; empty if it is.
   public func reasons() -> [ReadinessReason] {
-    // The checks run without the lock: each may take one of its own.
+    // The checks run without this lock, because each may acquire its own.
     let (raised, checks) = state.withLock { ($0.raised, $0.checks) }
     return raised + checks.flatMap { $0() }
   }

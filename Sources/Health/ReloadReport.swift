@@ -1,26 +1,26 @@
-// The result of one reload of the configuration: what the log, receiptctl and the dashboard say about it. A
-// value; any thread. It names keys and sources, never a secret (R7).
+// The result of one reload, for the log, receiptctl and the dashboard. A value. It names keys and sources,
+// never a secret (R7).
 
 public import Configuration
 public import Domain
 public import JSON
 public import Platform
 
-/// What one reload did.
+/// The result of one reload.
 public struct ReloadReport: Sendable, Equatable {
   /// When it ended.
   public var at: Timestamp
-  /// When it began, before the file was read (CLOCK_MONOTONIC): a request that was sent no later than that is
-  /// answered by this reload.
+  /// When it began, before the file was read (CLOCK_MONOTONIC). The report answers every reload request sent
+  /// before that.
   public var began: MonotonicInstant
-  /// Counts the configurations that this process applied; the start's is the first.
+  /// Counts the configurations that this process applied; the start's is 1.
   public var generation: Int64
-  /// Why it was refused; empty when it was applied.
+  /// Why it was refused; empty if it was applied.
   public var faults: [Fault] = []
   public var warnings: [Fault] = []
-  /// The keys that changed with it.
+  /// The changed keys that the reload applied.
   public var changed: [String] = []
-  /// Keys that differ from what the process was started with, and that only a restart applies.
+  /// Keys that differ from the configuration of the start, and that only a restart applies.
   public var needsRestart: [String] = []
   /// Secrets that a reload cannot read again, each as `key (source)`.
   public var keptSecrets: [String] = []
@@ -33,7 +33,7 @@ public struct ReloadReport: Sendable, Equatable {
 
   public var isRefused: Bool { !faults.isEmpty }
 
-  /// How a restart is asked for, where systemd runs receiptd.
+  /// The command that restarts receiptd under systemd.
   public static let restartCommand = "systemctl restart receiptd"
 }
 
@@ -52,10 +52,10 @@ extension ReloadReport {
     ]
   }
 
-  /// The form in the database: with the moment that it began.
+  /// The form in the database, which includes `began`.
   public var stored: String { json.adding("began_ns", .integer(began.nanoseconds)).text }
 
-  /// Reads what `stored` wrote; nil for anything else.
+  /// Parses the output of `stored`; nil for anything else.
   public init?(stored text: String, at: Timestamp) {
     guard let value = try? JSONValue(parsing: Array(text.utf8)),
       case .integer(let generation)? = value["generation"], case .integer(let began)? = value["began_ns"]
@@ -73,7 +73,7 @@ extension ReloadReport {
 }
 
 extension JSONValue {
-  /// Of an array; nothing of anything else.
+  /// The elements of an array; empty for any other value.
   var elements: [JSONValue] {
     if case .array(let elements) = self { return elements }
     return []

@@ -1,4 +1,4 @@
-// Why the committer cannot store requests, in the words of readiness. Any thread.
+// Why the committer cannot store requests, as readiness reasons. Called from any thread.
 
 internal import Health
 public import Platform
@@ -6,13 +6,13 @@ public import Presentation
 internal import Store
 
 extension Committer {
-  /// Why it cannot store what comes in; empty when it can.
+  /// Why it cannot store requests; empty if it can.
   public func unreadiness(now: MonotonicInstant) -> [ReadinessReason] {
     var reasons: [ReadinessReason] = []
     if isDiskFull {
       reasons.append(.diskFull)
     } else if let fault, fault.kind != .moved, fault.kind != .corrupt {
-      // Those two have reasons of their own, which know when they are over.
+      // Those two faults have their own reasons, which clear when they are over.
       reasons.append(.writeFailed(fault.kind))
     }
     if !hasRoom { reasons.append(.queueFull) }

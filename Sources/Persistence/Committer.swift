@@ -1,24 +1,24 @@
-// The one writer's thread: takes everything that waits in one bounded queue, applies it in one synced
-// transaction, then answers all of it. That is the group commit: whoever came during the last sync shares the
-// next one. It must never block on anything but the disk.
+// The writer's thread: dequeues all waiting commands from one bounded queue, applies them in one synced
+// transaction, then answers all of them. This is the group commit: requests that arrive during one sync share
+// the next one. It must block only on the disk.
 
 internal import Domain
 public import Platform
 public import Store
 public import Telemetry
 
-/// The queue in front of the store's writer, and the thread behind it.
+/// The queue in front of the store's writer, and the writer's thread. Thread-safe.
 public final class Committer: Sendable {
-  /// What the database must be able to take in without growing before requests are accepted on a full disk.
+  /// The free space inside the database file that is required before a full disk accepts requests again.
   private static let roomBytes: Int64 = 16 << 20
-  /// How much one transaction takes in, so that the first in it does not wait long for the last.
+  /// The most commands in one transaction, so that the first does not wait long for the last.
   static let batchMax = 1024
 
-  /// Who submits.
+  /// The origin of a command.
   public enum Origin {
-    /// A request for an app: refused when the queue is full (R8), or when the app has its share of it (R11).
+    /// A request for an app: refused if the queue is full (R8), or if the app has used its share of it (R11).
     case outside(app: String)
-    /// The relay itself, whose commands are few and must not be lost: never refused.
+    /// The relay's own command. These are few and must not be lost, so they are not refused before the stop.
     case inside
   }
 
@@ -29,18 +29,18 @@ public final class Committer: Sendable {
 
   private struct Queue: WorkerInbox {
     var waiting: [(submission: Submission, app: String?)] = []
-    /// How many of them are requests, by app.
+    /// The number of waiting requests, by app.
     var requests: [String: Int] = [:]
     var isStopping = false
-    /// Whether the disk is full: what comes from outside is refused until there is space again.
+    /// Whether the disk is full: requests are refused until there is space again.
     var isDiskFull = false
-    /// How often a write found no space.
+    /// How many writes found no space.
     var timesFull = 0
-    /// What the database file could take in without growing, as was last counted on a full disk.
+    /// The free space inside the database file, as last counted on a full disk.
     var freeBytes: Int64 = 0
-    /// When the batch that is being applied began.
+    /// When the current batch began.
     var busySince: MonotonicInstant?
-    /// Whether the last batch could be stored.
+    /// The fault of the last batch; nil if it was stored.
     var fault: StoreFault?
   }
 
@@ -54,10 +54,9 @@ public final class Committer: Sendable {
   private let onCommit: @Sendable (StoreChanges) -> Void
 
   /// - Parameters:
-  ///   - reserve: space for what must go on when the disk is full.
-  ///   - onSyncFailure: called once, when a write could not be made durable: whatever is answered from then
-  ///     on may be untrue.
-  ///   - onCommit: told on the committer's thread what each batch changed, after it is on disk.
+  ///   - reserve: space for the commands that must go on if the disk is full.
+  ///   - onSyncFailure: called once if a sync fails: later answers may be wrong.
+  ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk.
   public init(
     writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies,
     metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
@@ -77,7 +76,7 @@ public final class Committer: Sendable {
   }
 
   /// Queues a command.
-  /// - Returns: false when it was refused; then `completion` is not called.
+  /// - Returns: false if it is refused; then `completion` is not called.
   public func submit<Command: StoreCommand>(
     _ command: Command, from origin: Origin,
     completion: @escaping @Sendable (Result<Command.Outcome, StoreFault>) -> Void
@@ -96,7 +95,7 @@ public final class Committer: Sendable {
     }
   }
 
-  /// One app may fill half of the queue, so that a flood of its requests leaves the others theirs (R11).
+  /// One app may fill half of the queue, so that a flood of its requests leaves room for other apps (R11).
   private func refusal(_ queue: Queue, for app: String) -> Refusal? {
     if queue.isStopping { return .stopping }
     if queue.isDiskFull { return .diskFull }
@@ -104,10 +103,10 @@ public final class Committer: Sendable {
     return hasRoom ? nil : .busy
   }
 
-  /// What waits in the queue.
+  /// The number of waiting commands.
   public var depth: Int { worker.withInbox { $0.waiting.count } }
 
-  /// Why nothing can be stored now; nil when it can.
+  /// The fault of the last batch; nil if it was stored.
   var fault: StoreFault? { worker.withInbox { $0.fault } }
 
   /// Whether there is room for another request's command.
@@ -116,25 +115,24 @@ public final class Committer: Sendable {
   /// Whether requests are refused because the disk is full.
   public var isDiskFull: Bool { worker.withInbox { $0.isDiskFull } }
 
-  /// Why a request of this app would be refused now; nil when it would not.
+  /// Why a request of this app would be refused now; nil if it would be accepted.
   public func refusal(for app: String) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
 
-  /// For how long the batch that is being applied has been; 0 when none is.
+  /// How long the current batch has taken so far; 0 if there is none.
   public func busyMilliseconds(now: MonotonicInstant) -> Int64 {
     worker.withInbox { $0.busySince.map { now.milliseconds(since: $0) } ?? 0 }
   }
 
-  /// New rules, from the next batch on.
+  /// Installs new rules, from the next batch on.
   public func use(rules: [String: AppRules]) { writer.withLock { $0.use(rules: rules) } }
 
-  /// Takes nothing more, stores what waits, moves the log into the database, and ends the thread.
+  /// Refuses new commands, commits the waiting ones, moves the log into the database, and ends the thread.
   public func stop() {
     worker.stop()
     do throws(StoreFault) {
       try writer.withLock { writer throws(StoreFault) in try writer.finish() }
     } catch {
-      // The log is complete and synced, so that any other failure costs the next start a moment and nothing
-      // else.
+      // The log is complete and synced, so after any other failure the next start only takes longer.
       if error.kind == .syncFailed { onSyncFailure(error) }
     }
   }
@@ -143,8 +141,8 @@ public final class Committer: Sendable {
     while let batch = nextBatch() { commit(batch) }
   }
 
-  /// Commits what waits now, on the caller's thread.
-  /// - Returns: whether there was anything.
+  /// Commits the waiting commands on the caller's thread.
+  /// - Returns: whether there were any.
   func commitWaiting() -> Bool {
     guard let batch = worker.withInbox({ takeBatch(&$0) }) else { return false }
     commit(batch)
@@ -169,8 +167,8 @@ public final class Committer: Sendable {
   private func cope(with fault: StoreFault) {
     switch fault.kind {
     case .syncFailed:
-      // What the kernel could not write it may forget (fsync(2)), and a second sync would succeed without it.
-      // So nothing is stored any more: only a start that reads the disk again knows what is there.
+      // The kernel may discard what it could not write (fsync(2)), and a second sync would succeed without
+      // it. So nothing is stored any more: only a start that reads the disk again has the true state.
       let waiting = worker.post { queue in
         queue.isStopping = true
         defer { queue.waiting = [] }
@@ -184,7 +182,7 @@ public final class Committer: Sendable {
   }
 
   private func copeWithFullDisk() {
-    // What waits from outside would use up the space that is given up now.
+    // Waiting requests would use up the space that is released below.
     let (isNews, refused) = worker.post { queue in
       defer {
         queue.isDiskFull = true
@@ -202,24 +200,24 @@ public final class Committer: Sendable {
         "the disk is full: contexts and events are refused until there is space again; free some, or shorten "
           + "retention. Deliveries go on")
     }
-    // What is under way goes on in the space that was kept back: outcomes of deliveries, waits, retention.
+    // The reserve's space is for the relay's own commands: outcomes of deliveries, waits, retention.
     reserve.giveUp()
     do throws(StoreFault) {
-      // Then the log needs no more of it.
+      // Moving the log into the database frees the log's space for reuse.
       try writer.withLock { writer throws(StoreFault) in try writer.freeSpace() }
     } catch {
-      // If it cannot be moved now, the next batch that meets the end comes here.
+      // If this fails, the next batch that finds no space tries again.
       if error.kind == .syncFailed { cope(with: error) }
     }
   }
 
-  /// Takes the space that is kept for a full disk, and with it what comes from outside. May write to the
-  /// disk, so it is not for the committer's own thread.
+  /// Acquires the reserve for a full disk; if that succeeds, accepts requests again. May write to the disk,
+  /// so it must not run on the committer's thread.
   public func lookForSpace() {
     let timesFull = worker.withInbox { $0.timesFull }
     let taken = reserve.take()
     let isFull = worker.post { queue -> Bool? in
-      // A write that found none meanwhile knows better.
+      // A write that found no space meanwhile takes precedence.
       guard queue.timesFull == timesFull else { return nil }
       let isFull = taken == .noSpace && queue.freeBytes < Self.roomBytes
       defer { queue.isDiskFull = isFull }
@@ -234,7 +232,7 @@ public final class Committer: Sendable {
     case false: dependencies.log.info("there is space on the disk again")
     case nil: break
     }
-    // Retention sets space free inside of the database, which does not shrink.
+    // Retention frees space inside the database file, which does not shrink.
     guard taken == .noSpace else { return }
     _ = submit(CountFreeSpace(), from: .inside) { [worker] result in
       if case .success(let bytes) = result { worker.withInbox { $0.freeBytes = bytes } }

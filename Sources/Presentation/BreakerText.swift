@@ -1,16 +1,16 @@
-// Why an app's deliveries do not go, for people. Pure; any thread.
+// Why an app's deliveries are stopped, as text. Pure; called from any thread.
 
 public import Domain
 internal import Platform
 
-/// Why an app's deliveries do not go, and what to do. Not cleaned: the app's name is as it was given.
+/// Why an app's deliveries are stopped, and what to do. Not sanitized: the app's name is unchanged.
 public struct BreakerText: Sendable, Equatable {
-  /// What follows on "Deliveries of this app".
+  /// The predicate after "Deliveries of this app".
   public let sentence: String
   public let advice: String
 
-  /// - Parameter apiKey: how a new key of the destination takes effect; nil where that is not known.
-  /// - Returns: nil when they go.
+  /// - Parameter apiKey: how a new key of the destination takes effect; nil if unknown.
+  /// - Returns: nil if deliveries are not stopped.
   public init?(_ breaker: Breaker?, app: String, now: Timestamp, apiKey: SecretRefresh? = nil) {
     guard let breaker else { return nil }
     let cause =
@@ -37,12 +37,12 @@ public struct BreakerText: Sendable, Equatable {
 }
 
 extension Timestamp {
-  /// `3 min ago`.
+  /// The relative time, such as `3 min ago`.
   public func relative(to now: Timestamp) -> String {
     RelativeTime.text(of: unixMilliseconds, now: now.unixMilliseconds)
   }
 
-  /// The same for what has happened: `just now`, `3 min ago`.
+  /// The relative time of a past event: `just now`, `3 min ago`.
   public func past(to now: Timestamp) -> String {
     let text = relative(to: now)
     return text == "now" ? "just now" : text

@@ -1,4 +1,4 @@
-// A moment in JSON. Pure; any thread.
+// Timestamps in JSON. Pure; called from any thread.
 
 public import Domain
 public import JSON

@@ -1,9 +1,9 @@
-// Why the daemon may be unable to accept and store requests, and what to do about it: the words that /readyz,
-// the dashboard, the heartbeat, the log and receiptctl's health lines share. Pure; any thread.
+// Why the daemon cannot accept and store requests, and what to do about it: the texts that /readyz, the
+// dashboard, the heartbeat, the log and receiptctl's health lines share. Pure; called from any thread.
 
 public import Store
 
-/// Why the daemon is not ready. A new reason is a case here; its component raises it, or reports it by a
+/// Why the daemon is not ready. A new reason is a case here; its component raises it, or reports it through a
 /// check that it adds to `Readiness`.
 public enum ReadinessReason: Sendable, Hashable {
   /// The public listener is not open yet.
@@ -13,13 +13,13 @@ public enum ReadinessReason: Sendable, Hashable {
   case writeFailed(StoreFault.Kind)
   case queueFull
   case writeStuck(seconds: Int64)
-  /// The public listener has as many connections as it may have.
+  /// The public listener has reached its connection limit.
   case noFreeConnections(inUse: Int)
-  /// What is stored now would not be found by the next start.
+  /// The next start would not find what is stored now.
   case databaseMoved
   case databaseDamaged
 
-  /// Those that the database's engine reports.
+  /// The reasons that the database engine reports.
   public static let ofDatabase = StoreTrouble.allCases.map(ReadinessReason.init)
 
   public init(_ trouble: StoreTrouble) {
@@ -30,7 +30,7 @@ public enum ReadinessReason: Sendable, Hashable {
       }
   }
 
-  /// The reason without its values: what programs compare.
+  /// The reason's identifier for programs, without its values.
   public var name: String {
     switch self {
     case .starting: "starting"
@@ -45,7 +45,7 @@ public enum ReadinessReason: Sendable, Hashable {
     }
   }
 
-  /// What is wrong, without a final full stop. It goes to whoever asks /readyz: no path, no id, no secret.
+  /// What is wrong, without a full stop. /readyz discloses it to any client: no path, no id, no secret.
   public var text: String {
     switch self {
     case .starting: "starting"
@@ -60,7 +60,7 @@ public enum ReadinessReason: Sendable, Hashable {
     }
   }
 
-  /// What the operator does about it: a whole sentence.
+  /// What the operator does about it: a complete sentence.
   public var advice: String {
     switch self {
     case .starting: "Wait: the public listener opens when the database is open."
@@ -79,8 +79,8 @@ public enum ReadinessReason: Sendable, Hashable {
 }
 
 extension StoreFault.Kind {
-  /// What the operator does about a write or a read that failed: whole sentences. The same as for the reason
-  /// why the daemon is not ready, where there is one.
+  /// What the operator does about a failed write or read: complete sentences. If a readiness reason exists
+  /// for it, the advice is the same.
   public var advice: String {
     switch self {
     case .full: ReadinessReason.diskFull.advice

@@ -1,15 +1,15 @@
-// What the words of receipts mean. Pure; any thread.
+// The meanings of reasons and sources of receipts. Pure; called from any thread.
 
 public import Domain
 internal import Platform
 internal import Store
 
 extension Reason {
-  /// Why a word is not a reason, and which one was probably meant. Not cleaned: the word is as it was typed.
-  /// - Returns: nil when receipts can have it.
+  /// Why a word is not a reason, and which reason was probably meant. Not sanitized: the word is unchanged.
+  /// - Returns: nil if receipts can have the reason.
   public static func fault(in word: String) -> String? {
     guard Reason(typed: word) == nil else { return nil }
-    // `422`, `HTTP 422` and `http-422` are `http_422`.
+    // `422`, `HTTP 422` and `http-422` mean `http_422`.
     let digits = String(String.UnicodeScalarView(word.unicodeScalars.filter { ("0"..."9").contains($0) }))
     let meant = Reason(typed: "http_\(digits)") ?? nearest(to: word)
     let suggestion = meant.map { "did you mean \($0.text)? " } ?? ""
@@ -22,10 +22,10 @@ extension Reason {
     EditDistance.nearest(to: word, among: named.map(\.text)).map(Reason.init)
   }
 
-  /// Whether a person has to supply something before a receipt can be sent.
+  /// Whether an operator must supply something before the receipt can be sent.
   public var isLack: Bool { self == .user || self == .price }
 
-  /// What it says, as part of a sentence.
+  /// The meaning of the reason, as part of a sentence.
   public var meaning: String {
     switch self {
     case .payment: "the payment is under way"
@@ -49,7 +49,7 @@ extension Reason {
 }
 
 extension Receipt {
-  /// The reason, with the cause of the last failure where that says more: `gave_up (timeout)`.
+  /// The reason, with the cause of the last failure if that differs: `gave_up (timeout)`.
   public var reasonText: String? {
     guard let cause = lastCause, cause != reason else { return reason?.text }
     return reason.map { "\($0.text) (\(cause.text))" } ?? cause.text
@@ -57,7 +57,7 @@ extension Receipt {
 }
 
 extension Purchase.UserSource {
-  /// Where the user is known from.
+  /// The source of the user, as text.
   public var text: String {
     switch self {
     case .byOperator: "set by an operator"
@@ -70,7 +70,7 @@ extension Purchase.UserSource {
 }
 
 extension Purchase.ContextSource {
-  /// How the purchase came by its context.
+  /// How the purchase got its context, as text.
   public var text: String {
     switch self {
     case .byOperator: "chosen by an operator"
@@ -84,6 +84,6 @@ extension Purchase.ContextSource {
 }
 
 extension String {
-  /// The same as a sentence begins.
+  /// The string with its first letter in upper case.
   public var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

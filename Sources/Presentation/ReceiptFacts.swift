@@ -1,10 +1,11 @@
-// What is known of one receipt, as names and values. Pure; any thread. Nothing in it is cleaned or escaped.
+// The facts about one receipt, as names and values. Pure; called from any thread. Nothing is sanitized or
+// escaped.
 
 public import Domain
 internal import Platform
 public import Store
 
-/// The facts about a receipt, in the order in which a person asks for them.
+/// The facts about a receipt, the most requested first.
 public enum ReceiptFacts {
   public static func all(_ detail: ReceiptDetail, _ receipt: Receipt) -> [(name: String, value: String)] {
     let record = detail.record
@@ -31,7 +32,7 @@ public enum ReceiptFacts {
     return facts
   }
 
-  /// What it means that the context is disputed.
+  /// The meaning of a disputed context.
   public static let disputed =
     "the context was guessed and sent; another purchase names it and was sent with it, too"
 
@@ -48,8 +49,8 @@ public enum ReceiptFacts {
     return "\(price) (the context names \(named))"
   }
 
-  /// How many are in the story. One that met a configuration that is refused, or a destination that is down,
-  /// does not bring the end closer, and is not in `attempts`.
+  /// The number of attempts in the history. An attempt that was refused for the configuration, or while the
+  /// destination was down, does not use up the retry budget and is not in `attempts`.
   private static func attempts(_ detail: ReceiptDetail, _ receipt: Receipt) -> String {
     let made = max(receipt.attempts, detail.attempts.last?.number ?? 0)
     let free = made - receipt.attempts

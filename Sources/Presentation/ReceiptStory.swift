@@ -1,12 +1,12 @@
-// What happened to one receipt, in order of time: one story for the terminal and for pages. Pure; any thread.
-// Nothing in it is cleaned or escaped: whoever shows it does that.
+// The history of one receipt in order of time, for the terminal and for pages. Pure; called from any thread.
+// Nothing is sanitized or escaped: callers do that.
 
 public import Domain
 public import Store
 
-/// The story of one receipt.
+/// The history of one receipt.
 public struct ReceiptStory: Sendable, Equatable {
-  /// How an entry stands out.
+  /// The emphasis of an entry.
   public enum Tone: Sendable {
     case plain, good, bad, pending, waiting, ended
   }
@@ -16,18 +16,18 @@ public struct ReceiptStory: Sendable, Equatable {
     public var what: String
     public var tone = Tone.plain
     public var detail = ""
-    /// What the destination answered, as it came.
+    /// The destination's answer, unchanged.
     public var answer: [UInt8] = []
-    /// The event, where the entry is one.
+    /// The id of the event, if the entry is one.
     public var eventID: String?
   }
 
-  /// The earliest first.
+  /// The entries, oldest first.
   public private(set) var entries: [Entry] = []
 
   /// - Parameters:
-  ///   - audit: what persons did to it by its id.
-  ///   - jobs: the jobs that it was chosen for.
+  ///   - audit: the operators' changes to the receipt itself.
+  ///   - jobs: the jobs that include the receipt.
   public init(
     _ detail: ReceiptDetail, _ receipt: Receipt, audit: [AuditRecord] = [],
     jobs: [(job: Job, outcome: JobOutcome)] = []
@@ -48,7 +48,7 @@ public struct ReceiptStory: Sendable, Equatable {
     }
     for attempt in detail.attempts { entries.append(Self.entry(attempt)) }
     addEnd(detail.record, receipt)
-    // Equal times stay in the order above, which is that of cause and effect.
+    // Entries with equal times keep the order above, so that causes precede effects.
     let ordered = entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
     entries = ordered.map(\.element)
   }

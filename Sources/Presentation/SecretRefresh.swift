@@ -1,17 +1,17 @@
-// How a running receiptd gets the new value of a secret that its operator changed: which command every text
-// names. Pure; any thread.
+// How a running receiptd gets the changed value of a secret: the command that all texts name. Pure; called
+// from any thread.
 
 /// What makes a new value of a secret take effect.
 public enum SecretRefresh: Sendable, Equatable {
-  /// A reload reads it again: it is in a file, or in the configuration itself.
+  /// A reload reads it again: the secret is in a file, or in the configuration.
   case reload
-  /// Only a restart: a running process keeps its environment and its systemd credentials.
-  /// - Parameter source: where it is, such as `env:NAME`.
+  /// Only a restart reads it again: a running process keeps its environment and its systemd credentials.
+  /// - Parameter source: of the secret, such as `env:NAME`.
   case restart(source: String)
 
-  /// Ends a sentence about a secret that is to be corrected.
+  /// The end of a sentence about a secret to correct.
   /// - Parameters:
-  ///   - refresh: nil where the secret's source is not known.
+  ///   - refresh: nil if the secret's source is unknown.
   ///   - name: the secret's key.
   public static func command(_ refresh: SecretRefresh?, of name: String) -> String {
     switch refresh {

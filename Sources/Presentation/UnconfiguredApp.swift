@@ -1,5 +1,5 @@
-// An app that the configuration does not have (any more), while the database has receipts of it that have not
-// ended. Nothing moves them on, and whoever looks must be told. Pure; any thread.
+// An app that is not in the configuration while the database has open receipts of it. These receipts make no
+// progress, so operators must be notified. Pure; called from any thread.
 
 public import Domain
 internal import Platform
@@ -10,7 +10,7 @@ public struct UnconfiguredApp: Sendable, Equatable {
   public let waiting: Int64
   public let pending: Int64
 
-  /// - Returns: nil when no receipt of it is open.
+  /// - Returns: nil if the app has no open receipt.
   public init?(slug: String, _ counts: [ReceiptState: Int64]) {
     self.slug = slug
     waiting = counts[.waiting] ?? 0
@@ -18,7 +18,7 @@ public struct UnconfiguredApp: Sendable, Equatable {
     guard waiting + pending > 0 else { return nil }
   }
 
-  /// Every app with open receipts that is not configured, by slug.
+  /// All apps with open receipts that are not configured, sorted by slug.
   /// - Parameter counts: receipts by app and state.
   public static func all(
     _ counts: [(app: String, state: ReceiptState, count: Int64)], configured: some Sequence<String>
@@ -31,7 +31,7 @@ public struct UnconfiguredApp: Sendable, Equatable {
     return byApp.compactMap { UnconfiguredApp(slug: $0.key, $0.value) }.sorted { $0.slug < $1.slug }
   }
 
-  /// What follows on the app's name.
+  /// The predicate after the app's name.
   public var sentence: String {
     let counts = [(waiting, "waiting"), (pending, "pending")].filter { $0.0 > 0 }
       .map { "\(CountText.grouped($0.0)) \($0.1)" }.joined(separator: " and ")

@@ -1,4 +1,4 @@
-// The alerter as the daemon has it. The main thread.
+// Creates the daemon's alerter. The main thread.
 
 internal import Alerts
 internal import Configuration
@@ -19,7 +19,7 @@ extension Daemon {
     }
   }
 
-  /// With a connection and transfers of its own.
+  /// Creates the alerter with its own connection and transfers.
   static func alerter(
     _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock
   ) throws(DaemonError) -> Alerter {

@@ -1,4 +1,4 @@
-// Reading the configuration again, and reporting what came of it. The main thread.
+// Reloads the configuration and reports the result. The main thread.
 
 internal import Alerts
 internal import Configuration
@@ -9,11 +9,11 @@ internal import Platform
 internal import Store
 
 extension Daemon {
-  /// Reads the configuration again and applies it, or keeps the previous one: all of it or nothing. The log
-  /// and the database get the result. Listeners, limits, log and database stay as they are until a restart.
+  /// Reads the configuration and applies it completely, or keeps the previous one. Logs the result and stores
+  /// it in the database. Listeners, limits, log and database do not change until a restart.
   /// - Parameter path: of the configuration file.
   @discardableResult public func reload(path: String) -> ReloadReport {
-    // Before the file is read: whoever asked before this moment is answered by this reload.
+    // Set before the file is read: this reload answers every request made before it.
     let began = MonotonicInstant.now()
     var report: ReloadReport
     do {

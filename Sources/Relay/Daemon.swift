@@ -1,5 +1,5 @@
-// The daemon put together: what starts in which order, and what stops in which. Whatever fails at the start
-// undoes what was started before it. The main thread.
+// Starts and stops the parts of the daemon in order. A failure at the start stops what was started before.
+// The main thread.
 
 internal import Alerts
 public import Configuration
@@ -18,33 +18,32 @@ internal import Store
 
 /// Why the daemon did not start.
 public enum DaemonError: Error, Sendable {
-  /// Another process has the database; without a name, under another name of the same file.
+  /// Another process holds the database. Nil if it holds it through another path of the same file.
   case held(by: LockHolder?)
-  /// An operator has to decide; what between is said.
+  /// An operator must decide; the message names the choices.
   case refused(String)
-  /// The database cannot be used; what to do is said.
+  /// The database cannot be used; the message says what to do.
   case database(String, isBusy: Bool)
-  /// A listener, a thread or a lock could not be had.
+  /// A listener, a thread or a lock is not available.
   case unavailable(String)
-  /// The configuration asks for something that does not work.
+  /// The configuration cannot be applied.
   case configuration(Fault)
 }
 
 /// A running receiptd.
 public final class Daemon: Sendable {
-  /// How long what is in flight may take at a stop.
+  /// The grace period for requests and deliveries in flight at a stop.
   public static let graceMilliseconds: Int64 = 10_000
-  /// How long the start may take when the database's schema is brought up to date: some ten million events on
-  /// a slow disk.
+  /// The longest start that migrates the database's schema: about ten million events on a slow disk.
   public static let migrationMillisecondsMax: Int64 = 3_600_000
 
-  /// Deliveries of all apps at once.
+  /// The most deliveries under way, of all apps together.
   static let transfersMax = 4096
 
-  /// Where the public listener listens; the configuration may have left the port to the system.
+  /// The port of the public listener. The configuration may let the system choose it.
   public let publicPort: UInt16
   public let adminPort: UInt16
-  /// Where the admin listener listens: its port, or the path of its socket.
+  /// The address of the admin listener: its port, or the path of its socket.
   public let adminPlace: String
 
   let core: RelayCore
@@ -55,13 +54,12 @@ public final class Daemon: Sendable {
   private let adminServer: Server
   let alerter: Alerter
 
-  /// Starts everything. When it returns, the listeners are open.
+  /// Starts all parts. On return the listeners are open.
   /// - Parameters:
-  ///   - makesNewDatabase: whether to begin with an empty database although files of an earlier one are
-  ///     there.
-  ///   - onMigration: called when the start begins with bringing the database's schema up to date.
-  ///   - onSyncFailure: called when a write could not be made durable. The process must end then, at once:
-  ///     what it would do further rests on a disk that did not do what it said.
+  ///   - makesNewDatabase: whether to start with an empty database although files of an earlier one exist.
+  ///   - onMigration: called before the start migrates the database's schema.
+  ///   - onSyncFailure: called if a sync fails. The process must end at once, because the state of the disk
+  ///     is unknown.
   public init(
     _ configuration: Configuration, makesNewDatabase: Bool = false, log: Log,
     clock: any Clock = SystemClock(),
@@ -162,20 +160,20 @@ public final class Daemon: Sendable {
     return settings
   }
 
-  /// A body that is too long, up to this, is read and thrown away before the 413: many clients read no answer
-  /// before they have sent everything, and would see a broken connection instead.
+  /// A body that exceeds the limit is read and discarded up to this size before the 413. Many clients read no
+  /// answer before they have sent the whole body, and would report a broken connection.
   private static let discardedBodyBytesMax: Int64 = 16 << 20
 
   private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
     settings.connections = configuration.limits.connections
     settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
-    // A proxy stands for all of its clients; what they may do is limited by their own addresses.
+    // A proxy's connections come from many clients, which are limited by their own addresses.
     settings.unlimitedPeers = configuration.listen.proxies
     settings.reservedConnections = configuration.limits.webhookConnections
     settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
     settings.discardedBodyBytesMax = discardedBodyBytesMax
-    // Two of the longest from one address, four in all, also where they are configured to be long.
+    // Room for four bodies of the largest configured size, two of them from one address.
     settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
     if let tls = configuration.listen.tls {
       settings.tls = .init(
@@ -212,25 +210,25 @@ public final class Daemon: Sendable {
     }
   }
 
-  /// New apps and settings, all of them or none. Listeners, limits and the database stay as they are until a
-  /// restart.
-  /// - Throws: `Fault`; then everything stays as it was.
+  /// Installs new apps and settings, all of them or none. Listeners, limits and the database do not change
+  /// until a restart.
+  /// - Throws: `Fault`; then nothing has changed.
   func reload(_ configuration: Configuration) throws {
     let plan = try AlertPlan(configuration)
     try core.reload(configuration)
     alerter.use(plan)
   }
 
-  /// Another process changed the database.
+  /// Checks everything, because another process changed the database.
   public func wake() { core.lookEverywhere() }
 
-  /// Whether every part still moves: what the service manager's watchdog asks.
+  /// Whether the committer makes progress. The service manager's watchdog depends on it.
   public var isResponsive: Bool {
     core.committer.busyMilliseconds(now: MonotonicInstant.now()) < Readiness.stuckMilliseconds * 3
   }
 
-  /// Accepts nothing more, finishes what is in flight, writes everything down, and returns when no thread is
-  /// left.
+  /// Refuses new requests, finishes those in flight, stores all outcomes, and returns after all threads have
+  /// ended.
   public func stop() {
     core.readiness.raise(.stopping)
     core.windDown()

@@ -1,4 +1,4 @@
-// Which database engines there are. Everything else in this program has the protocol.
+// The database engines. The rest of this program uses the protocol.
 
 internal import Configuration
 internal import Domain
@@ -7,10 +7,10 @@ internal import SQLiteStore
 internal import Store
 
 enum Engines {
-  /// The configured database, which this process has to itself from now on.
+  /// Opens the configured database for exclusive use by this process.
   /// - Parameters:
-  ///   - makesNew: whether to begin with an empty database although files of an earlier one are there.
-  ///   - onMigration: called when opening it will bring its schema up to date.
+  ///   - makesNew: whether to start with an empty database although files of an earlier one exist.
+  ///   - onMigration: called before opening migrates the schema.
   static func serve(
     _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock, onMigration: () -> Void,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
@@ -31,7 +31,7 @@ enum Engines {
     }
   }
 
-  /// A look into the configured database, whoever serves it.
+  /// Opens the configured database for reading, whether or not another process serves it.
   static func reader(of configuration: Configuration) throws(StoreError) -> StoreReader {
     try StoreReader(path: configuration.databasePath)
   }

@@ -1,4 +1,4 @@
-// The two listeners: which routes each has, and who may use them.
+// The two listeners: their routes, and who may use them.
 
 internal import Dashboard
 internal import HTTPServer
@@ -8,12 +8,12 @@ internal import PublicPages
 internal import Telemetry
 
 extension Router {
-  /// Apps, payment processors, people and devices.
+  /// For apps, payment processors, customers and devices.
   static func `public`(services: ListenerServices, intake: IntakeRoutes, pages: PublicPageRoutes) -> Router {
     Router(services: services, routes: intake.routes + pages.routes)
   }
 
-  /// Operators and their machines. Without the password they do not even learn which paths there are.
+  /// For operators and their machines. Without the password, the answers do not disclose which paths exist.
   static func admin(
     services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard
   ) -> Router {
@@ -28,7 +28,7 @@ extension Router {
         throw error
       }
     } refusal: { problem, route, requestID in
-      // A person sees a page, also at a path that there is not.
+      // A browser gets a page, also for an unknown path.
       route.map { $0.label == Dashboard.label } ?? true
         ? problem.page(requestID: requestID) : problem.response(requestID: requestID)
     }

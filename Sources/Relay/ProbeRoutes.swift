@@ -1,5 +1,4 @@
-// What machines ask the admin listener: whether the process runs, whether it can store, and its metrics.
-// libmicrohttpd's threads.
+// Probes on the admin listener: liveness, readiness and metrics. libmicrohttpd's threads.
 
 internal import Apps
 internal import Domain
@@ -19,12 +18,12 @@ struct ProbeRoutes: Sendable {
   let apps: AppRegistry
   let committer: Committer
   let readiness: Readiness
-  /// Shared by scrapes, which are few; nobody else waits for them.
+  /// Shared by scrapes, which are rare; no other request waits for it.
   let reader: Monitor<StoreReader>
   let space: @Sendable () -> StoreSpace
   let gauges: @Sendable () -> ListenerGauges
 
-  /// The labels of what is answered without a password: an orchestrator has none.
+  /// The labels of routes without a password: an orchestrator has none.
   static let openLabels: Set = ["healthz", "readyz"]
 
   var routes: [Route] {

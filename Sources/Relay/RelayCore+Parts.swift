@@ -1,4 +1,4 @@
-// How the parts of the relay are made. The main thread.
+// Creates the parts of the relay. The main thread.
 
 internal import Apps
 internal import Configuration
@@ -44,7 +44,7 @@ extension RelayCore {
     }
   }
 
-  /// Nil where nothing can be asked.
+  /// Nil if no lookup transport is given.
   static func enquirer(
     _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
     _ dependencies: RelayDependencies

@@ -1,5 +1,5 @@
-// The threads behind the listeners and how news travels between them: the committer tells what it changed,
-// the dispatcher and the housekeeper look whether it concerns them.
+// The threads behind the listeners, and how they notify each other: the committer reports its changes, and
+// each other worker checks whether they concern it.
 
 internal import Apps
 internal import Configuration
@@ -18,10 +18,10 @@ internal import PublicPages
 internal import Store
 internal import Telemetry
 
-/// Everything that works without a listener.
+/// All parts except the listeners.
 final class RelayCore: Sendable {
   let apps: AppRegistry
-  /// What devices ask the hosts of the apps for.
+  /// The association files that devices request from the apps' hosts.
   let associations: AssociationRegistry
   let metrics = Metrics()
   let readiness = Readiness()
@@ -32,12 +32,12 @@ final class RelayCore: Sendable {
   let housekeeper: Housekeeper
   let jobs: JobRunner
   let receiptLog: ReceiptLog
-  /// Nil where nothing can be asked.
+  /// Nil if no lookup transport is given.
   let enquirer: Enquirer?
-  /// Nil where nothing can be fetched.
+  /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
 
-  /// The parts that are notified of each commit; they are made after the committer.
+  /// The parts that are notified of each commit. They are created after the committer.
   private struct Observers {
     var dispatcher: Dispatcher?
     var housekeeper: Housekeeper?
@@ -55,12 +55,12 @@ final class RelayCore: Sendable {
   }
 
   private let observers = Monitor(Observers())
-  /// Of the public listener, once it is open.
+  /// The load of the public listener, once it is open.
   private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
   /// - Parameters:
   ///   - engine: of the database.
-  ///   - dependencies: what is outside; the threads run from `start` on.
+  ///   - dependencies: transports, clock, log and callbacks. The threads run after `start`.
   init(
     _ configuration: Configuration, _ engine: any StoreEngine, _ dependencies: RelayDependencies
   ) throws(DaemonError) {
@@ -113,11 +113,11 @@ final class RelayCore: Sendable {
       dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
     observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
-    // A reload reports them itself (`ReloadReport`).
+    // A reload reports these apps separately (`ReloadReport`).
     UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
   }
 
-  /// What the public listener answers with.
+  /// The routes of the public listener.
   func publicListener(
     _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
   ) -> Router {
@@ -134,7 +134,7 @@ final class RelayCore: Sendable {
     }
   }
 
-  /// The public listener is open: a listener without free connections makes the relay unready.
+  /// Called when the public listener is open. Without free connections the relay is not ready.
   func use(_ load: @escaping @Sendable () -> ServerLoad) {
     publicLoad.withLock { $0 = load }
     readiness.add {
@@ -143,8 +143,8 @@ final class RelayCore: Sendable {
     }
   }
 
-  /// Tells what the public listener holds. The closure holds nothing of the core: SQLite's files are closed
-  /// when nobody owns them any more, and the writer must be the last to go.
+  /// The load of the public listener. The closure holds no strong reference to the core: SQLite closes its
+  /// files when the last owner is gone, and the writer must be the last.
   var listenerGauges: @Sendable () -> ListenerGauges {
     { [publicLoad, weak board] in
       let load = publicLoad.withLock { $0 }?()
@@ -153,7 +153,7 @@ final class RelayCore: Sendable {
     }
   }
 
-  /// Starts the threads. `stop` ends those that were started, also when not all could be.
+  /// Starts the threads. `stop` ends those that were started, even if a later one failed.
   func start() throws(DaemonError) {
     do throws(SystemError) {
       try receiptLog.start()
@@ -177,22 +177,23 @@ final class RelayCore: Sendable {
     }
   }
 
-  /// - Throws: `Fault`.
+  /// Applies a new configuration.
+  /// - Throws: `Fault`; then nothing has changed.
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
     let associations = try AssociationBoard(configuration)
     let before = apps.current
-    // A new app has its rules before it has requests; one that goes keeps them until it has none any more.
+    // A new app has its rules before its first request; a removed one keeps them until its last.
     committer.use(rules: before.rules.merging(directory.rules) { $1 })
     apps.replace(with: directory)
     self.associations.replace(with: associations)
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
-    // Before the dispatcher knows the new configuration: a probe that succeeds closes the breaker, and with a
-    // closed one nothing is expedited.
+    // Submitted before the dispatcher gets the new configuration: a successful probe closes the breaker, and
+    // then nothing is expedited.
     for app in directory.apps.values {
       let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openForMilliseconds }
-      // If it cannot be stored, the receipts come back by themselves after that pause.
+      // If this is not stored, the receipts become due after that pause anyway.
       let expedite = Expedite(app: app.slug, pauseMilliseconds: pauses.max() ?? 0)
       _ = committer.submit(expedite, from: .inside) { _ in }
     }
@@ -211,7 +212,7 @@ final class RelayCore: Sendable {
     enquirer?.lookEverywhere()
   }
 
-  /// Starts nothing more, so that the grace of what is under way runs while the listeners have theirs.
+  /// Starts nothing more, so that the grace period runs at the same time as that of the listeners.
   func windDown() {
     dispatcher.windDown()
     enquirer?.windDown()
@@ -219,7 +220,7 @@ final class RelayCore: Sendable {
     board.dismissAll()
   }
 
-  /// In the order in which work flows: the last to stop is who writes it down.
+  /// Stops the threads in the order of the work: the committer after all that submit to it.
   func stop() {
     engine.stop()
     enquirer?.stop()
@@ -229,7 +230,7 @@ final class RelayCore: Sendable {
     jobs.stop()
     committer.stop()
     receiptLog.stop()
-    // The committer and its observers own each other; SQLite closes its files once nobody owns them any more.
+    // The committer and its observers form a reference cycle; SQLite closes its files after the last release.
     observers.withLock { $0 = Observers() }
   }
 }

@@ -1,5 +1,4 @@
-// Everything that the relay's threads get from outside, so that tests and simulations can put their own in
-// its place. A value.
+// The relay's dependencies. Tests and simulations replace them. A value.
 
 internal import HTTPClient
 internal import Platform
@@ -7,23 +6,24 @@ internal import Store
 
 /// What the relay is made with.
 struct RelayDependencies: Sendable {
-  /// What every worker gets.
+  /// The dependencies of every worker.
   var shared: Dependencies
   /// Sends receipts.
   var transport: any HTTPTransport
-  /// Sends questions to processors; without it nothing is asked.
+  /// Sends queries to processors; nil for no lookups.
   var lookupTransport: (any HTTPTransport)?
-  /// Fetches key sets; without it none is fetched.
+  /// Fetches key sets; nil for no fetches.
   var keyTransport: (any HTTPTransport)?
-  /// Called once, when a write could not be made durable: whatever is answered from then on may be untrue.
+  /// Called once if a sync fails: later answers may be wrong.
   var onSyncFailure: @Sendable (StoreFault) -> Void
-  /// Between two notes in the database that receiptd serves.
+  /// How often the database gets a timestamp that receiptd is running.
   var signIntervalMilliseconds: Int64 = 60_000
-  /// For how long what is under way may go on after a stop.
+  /// The grace period for deliveries under way after a stop.
   var graceMilliseconds = Daemon.graceMilliseconds
   /// Called on the committer's thread after each commit that changed something. It must not block.
   var onCommit: @Sendable (StoreChanges) -> Void = { _ in }
-  /// Called when a request begins to wait, or what one waits for may have changed. It must not block.
+  /// Called when a request begins to wait, or if the state that one waits for may have changed. It must not
+  /// block.
   var onWait: @Sendable () -> Void = {}
 
   var log: Log { shared.log }

@@ -1,5 +1,5 @@
-// Open receipts of apps that a configuration does not have: for whoever checks one, and for the log. Any
-// thread.
+// Open receipts of apps that are not in the configuration, for the configuration check and the log. Called
+// from any thread.
 
 public import Configuration
 internal import Domain
@@ -8,11 +8,10 @@ internal import Presentation
 internal import Store
 
 extension Configuration {
-  /// Warnings about apps that the database has open receipts of and this configuration does not have. Looks
-  /// into the database if it is there and has this program's schema; where it cannot, there is nothing to
-  /// say.
+  /// Warnings about apps with open receipts that are not in this configuration. Empty if the database does
+  /// not exist, cannot be read, or has another schema.
   public var databaseWarnings: [Fault] {
-    // Best effort, see above.
+    // Best effort, as documented above.
     guard let reader = try? Engines.reader(of: self), let counts = try? reader.counts() else {
       return []
     }

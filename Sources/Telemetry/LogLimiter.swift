@@ -1,12 +1,12 @@
-// Keeps one and the same trouble from filling the log: one that strangers can cause at will, or a fault that
-// each request and each attempt meets again. Any thread.
+// Limits log lines about one trouble: one that any client can cause, or a fault that each request and each
+// attempt meets again. Thread-safe.
 
 public import Platform
 
-/// Lets one line of a kind through in a while, and counts the others.
+/// Admits one line of a kind per interval, and counts the suppressed ones.
 public final class LogLimiter: Sendable {
   public static let pauseMilliseconds: Int64 = 1000
-  /// For a fault that the relay meets again by itself, in each of its attempts.
+  /// The interval for a fault that the relay's own attempts meet again.
   public static let faultPauseMilliseconds: Int64 = 60_000
 
   private let pauseMilliseconds: Int64
@@ -17,9 +17,10 @@ public final class LogLimiter: Sendable {
     self.pauseMilliseconds = pauseMilliseconds
   }
 
-  /// - Parameter kind: one of few.
-  /// - Returns: how many lines of the kind were left out since the last one; nil when this one is to be left
-  ///   out, too.
+  /// Decides whether to write a line.
+  /// - Parameter kind: one of a few; each is kept in memory.
+  /// - Returns: how many lines of the kind were suppressed since the last one; nil if this one must be
+  ///   suppressed, too.
   public func admit(_ kind: String, now: MonotonicInstant) -> Int? {
     kinds.withLock { kinds in
       if let last = kinds[kind], now < last.until {

@@ -1,10 +1,9 @@
-// Counters and histograms as Prometheus means them
-// (https://prometheus.io/docs/instrumenting/exposition_formats/). Small, because the format is; any thread,
-// each family under its own lock.
+// Counters and histograms in Prometheus' text format
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Thread-safe: each family has its own lock.
 
 internal import Platform
 
-/// The values of up to three labels. Not an array: that would be an allocation for every count.
+/// The values of up to three labels. Not an array, which would need an allocation for every count.
 public struct LabelValues: Hashable, Comparable {
   public var first = ""
   public var second = ""
@@ -20,11 +19,11 @@ public struct LabelValues: Hashable, Comparable {
     (left.first, left.second, left.third) < (right.first, right.second, right.third)
   }
 
-  /// With the names that belong to them.
+  /// The values with the label names.
   public func pairs(_ names: [String]) -> [(String, String)] { Array(zip(names, [first, second, third])) }
 }
 
-/// A counter with labels: only goes up.
+/// A counter with labels. It never decreases.
 public final class CounterFamily: Sendable {
   public let name: String
   public let help: String
@@ -35,20 +34,20 @@ public final class CounterFamily: Sendable {
     self.name = name
     self.help = help
     self.labels = labels
-    // One without labels is there from the start.
+    // A counter without labels is exported from the start.
     if labels.isEmpty { add(0) }
   }
 
   public func add(_ count: UInt64) { values.withLock { $0[LabelValues(), default: 0] += count } }
 
-  /// - Parameter labelValues: in the order of `labels`; chosen by this program from few (R7), never by a
-  ///   request.
+  /// Adds 1. The label values are in the order of `labels`; they come from a fixed set (R7), never from a
+  /// request.
   public func increment(_ first: String = "", _ second: String = "", _ third: String = "") {
     let labelValues = LabelValues(first: first, second: second, third: third)
     values.withLock { $0[labelValues, default: 0] += 1 }
   }
 
-  /// Every sample as it stands now.
+  /// The current samples.
   public func snapshot() -> [LabelValues: UInt64] { values.withLock { $0 } }
 
   public func write(to text: inout MetricsText) {
@@ -73,7 +72,7 @@ public final class HistogramFamily: Sendable {
     var sum = 0.0
   }
 
-  /// 1 ms to 10 s in steps of about three.
+  /// 1 ms to 10 s, two or three per decade.
   public static let secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
   public init(_ name: String, _ help: String, labels: [String] = [], bounds: [Double]) {
@@ -112,7 +111,7 @@ public final class HistogramFamily: Sendable {
   }
 }
 
-/// Builds the text that a scrape gets.
+/// Builds the text of a scrape.
 public struct MetricsText {
   public private(set) var text = ""
 
@@ -135,12 +134,12 @@ public struct MetricsText {
     for sample in samples { self.sample(name, sample.labels, Self.number(sample.value)) }
   }
 
-  /// Whole numbers without a fraction.
+  /// Whole numbers are written without a fraction.
   public static func number(_ value: Double) -> String {
     Int64(exactly: value).map { String($0) } ?? String(value)
   }
 
-  /// Backslash, quotation mark and line feed are escaped in a label's value.
+  /// Escapes backslash, quotation mark and line feed in a label's value.
   private static func escaped(_ value: String) -> String {
     var out = ""
     for scalar in value.unicodeScalars {

@@ -1,5 +1,5 @@
-// What the daemon counts (contract: Metrics). No user id, object id or secret is ever a label (R7). Any
-// thread.
+// The daemon's metrics (contract: Metrics). No user id, object id or secret is ever a label (R7).
+// Thread-safe.
 
 public import Domain
 internal import Platform

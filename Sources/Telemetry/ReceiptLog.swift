@@ -1,16 +1,16 @@
-// What the log says of receipts: one line for each change of state, once it is on disk. The committer only
-// hands over values; they are put into words and written by a thread of its own, no faster than a log takes
-// them. What does not fit is left out and counted: the database has it all.
+// Logs receipts: one line for each state change, after it is on disk. The committer only passes values; a
+// separate thread formats and writes them at a limited rate. Lines beyond the limit are dropped and counted;
+// the database has all changes.
 
 internal import Domain
 public import Platform
 public import Store
 
-/// Writes what became of receipts.
+/// Logs the state changes of receipts. Thread-safe.
 public final class ReceiptLog: Sendable {
-  /// What may wait to be written.
+  /// The most changes that wait to be written.
   public static let waitingMax = 1000
-  /// journald itself drops what comes much faster (RateLimitBurst=, journald.conf(5)).
+  /// journald drops lines that arrive much faster (RateLimitBurst=, journald.conf(5)).
   public static let linesPerSecondMax = 1000
 
   private struct Inbox: WorkerInbox {
@@ -32,13 +32,13 @@ public final class ReceiptLog: Sendable {
     try worker.start { [self] in run() }
   }
 
-  /// These have changed. Costs the same whether anybody reads the log or not.
+  /// Queues changes for the log. The cost does not depend on the log's reader.
   public func note(_ transitions: [ReceiptTransition]) {
     guard !transitions.isEmpty, log.level >= .warning else { return }
     let wanted =
       log.level >= .info ? transitions : transitions.filter { $0.to == .failed || $0.lacksImportID }
     guard !wanted.isEmpty else { return }
-    // While lines wait the thread is awake, or knows when it goes on.
+    // While changes wait, the thread is awake or has a due time, so it needs no wake-up.
     worker.offer { inbox in
       let room = max(0, Self.waitingMax - inbox.waiting.count)
       defer {
@@ -49,7 +49,7 @@ public final class ReceiptLog: Sendable {
     }
   }
 
-  /// Writes what still waits, and ends the thread.
+  /// Writes the waiting changes, and ends the thread.
   public func stop() {
     worker.stop()
     while write(atMost: Self.linesPerSecondMax) > 0 {}
@@ -63,6 +63,7 @@ public final class ReceiptLog: Sendable {
     }
   }
 
+  /// Writes waiting changes.
   /// - Returns: how many lines were written.
   public func write(atMost limit: Int) -> Int {
     guard limit > 0 else { return 0 }
@@ -117,18 +118,19 @@ public final class ReceiptLog: Sendable {
 }
 
 extension ReceiptTransition {
-  /// Whether the destination accepted it without an import id. That of an erased user is not kept.
+  /// Whether the destination accepted it without an import id. The import id of an erased user is not kept,
+  /// so it does not count.
   fileprivate var lacksImportID: Bool { to == .delivered && importID == nil && userID != nil }
 }
 
-/// How many lines may be written within the second that runs. A value; one thread.
+/// The lines that may still be written in the current second. A value; one thread.
 public struct LineBudget {
   private var began: MonotonicInstant
   private var spent = 0
 
   public init(now: MonotonicInstant) { began = now }
 
-  /// When there is a new second.
+  /// When the next second begins.
   public var renewal: MonotonicInstant { began.advanced(byMilliseconds: 1000) }
 
   public mutating func left(now: MonotonicInstant) -> Int {

@@ -1,10 +1,10 @@
-// By how much counters grew lately. A value; one thread.
+// The recent growth of counters. A value; one thread.
 
 public import Platform
 
-/// The growth of a counter within the last hour, look by look.
+/// The growth of counters within the last hour, snapshot by snapshot.
 public struct RecentCounts {
-  /// How far back it is known.
+  /// The longest window.
   public static let windowMillisecondsMax: Int64 = 3_600_000
 
   private var last: [LabelValues: UInt64] = [:]
@@ -17,7 +17,7 @@ public struct RecentCounts {
     self.steps = steps
   }
 
-  /// The counter as it stands now.
+  /// Records the counters' current values.
   public mutating func take(_ counts: [LabelValues: UInt64], now: MonotonicInstant) {
     let growth = counts.filter { $0.value > last[$0.key, default: 0] }
       .reduce(into: [:]) { $0[$1.key] = $1.value - last[$1.key, default: 0] }
@@ -26,7 +26,7 @@ public struct RecentCounts {
     steps.removeAll { now.milliseconds(since: $0.at) > Self.windowMillisecondsMax }
   }
 
-  /// What was added within so many milliseconds.
+  /// The growth within a number of milliseconds.
   public func growth(within milliseconds: Int64, now: MonotonicInstant) -> [LabelValues: UInt64] {
     steps.filter { now.milliseconds(since: $0.at) < milliseconds }
       .reduce(into: [:]) { $0.merge($1.growth, uniquingKeysWith: +) }

@@ -1,6 +1,6 @@
-// What the log says of requests beside the line that each of them has: what was taken, and what went wrong.
-// An object, because every request carries it to where its answer is sent. Any thread, but not the
-// committer's.
+// Log lines about requests in addition to the one line per request: what was stored, and what went wrong. A
+// class, because every request carries a reference to it. Thread-safe, but must not be called on the
+// committer's thread.
 
 internal import Domain
 public import Platform
@@ -17,7 +17,7 @@ public final class RequestLog: Sendable {
     self.clock = clock
   }
 
-  /// Whether there is anything to say of an event that was taken.
+  /// Whether `tookEvent` would log this outcome.
   public func concerns(_ outcome: TakeEvent.Outcome) -> Bool {
     log.level >= .debug || outcome == .stored(.unparsed)
   }
@@ -54,9 +54,9 @@ public final class RequestLog: Sendable {
     }
   }
 
-  /// Without the id of a request: it is decided before there is one.
+  /// Logs a refused client, without a request id, because none exists yet.
   public func refusedClient(_ reason: String, app: String) {
-    // No warning: tokens expire, and whoever has none may knock.
+    // Not a warning: tokens expire, and any client can send a request without one.
     guard log.level >= .info, let count = limiter.admit("\(app) client \(reason)", now: clock.monotonic)
     else { return }
     log.info(
@@ -64,15 +64,15 @@ public final class RequestLog: Sendable {
       ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
   }
 
-  /// Limited over all addresses: `FailedLogins` limits each one, but there may be any number of them, and a
-  /// header without a password in it is no attempt and is not counted there.
+  /// Limited over all addresses. `FailedLogins` limits each address, but their number is unlimited, and it
+  /// does not count a header without a password.
   public func refusedPassword(from address: String) {
     warn("refused at the admin listener: wrong password", kind: "password") { leftOut in
       ["from": log.personal(address), "left_out": leftOut]
     }
   }
 
-  /// - Parameter kind: what had too many: a user or an address; which one is not told.
+  /// - Parameter kind: which limit: "user" or "address". The user or address itself is not logged.
   public func limitedContext(of kind: String, app: String) {
     guard log.level >= .info, let count = limiter.admit("\(app) limit \(kind)", now: clock.monotonic)
     else { return }
@@ -82,7 +82,7 @@ public final class RequestLog: Sendable {
       ["app": app, "limit": kind, "left_out": count > 0 ? String(count) : nil])
   }
 
-  /// Every request meets the same fault, so its lines are limited over all apps and routes.
+  /// Limited over all apps and routes, because every request meets the same fault.
   public func couldNotStore(_ error: StoreFault, route: String, app: String, requestID: String) {
     guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
@@ -93,7 +93,7 @@ public final class RequestLog: Sendable {
       ])
   }
 
-  /// About something that anybody may cause: once in a while, and the others are counted.
+  /// Logs what any client can cause: one line per interval, with the number of suppressed ones.
   private func warn(
     _ message: @autoclosure () -> String, kind: String, _ fields: (_ leftOut: String?) -> LogFields
   ) {
@@ -103,7 +103,7 @@ public final class RequestLog: Sendable {
 }
 
 extension TakeEvent.Outcome {
-  /// As metrics and the log have it.
+  /// The label in metrics and the log.
   public var label: String {
     switch self {
     case .stored(let outcome): outcome.rawValue

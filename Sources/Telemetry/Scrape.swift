@@ -1,12 +1,12 @@
-// One scrape: what was counted, what the database says now, and what the operating system says of the
-// process.
+// One scrape: the counters, the current state of the database, and the process statistics of the operating
+// system.
 
 public import Domain
 public import HTTPServer
 internal import Platform
 public import Store
 
-/// What the public listener holds at a moment.
+/// The current load of the public listener.
 public struct ListenerGauges: Sendable {
   public var load = ServerLoad(connections: 0, connectionsMax: 0)
   /// Requests that wait for a checkout.
@@ -18,7 +18,7 @@ public struct ListenerGauges: Sendable {
   }
 }
 
-/// Everything that a scrape reads.
+/// The inputs of a scrape.
 public struct Scrape {
   public let metrics: Metrics
   public let apps: [String]
@@ -43,7 +43,8 @@ public struct Scrape {
     self.now = now
   }
 
-  /// - Throws: when the database cannot be read; the rest of a scrape would mislead without it.
+  /// The text of the scrape.
+  /// - Throws: `StoreFault` if the database cannot be read; a scrape without it would mislead.
   public func text(reader: StoreReader) throws(StoreFault) -> String {
     var text = MetricsText()
     metrics.write(to: &text)
@@ -91,7 +92,7 @@ public struct Scrape {
     return text.text
   }
 
-  /// What cannot be found out is left out.
+  /// Unknown values are left out.
   private func writeStorage(to text: inout MetricsText) {
     text.gauge(
       "receiptd_disk_free_bytes", "What the database's disk has left.",
@@ -101,7 +102,7 @@ public struct Scrape {
       space.parts.map { ([("file", $0.name)], Double($0.bytes)) })
   }
 
-  /// The names that Prometheus' own client libraries give
+  /// The metric names that Prometheus recommends for client libraries
   /// (https://prometheus.io/docs/instrumenting/writing_clientlibs/).
   private static func writeProcess(_ process: ProcessStatistics, to text: inout MetricsText) {
     text.family("process_cpu_seconds_total", "Processor time used, user and system.", type: "counter")
