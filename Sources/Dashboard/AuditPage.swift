@@ -1,16 +1,16 @@
-// Who changed what, and why. Pure; any thread.
+// The audit page: who changed what, and why. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
 
-/// The last changes by persons.
+/// The latest changes by operators.
 struct AuditPage {
   static let pageSize = 50
 
   let records: [AuditRecord]
-  /// The row that the next page begins behind.
+  /// The row after which the next page begins.
   let next: Int64?
   let now: Timestamp
 

@@ -1,11 +1,12 @@
-// Asks before anything is changed: what will happen, and the form that lets it. Pure; any thread.
+// Asks for confirmation before a change: says what will happen, and has the form that does it. Pure; called
+// from any thread.
 
 internal import HTML
 
-/// A question with one answer; the other is to go back.
+/// A confirmation form.
 struct ConfirmationPage {
   static let wordsCharactersMax = 1000
-  /// Receipts a second, as the form proposes.
+  /// The default rate of the form, in receipts per second.
   static let rateDefault = "5"
 
   let title: String
@@ -13,16 +14,16 @@ struct ConfirmationPage {
   /// What will happen.
   let text: [String]
   let button: String
-  /// Whether the person must say why.
+  /// Whether the operator must give a reason.
   let needsReason: Bool
-  /// Where the form goes.
+  /// The form's action.
   let target: Link
-  /// Fields that come along, with the token among them.
+  /// Hidden fields, including the token.
   let hidden: [(name: String, value: String)]
-  /// How many receipts a second are proposed; nil where the form does not ask.
+  /// The proposed rate in receipts per second; nil if the form has no such field.
   var rate: String?
   let back: Link
-  /// What was wrong with the form that came.
+  /// What was wrong with the submitted form.
   var complaint: String?
 
   var page: DashboardPage {

@@ -1,5 +1,5 @@
-// What a person changes from the dashboard: each change is asked about first, comes with a token, and is
-// written down with who made it (audit). The committer makes it; the answer waits for the disk (R1).
+// Changes from the dashboard: each needs a confirmation and a form token, and is recorded in the audit with
+// its actor. The committer applies it; the answer follows the sync (R1).
 
 internal import Configuration
 internal import Domain
@@ -15,7 +15,7 @@ internal import Store
 extension Dashboard {
   static let tokenField = "token"
 
-  // MARK: The questions
+  // MARK: Confirmation
 
   func confirmation(
     receipt id: String, _ kind: ReceiptAction, complaint: String? = nil
@@ -46,7 +46,7 @@ extension Dashboard {
     }
   }
 
-  /// The group that a query or a form names.
+  /// The group of failed receipts that a query or a form names.
   func group(_ form: AdminForm) throws(Refusal) -> FailureGroup {
     guard let app = form["app"], let reason = form["reason"] else {
       throw .problem(Self.problem(Fault(path: "app", message: "and `reason` name the group")))
@@ -54,7 +54,7 @@ extension Dashboard {
     if let fault = Reason.fault(in: reason) {
       throw .problem(Self.problem(Fault(path: "reason", message: "is wrong: \(fault)")))
     }
-    // What the destination refused has its reason for a cause; an address need not say it twice.
+    // If the destination refused a receipt, cause and reason are equal, so a URL may omit the cause.
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(StoreFault) in
       try source.reader.failures(app: app, reason: reason, cause: cause, limit: 1)
@@ -83,14 +83,14 @@ extension Dashboard {
   }
 
   private static func purpose(_ kind: ReceiptAction, _ id: String) -> String { "\(kind.rawValue) \(id)" }
-  /// A slug has no space.
+  /// Unambiguous, because a slug has no space.
   private static func purpose(_ app: String, _ reason: String, _ cause: String?) -> String {
     "replay failed \(app) \(reason) \(cause ?? "")"
   }
 
-  // MARK: The changes
+  // MARK: Changes
 
-  /// A form that was sent, with its reason in words at most as long as the page lets it be.
+  /// Parses a submitted form, and limits the length of its reason.
   func form(sent request: Request) throws(Refusal) -> AdminForm {
     let form: AdminForm
     do throws(Fault) {
@@ -104,7 +104,7 @@ extension Dashboard {
     return form
   }
 
-  /// Sends a group of failed receipts again.
+  /// Replays a group of failed receipts.
   func replayFailed(_ form: AdminForm, _ visitor: String, _ exchange: Exchange) throws(Refusal) {
     try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? "", form["cause"]))
     let group = try group(form)
@@ -155,7 +155,7 @@ extension Dashboard {
     }
   }
 
-  /// Makes the change, then leads to where it shows: loading that page again repeats nothing (RFC 9110
+  /// Applies the change, then redirects to the page that shows it, so that a reload repeats nothing (RFC 9110
   /// §15.4.4).
   func apply<Command: StoreCommand>(
     _ command: Command, app: String, _ exchange: Exchange,
@@ -192,7 +192,7 @@ extension Problem {
     slug: "nothing-failed", title: "Nothing to send again", status: 404,
     detail: "No receipt of this app is failed for this reason any more.")
 
-  /// Why a receipt was left as it is.
+  /// Why a receipt was not changed.
   static func refused(_ outcome: OperatorResult) -> Problem {
     let why =
       switch outcome {

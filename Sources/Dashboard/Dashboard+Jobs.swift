@@ -1,5 +1,4 @@
-// Many receipts at once: a replay of a group is a job, which outlives this page, this request and this
-// process.
+// Replays of many receipts: each is a job, which continues after the request and after a restart.
 
 internal import Domain
 internal import HTML
@@ -7,8 +6,8 @@ internal import HTTPService
 internal import Store
 
 extension Dashboard {
-  /// Starts the job, then leads to its page.
-  /// - Parameter rate: receipts a second.
+  /// Starts the job, then redirects to its page.
+  /// - Parameter rate: receipts per second.
   func replay(
     _ group: FailureGroup, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
   ) {

@@ -1,5 +1,5 @@
-// The dashboard: from a request to a page. Runs on the admin listener's thread, so each page asks for little,
-// by index; it never writes, but hands changes to the committer.
+// The dashboard: makes pages for requests. Runs on the admin listener's thread, so each page reads only a
+// little, through indexes. It never writes; changes go to the committer.
 
 public import Apps
 internal import Configuration
@@ -14,9 +14,9 @@ internal import Platform
 internal import Presentation
 public import Store
 
-/// Serves the dashboard's paths.
+/// Serves the dashboard's routes.
 public struct Dashboard: Sendable {
-  /// What is read, by one request at a time.
+  /// The data source, used by one request at a time.
   struct Source {
     var reader: StoreReader
     var history = DeliveryHistory()
@@ -29,7 +29,7 @@ public struct Dashboard: Sendable {
   let tokens: FormTokens
   let source: Monitor<Source>
 
-  /// - Parameter reader: a connection of its own.
+  /// - Parameter reader: a connection that only the dashboard uses.
   public init(
     services: ListenerServices, apps: AppRegistry, committer: Committer, health: HealthMonitor,
     tokens: FormTokens, reader: sending StoreReader
@@ -84,7 +84,7 @@ public struct Dashboard: Sendable {
     }
   }
 
-  /// A query or a form that can be decoded.
+  /// Decodes a query.
   func form(_ query: String?) throws(Refusal) -> AdminForm {
     do throws(Fault) {
       return try AdminForm(query)

@@ -1,13 +1,13 @@
-// The two files that pages load: the same for as long as the program runs. Any thread.
+// The static files of the pages. They do not change while the program runs. Called from any thread.
 
 internal import Cryptography
 internal import HTTPServer
 
-/// A file that is part of the program.
+/// An embedded static file.
 public struct DashboardFile: Sendable {
   let type: String
   let body: [UInt8]
-  /// Its digest, quoted (RFC 9110 §8.8.3).
+  /// The entity tag: a quoted digest (RFC 9110 §8.8.3).
   let tag: String
 
   init(type: String, text: String) {
@@ -25,7 +25,7 @@ public struct DashboardFile: Sendable {
       stroke="#1d5fc4" stroke-width="2" stroke-linecap="round"/></svg>
       """)
 
-  /// The file, or that the browser has it already.
+  /// The file, or 304 if the browser has it already.
   func response(to head: RequestHead) -> Response {
     let known = head.headers("If-None-Match").contains { $0.contains(tag) }
     var response = known ? Response(status: 304) : Response(status: 200, type: type, body: body)

@@ -1,4 +1,4 @@
-// What every page of the dashboard has: navigation, a way past it, and the headers that protect it. Pure; any
+// The frame of every dashboard page: navigation, a skip link, and security headers. Pure; called from any
 // thread.
 
 internal import Domain
@@ -9,7 +9,7 @@ internal import Telemetry
 
 /// One page of the dashboard.
 public struct DashboardPage {
-  /// The pages that the navigation leads to.
+  /// The pages in the navigation.
   enum Place: String, CaseIterable {
     case overview = "Overview"
     case receipts = "Receipts"
@@ -45,7 +45,7 @@ public struct DashboardPage {
     self.content = content()
   }
 
-  /// An error, for people.
+  /// An error page.
   init(_ problem: Problem) {
     self.init(status: problem.status, title: problem.title) {
       Tag.h1 { problem.title }
@@ -93,7 +93,7 @@ public struct DashboardPage {
 }
 
 extension Problem {
-  /// For a browser: what a page has, and the problem's own fields.
+  /// The problem as a page, with the problem's own headers.
   public func page(requestID: String) -> Response {
     var response = DashboardPage(self).response
     for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }

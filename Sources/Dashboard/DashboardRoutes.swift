@@ -1,13 +1,13 @@
-// The paths of the dashboard. libmicrohttpd's threads.
+// The routes of the dashboard. libmicrohttpd's threads.
 
 internal import Domain
 internal import HTTPServer
 public import HTTPService
 
 extension Dashboard {
-  /// The value of the label `route` of every page, and of nothing else.
+  /// The label `route` of all dashboard pages, and only of those.
   public static let label = "dashboard"
-  /// The longest form that is read.
+  /// The size limit of a submitted form.
   static let formBytesMax = 16 * 1024
 
   public var routes: [Route] {
@@ -55,7 +55,7 @@ extension Dashboard {
     }
   }
 
-  /// A page with a form, and where the form is sent: the same path.
+  /// The routes of a form: the page that shows it, and the POST to the same path.
   private func form(
     _ path: String, ask: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> ConfirmationPage,
     change: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
@@ -92,7 +92,7 @@ extension Dashboard {
     }
   }
 
-  /// What has not the form of an id is at no path.
+  /// An id with the wrong form gets 404.
   private static func checkIDs(of visit: Visit) throws(Problem) {
     if let id = visit["receipt"], !Identifier.isWellFormed(id, prefix: Identifier.receiptPrefix) {
       throw .notFound
@@ -101,7 +101,7 @@ extension Dashboard {
   }
 }
 
-/// What can be done to one receipt.
+/// The actions on one receipt.
 enum ReceiptAction: String, Sendable, CaseIterable {
   case replay, cancel
 }

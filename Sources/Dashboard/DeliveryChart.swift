@@ -1,12 +1,12 @@
-// Deliveries and failures over time as a drawing: upwards what was delivered, downwards what failed, so that
-// nobody needs to see colours. Pure; any thread.
+// A chart of deliveries and failures over time: delivered receipts upwards, failed ones downwards, so that it
+// is readable without colours. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
 
-/// A drawing with its numbers as a table beside it.
+/// A chart with its numbers as a table.
 struct DeliveryChart {
   struct Bar {
     var start: Timestamp
@@ -14,24 +14,24 @@ struct DeliveryChart {
   }
 
   let title: String
-  /// What one bar is, such as `1 h`.
+  /// The time that one bar covers, such as `1 h`.
   let step: String
   let bars: [Bar]
-  /// Where on the page it is: ids of parts begin with it.
+  /// The prefix of element ids on the page.
   let id: String
 
   private static let height = 80.0
   private static let slot = 10.0
-  /// Nothing that happened is too small to be seen.
+  /// The smallest visible height of a bar.
   private static let heightMin = 2.0
 
-  /// The last day by the hour.
+  /// The last day in bars of one hour.
   static func day(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
     DeliveryChart(
       title: "Last 24 hours", step: "1 h", bars: bars(counts, hoursEach: 1, now: now), id: "\(id)-day")
   }
 
-  /// The last week by quarters of a day.
+  /// The last week in bars of six hours.
   static func week(_ counts: [DeliveryCount], now: Timestamp, id: String) -> DeliveryChart {
     DeliveryChart(
       title: "Last 7 days", step: "6 h", bars: bars(counts, hoursEach: 6, now: now), id: "\(id)-week")
@@ -78,7 +78,7 @@ struct DeliveryChart {
     return [label(first.start), label(bars[bars.count / 2].start), label(last.start)]
   }
 
-  /// Hours of a day, days of a week.
+  /// The time of day for a day, the date for a week.
   private func label(_ moment: Timestamp) -> String {
     let text = moment.rfc3339
     if step == "1 h" { return String(text.dropFirst(11).prefix(5)) }
@@ -91,7 +91,7 @@ struct DeliveryChart {
     let width = Double(bars.count) * Self.slot
     let up = bars.map(\.count.delivered).max() ?? 0
     let down = bars.map(\.count.failed).max() ?? 0
-    // One scale for both ways; where one of them is nothing, all the height is the other's.
+    // One scale for both directions; if one of them is empty, the other has the whole height.
     let lowest = down > 0 ? Self.height - 3 * Self.heightMin : Self.height - 1
     let highest = up > 0 ? 3 * Self.heightMin : 1
     let whole = Double(up) + Double(down)
@@ -140,7 +140,7 @@ struct DeliveryChart {
     whole > 0 ? max(0, Double(part) / Double(whole)) : 0
   }
 
-  /// With one decimal, which is finer than anyone sees.
+  /// One decimal is precise enough for drawing.
   private static func text(_ number: Double) -> String {
     let tenths = Int64((number * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths.magnitude % 10)"
@@ -150,7 +150,7 @@ struct DeliveryChart {
     var table = DataTable(
       "\(title), \(step) each",
       [.init("From"), .init("Delivered", isNumber: true), .init("Failed", isNumber: true)])
-    // Most hours of a quiet app would say nothing.
+    // Leave out empty hours: a quiet app has mostly those.
     let busy = bars.filter { $0.count != DeliveryCount() }
     table.rows = busy.reversed().map { bar in
       [

@@ -1,5 +1,5 @@
-// How many receipts ended in each hour of the last days. Hours that are over are read once: an overview costs
-// the same however much went through. Behind the lock of its reader.
+// Delivered and failed receipts per hour. Past hours are read once, so an overview costs the same at any rate
+// of receipts. Guarded by the lock of its reader.
 
 internal import Domain
 internal import Store
@@ -11,14 +11,15 @@ struct DeliveryHistory {
 
   private var byHour: [Int64: [String: DeliveryCount]] = [:]
 
-  /// Hours since 1970.
+  /// Hours since 1970-01-01 UTC.
   static func hour(of moment: Timestamp) -> Int64 { moment.unixMilliseconds / hourMilliseconds }
 
   static func start(ofHour hour: Int64) -> Timestamp {
     Timestamp(unixMilliseconds: hour.multipliedReportingOverflow(by: hourMilliseconds).partialValue)
   }
 
-  /// Reads what may have changed. The hour before counts as such: its last deliveries may be written late.
+  /// Reads the hours that may have changed: the current one, and the previous one, whose last deliveries may
+  /// be written late.
   mutating func update(_ reader: StoreReader, now: Timestamp) throws(StoreFault) {
     let current = Self.hour(of: now)
     let first = current - Self.hours + 1
@@ -28,7 +29,7 @@ struct DeliveryHistory {
     }
   }
 
-  /// An app's last hours, the current one last.
+  /// An app's last hours, oldest first.
   func counts(_ app: String, last hours: Int64, now: Timestamp) -> [DeliveryCount] {
     let current = Self.hour(of: now)
     return ((current - hours + 1)...current).map { byHour[$0]?[app] ?? DeliveryCount() }

@@ -1,11 +1,11 @@
-// One webhook as it came. Pure; any thread.
+// One stored webhook. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
 
-/// An event; several when several apps got it.
+/// An event; several if several apps received the same id.
 struct EventPage {
   let events: [(summary: EventSummary, body: [UInt8])]
   let now: Timestamp

@@ -1,11 +1,11 @@
-// What failed, by app and reason. Pure; any thread.
+// Failed receipts by app, reason and cause. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
 
-/// Failed receipts in groups, each with a way to send them again.
+/// Groups of failed receipts, each with a link to replay it.
 struct FailedPage {
   static let groupsMax = 100
 
@@ -61,7 +61,7 @@ struct FailedPage {
     return table.html
   }
 
-  /// What a receipt lacks has to be supplied first; sending it again would only skip it.
+  /// A replay skips receipts that lack data, so the page names the command that supplies it.
   private func again(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
     if Reason(group.reason).isLack {
       return Tag.span(.class("meaning")) { "supply it: receiptctl receipts complete" }

@@ -1,4 +1,4 @@
-// Jobs: work on many receipts that goes on by itself, and how far it is. Pure; any thread.
+// Jobs, which work on many receipts, and their progress. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
@@ -56,7 +56,7 @@ struct JobPage {
   static let refreshSeconds = 5
 
   let job: Job
-  /// The apps whose deliveries hold it up.
+  /// The apps whose stopped deliveries delay the job.
   let holds: [(app: String, breaker: Breaker)]
   let now: Timestamp
 
@@ -103,7 +103,7 @@ struct JobPage {
     }
   }
 
-  /// Whole numbers without a fraction.
+  /// Whole numbers are written without a fraction.
   private static func text(_ rate: Double) -> String {
     Int64(exactly: rate).map { PageParts.number($0) } ?? String(rate)
   }

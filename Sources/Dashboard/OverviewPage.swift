@@ -1,4 +1,4 @@
-// The first page: how every app stands. Pure; any thread.
+// The overview: the state of every app. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
@@ -6,35 +6,35 @@ internal import Health
 internal import Presentation
 internal import Store
 
-/// How one app stands.
+/// The state of one app.
 struct AppSummary {
   var slug: String
-  /// Whether the configuration has it; what it once had stays in the database.
+  /// Whether the app is configured; the database keeps the receipts of removed apps.
   var isConfigured: Bool
   var counts: [ReceiptState: Int64]
   var oldestPending: Timestamp?
   var breaker: Breaker?
-  /// How a new key of the destination takes effect; nil where the app is not configured.
+  /// How a new key of the destination takes effect; nil if the app is not configured.
   var apiKey: SecretRefresh?
-  /// When the newest event came.
+  /// When the newest event arrived.
   var lastEvent: Timestamp?
   var webhookSecrets: SecretRefresh?
-  /// The last seven days by the hour.
+  /// The last seven days in hours, oldest first.
   var hours: [DeliveryCount]
 
-  /// What stands still because the app is not configured.
+  /// The open receipts that make no progress because the app is not configured.
   var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, counts) }
 }
 
 /// The overview.
 struct OverviewPage {
-  /// Each has two drawings.
+  /// Each app has two charts.
   static let appsMax = 20
   static let refreshSeconds = 60
   private static let dayHours = 24
 
   let apps: [AppSummary]
-  /// The app that the next page begins with.
+  /// The first app of the next page.
   let next: String?
   let health: HealthReport
   let now: Timestamp
@@ -51,7 +51,7 @@ struct OverviewPage {
     }
   }
 
-  /// The lines that receiptctl prints, too; what is wrong stands out.
+  /// The lines that receiptctl prints, too; problems are emphasized.
   private var state: HTML {
     let lines = health.lines(daemon: nil, now: now) { slug in
       apps.first { $0.slug == slug }?.webhookSecrets

@@ -1,25 +1,25 @@
-// What pages are put together from. Pure; any thread.
+// HTML elements that several pages share. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Platform
 internal import Presentation
 
-/// The parts.
+/// Shared elements.
 enum PageParts {
-  /// A text from outside, of whatever direction.
+  /// Untrusted text, isolated because it may be right-to-left.
   static func outside(_ text: String) -> HTML { Tag.bdi { text } }
 
-  /// An id, in letters that tell O from 0.
+  /// An id, in a font that distinguishes O from 0.
   static func identifier(_ text: String) -> HTML { Tag.code { Tag.bdi { text } } }
 
-  /// A time as people say it, with the exact one behind it.
+  /// A relative time, with the exact one as its title.
   static func time(_ time: Timestamp?, now: Timestamp) -> HTML {
     guard let time else { return Tag.span(.class("none")) { "–" } }
     return Tag.time(.datetime(time.rfc3339), .title(time.rfc3339)) { time.relative(to: now) }
   }
 
-  /// A state with its reason. The word says it; the colour only repeats it.
+  /// A state with its reason. The colour only repeats the text.
   static func badge(_ state: ReceiptState, _ reason: String? = nil) -> HTML {
     HTML {
       Tag.span(.class("badge \(state.rawValue)")) { state.rawValue }
@@ -30,7 +30,7 @@ enum PageParts {
     }
   }
 
-  /// A message that stands out.
+  /// A highlighted message.
   static func notice(_ kind: String, @HTMLBuilder _ content: () -> HTML) -> HTML {
     Tag.div(.class("notice \(kind)"), .role("status"), content: content)
   }
@@ -40,13 +40,13 @@ enum PageParts {
   static func counted(_ count: Int64, _ one: String) -> String { CountText.of(count, one) }
 }
 
-/// A table that a phone shows row by row. Roles are said: what is laid out otherwise loses its own
-/// (https://adrianroselli.com/2018/02/tables-css-display-properties-and-aria.html).
+/// A table that narrow screens show row by row. It has explicit roles, because CSS display properties remove
+/// the implicit ones (https://adrianroselli.com/2018/02/tables-css-display-properties-and-aria.html).
 struct DataTable {
   struct Column {
     var name: String
     var isNumber: Bool
-    /// Whether its texts come from outside and may be long.
+    /// Whether its texts are untrusted and may be long.
     var isLong: Bool
 
     init(_ name: String, isNumber: Bool = false, isLong: Bool = false) {
@@ -58,7 +58,7 @@ struct DataTable {
 
   let caption: String
   let columns: [Column]
-  /// Each with a cell for every column; the first is the row's own name.
+  /// Each row has a cell for every column; the first cell is the row's header.
   var rows: [[HTML]] = []
 
   init(_ caption: String, _ columns: [Column]) {

@@ -1,21 +1,21 @@
-// Bytes from outside, for reading: JSON set out in lines where it is JSON. Pure; any thread.
+// Untrusted bytes for display: JSON is indented. Pure; called from any thread.
 
 internal import HTML
 internal import JSON
 internal import Platform
 
 enum RawBody {
-  /// More is cut off: a page must not be as long as the longest webhook.
+  /// Longer content is truncated, so that the page's size is bounded.
   static let shownBytesMax = 64 * 1024
 
-  /// - Parameter name: what it is, for who cannot see the box around it.
+  /// - Parameter name: the accessible name of the region.
   static func html(_ bytes: [UInt8], name: String) -> HTML {
     let isWhole = bytes.count <= shownBytesMax
-    // What is no JSON is shown as it is.
+    // Anything but JSON is shown unchanged.
     let pretty = isWhole ? (try? JSONValue(parsing: bytes))?.prettyText : nil
     let text = pretty ?? String(decoding: bytes.prefix(shownBytesMax), as: UTF8.self)
     return HTML {
-      // It scrolls, so the keyboard must reach it.
+      // The region scrolls, so it must be reachable by keyboard.
       Tag.div(.class("raw"), .role("region"), .label(name), .tabindex(0)) {
         Tag.pre { Tag.code { text } }
       }

@@ -1,4 +1,4 @@
-// Receipts with filters, page by page. Pure; any thread.
+// The list of receipts, with filters and pages. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
@@ -66,7 +66,7 @@ struct ReceiptListPage {
   private func select(
     _ name: String, _ label: String, _ chosen: String?, _ choices: [(String, String)]
   ) -> HTML {
-    // What an address names stays chosen, though it be of no app that is known.
+    // A value in the URL stays selected, even if it is not among the choices.
     let unknown = chosen.flatMap { value in choices.contains { $0.0 == value } ? nil : (value, value) }
     return Tag.div(.class("field")) {
       Tag.label(.for("filter-\(name)")) { label }

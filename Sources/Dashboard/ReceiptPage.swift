@@ -1,22 +1,22 @@
-// One receipt: what is known, what happened, and what a person can do. Pure; any thread.
+// One receipt: its facts, its history, and the actions on it. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
 
-/// All about one receipt.
+/// The page of one receipt.
 struct ReceiptPage {
-  /// Changes by persons, the newest; nobody touches one receipt more often by hand.
+  /// The newest audit entries that are shown; few receipts have more.
   static let personsMax = 200
 
   let detail: ReceiptDetail
   let receipt: Receipt
   let story: ReceiptStory
   let breaker: Breaker?
-  /// Whether the configuration has the receipt's app.
+  /// Whether the receipt's app is configured.
   let isConfigured: Bool
-  /// What was just done, as the address says.
+  /// The action just done, from the URL.
   let done: String?
   let now: Timestamp
 

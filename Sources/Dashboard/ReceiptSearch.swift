@@ -1,4 +1,4 @@
-// Which receipts a page shows, as its address says. Pure; any thread.
+// The filters of the receipt list, from the URL. Pure; called from any thread.
 
 internal import Configuration
 internal import Domain
@@ -17,15 +17,15 @@ struct ReceiptSearch: Equatable {
   var reason: String?
   /// Why the last attempt failed.
   var cause: String?
-  /// Only those that were delivered without an import id.
+  /// Only receipts that were delivered without an import id.
   var lacksImportID = false
   var user: String?
   var object: String?
-  /// As it was written: how long ago, or a time.
+  /// Unparsed: a duration before now, or a time.
   var since: String?
   var after: String?
 
-  /// Choices of the form; an address may say any duration, or an RFC 3339 time.
+  /// The choices of the form; a URL may have any duration, or an RFC 3339 time.
   static let sinceChoices = [
     ("1h", "the last hour"), ("24h", "the last 24 hours"), ("7d", "the last 7 days"),
     ("30d", "the last 30 days"),
@@ -33,7 +33,7 @@ struct ReceiptSearch: Equatable {
 
   init() {}
 
-  /// - Throws: which field cannot be understood.
+  /// - Throws: `Fault` with the invalid field.
   init(query: String?) throws(Fault) {
     let fields = try AdminForm(query)
     app = fields["app"]
@@ -98,7 +98,7 @@ struct ReceiptSearch: Equatable {
     return filter
   }
 
-  /// The same search from another place on; nil for its beginning.
+  /// The same search on another page; nil for the first page.
   func link(after: String?) -> Link {
     Link(
       "receipts",
@@ -111,17 +111,17 @@ struct ReceiptSearch: Equatable {
   var isFiltered: Bool { self != ReceiptSearch() && link(after: nil) != ReceiptSearch().link(after: nil) }
 }
 
-/// The fields of a query or of a form. What is empty counts as left out: a form sends all of its fields.
+/// The fields of a query or a form. An empty field counts as absent, because forms send all fields.
 struct AdminForm {
   private let bytes: [UInt8]
 
-  /// - Throws: when it cannot be decoded.
+  /// - Throws: `Fault` if it cannot be decoded.
   init(_ query: String?) throws(Fault) { try self.init(bytes: Array((query ?? "").utf8)) }
 
   init(bytes: [UInt8]) throws(Fault) {
     self.bytes = bytes
     do {
-      // Looks at every field.
+      // Decodes every field.
       _ = try PercentEncoding.value(of: "\u{0}", in: bytes[...])
     } catch {
       throw Fault(path: "", message: "has a broken percent escape, or is not UTF-8")
@@ -129,7 +129,7 @@ struct AdminForm {
   }
 
   subscript(name: String) -> String? {
-    // It was decoded once already.
+    // Cannot fail: `init` has decoded it.
     (try? PercentEncoding.value(of: name, in: bytes[...])).flatMap { OutsideText.nonEmpty($0) }
   }
 }

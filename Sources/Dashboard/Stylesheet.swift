@@ -1,5 +1,5 @@
-// How the pages look. One file, no fonts, no pictures; light and dark as the reader's system has it. Every
-// pair of colours that text is made of has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
+// The stylesheet of the dashboard: one file, no fonts, no pictures; light and dark according to the system's
+// setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 
 /// The dashboard's stylesheet.
 enum Stylesheet {

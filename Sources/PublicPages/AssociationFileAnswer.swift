@@ -1,5 +1,5 @@
-// How association files are served: prepared once when the configuration is read, without a key, without a
-// redirect, for devices and the caches in front of them. Pure; any thread.
+// Serves association files to devices and caches. They are prepared once per configuration, and need no key
+// and no redirect. Pure; called from any thread.
 
 internal import AppLinks
 public import Configuration
@@ -8,10 +8,10 @@ public import HTTPServer
 internal import Platform
 internal import Platform
 
-/// One file, ready to be sent.
+/// One prepared file.
 public struct AssociationFileAnswer: Sendable {
   private let body: [UInt8]
-  /// A strong one (RFC 9110 §8.8.3), of the content: it is the same after every start.
+  /// A strong entity tag (RFC 9110 §8.8.3), derived from the content, so it is the same after a restart.
   private let entityTag: String
 
   init(_ body: [UInt8]) {
@@ -19,7 +19,7 @@ public struct AssociationFileAnswer: Sendable {
     entityTag = "\"\(Hex.encode(SHA256.digest(body)).prefix(32))\""
   }
 
-  /// The file, or that the asker has it already (RFC 9110 §13.1.2).
+  /// The file, or 304 if the client has it already (RFC 9110 §13.1.2).
   func response(to head: RequestHead) -> Response {
     let isKnown = head.headers("If-None-Match").contains(where: isNamed)
     var response =
@@ -27,13 +27,13 @@ public struct AssociationFileAnswer: Sendable {
       ? Response(status: 304) : Response(status: 200, type: "application/json", body: body)
     response.headers += [
       ("ETag", entityTag),
-      // Apple's and Google's caches look rarely enough; a change should not wait for one in between.
+      // Apple's and Google's caches fetch rarely; a longer lifetime would delay changes further.
       ("Cache-Control", "public, max-age=3600"), ("X-Content-Type-Options", "nosniff"),
     ]
     return response
   }
 
-  /// Whether a field names this file: `*`, or a list of tags, which are compared weakly.
+  /// Whether a field matches this file: `*`, or a list of tags, compared weakly.
   private func isNamed(_ field: String) -> Bool {
     field.split(separator: ",").contains { item in
       let tag = item.filter { $0 != " " && $0 != "\t" }
@@ -42,11 +42,11 @@ public struct AssociationFileAnswer: Sendable {
   }
 }
 
-/// Both files of every host.
+/// The files of all hosts.
 public struct AssociationBoard: Sendable {
   private var answers: [String: [AssociationFileKind: AssociationFileAnswer]] = [:]
 
-  /// - Throws: `Fault` when a file is too large, which the check of the configuration has found before.
+  /// - Throws: `Fault` if a file is too large. The check of the configuration reports this earlier.
   public init(_ configuration: Configuration) throws(Fault) {
     for files in AssociationFiles.all(of: configuration.apps) {
       do throws(AssociationFault) {
@@ -60,7 +60,8 @@ public struct AssociationBoard: Sendable {
     }
   }
 
-  /// - Returns: nil for a host that no app has as its origin. Nothing else is decided by a Host field.
+  /// Selects the file by the Host field, which decides nothing else.
+  /// - Returns: nil for a host that is not the origin of an app.
   public func answer(to head: RequestHead, _ kind: AssociationFileKind) -> Response? {
     let fields = head.headers("Host")
     guard fields.count == 1, var host = WebOrigin.host(of: fields[0]) else { return nil }
@@ -69,7 +70,7 @@ public struct AssociationBoard: Sendable {
   }
 }
 
-/// The files of the configuration in force. A reload swaps all of them at once. Any thread.
+/// The files of the current configuration. A reload replaces all of them at once. Thread-safe.
 public final class AssociationRegistry: Sendable {
   private let board: Monitor<AssociationBoard>
 

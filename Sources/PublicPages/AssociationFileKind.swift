@@ -1,6 +1,6 @@
-// Which of a host's two association files is asked for. Pure; any thread.
+// The two association files of a host. Pure; called from any thread.
 
-/// The files that tie a host to its apps.
+/// The files that associate a host with its apps.
 public enum AssociationFileKind: Sendable, Equatable {
   /// apple-app-site-association.
   case apple

@@ -1,25 +1,25 @@
-// In which language a person is spoken to. Pure; any thread. What comes from outside is read as far as it is
-// understood, and only so much of it.
+// Selects the language of a page. Pure; called from any thread. `Accept-Language` is untrusted: it is parsed
+// up to a limit, and invalid parts are ignored.
 
-/// A language that the public pages speak.
+/// A language of the public pages.
 enum PageLanguage: String, Sendable, CaseIterable {
-  // Their tags (BCP 47).
+  // The BCP 47 tags.
   case en, de, fr, es, it, pt, nl, sv, nb, da, fi
 
-  /// For everybody whose own is not among them.
+  /// The language for readers of other languages.
   static let standard = PageLanguage.en
 
-  /// How many languages are looked at that somebody would like; browsers name a handful.
+  /// The most language ranges that are parsed; browsers send a few.
   private static let rangesMax = 32
 
-  /// As `lang` has it.
+  /// The value of the attribute `lang`.
   var tag: String { rawValue }
 
-  /// The language of a tag such as `sv-SE`; English without one, and for every other one.
+  /// The language of a tag such as `sv-SE`; English for nil and for other languages.
   init(tag: String?) { self = tag.flatMap { Self.lookUp($0[...]) } ?? .standard }
 
-  /// The language that somebody would most like to read (RFC 9110 §12.5.4, RFC 4647 §3.4).
-  /// - Parameter fields: those of `Accept-Language`, as they came; a malformed part counts for nothing.
+  /// The preferred language of a client (RFC 9110 §12.5.4, RFC 4647 §3.4).
+  /// - Parameter fields: the values of `Accept-Language`, unparsed; malformed parts are ignored.
   init(preferredIn fields: [String]) {
     var wanted: [(language: PageLanguage?, weight: Int)] = []
     var refused: Set<PageLanguage> = []
@@ -33,18 +33,18 @@ enum PageLanguage: String, Sendable, CaseIterable {
         if weight > 0 {
           wanted.append((language, weight))
         } else if let language, !range.utf8.contains(UInt8(ascii: "-")) {
-          // Only the language as such: whoever does not want Swiss German may want German.
+          // Only a range without a region: refusing Swiss German does not refuse German.
           refused.insert(language)
         }
       }
     }
-    // Of those that are wanted as much, the first one.
+    // The first of those with equal weights.
     let best = wanted.enumerated().sorted { left, right in
       (left.element.weight, right.offset) > (right.element.weight, left.offset)
     }
     let order = [Self.standard] + Self.allCases
     for (_, (language, _)) in best {
-      // `*` is any other one.
+      // `*` matches any language that is not refused.
       if let found = (language.map { [$0] } ?? order).first(where: { !refused.contains($0) }) {
         self = found
         return
@@ -53,7 +53,7 @@ enum PageLanguage: String, Sendable, CaseIterable {
     self = .standard
   }
 
-  /// A range and its weight in thousandths (RFC 9110 §12.4.2); nil for what is neither.
+  /// A range and its weight in thousandths (RFC 9110 §12.4.2); nil if malformed.
   private static func weighted(_ part: Substring) -> (range: Substring, weight: Int)? {
     let halves = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).map(trimmed)
     guard let range = halves.first else { return nil }
@@ -62,7 +62,7 @@ enum PageLanguage: String, Sendable, CaseIterable {
     return (range, weight)
   }
 
-  /// Of `q=0.8`: a digit, and up to three behind a point.
+  /// Parses `q=0.8`: one digit, and up to three decimals.
   private static func weight(_ parameter: Substring) -> Int? {
     var bytes = Array(parameter.utf8)
     guard (3...7).contains(bytes.count), bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "=")
@@ -78,14 +78,14 @@ enum PageLanguage: String, Sendable, CaseIterable {
     return weight <= 1000 ? weight : nil
   }
 
-  /// Regions and scripts are left out until something fits (RFC 4647 §3.4), which here is the language alone.
+  /// Drops regions and scripts until a language matches (RFC 4647 §3.4); only the primary subtag counts here.
   private static func lookUp(_ range: Substring) -> PageLanguage? {
     let parts = range.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard let first = parts.first, range.utf8.count <= 64,
       parts.allSatisfy({ (1...8).contains($0.count) && $0.allSatisfy(isLetterOrDigit) })
     else { return nil }
     switch String(decoding: first, as: UTF8.self).lowercased() {
-    // Whoever reads Nynorsk, or Norwegian of either kind, reads Bokmål rather than English.
+    // Readers of Nynorsk, or of Norwegian without a variant, get Bokmål rather than English.
     case "no", "nn": return .nb
     case let language: return PageLanguage(rawValue: language)
     }

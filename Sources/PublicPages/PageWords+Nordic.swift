@@ -1,5 +1,5 @@
-// The public pages' words in Swedish, Norwegian (Bokmål), Danish (all du) and Finnish (sinä). Pure; any
-// thread.
+// The texts of the public pages in Swedish, Norwegian (Bokmål), Danish (all du) and Finnish (sinä). Pure;
+// called from any thread.
 
 extension PageWords {
   static let swedish = PageWords(
@@ -184,7 +184,7 @@ extension PageWords {
     opensItself: "Brug knappen, hvis appen ikke åbner af sig selv.",
     goOnInApp: "Brug knappen for at fortsætte i appen.")
 
-  /// The app's name is never inflected: it stands behind a word that is.
+  /// The app's name is not inflected: it follows a word that is.
   static let finnish = PageWords(
     backTo: "Takaisin sovellukseen \(.app)",
     backToApp: "Takaisin sovellukseen",

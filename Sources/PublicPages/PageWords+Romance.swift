@@ -1,5 +1,5 @@
-// The public pages' words in French (vous), Spanish (tú), Italian (tu) and Portuguese (of Portugal, as
-// near as may be to what Brazil reads). Pure; any thread.
+// The texts of the public pages in French (vous), Spanish (tú), Italian (tu) and Portuguese (European, close
+// to Brazilian usage). Pure; called from any thread.
 
 extension PageWords {
   static let french = PageWords(

@@ -1,4 +1,4 @@
-// The public pages' words in English, German (Sie) and Dutch (je). Pure; any thread.
+// The texts of the public pages in English, German (Sie) and Dutch (je). Pure; called from any thread.
 
 extension PageWords {
   static let english = PageWords(

@@ -1,13 +1,13 @@
-// Everything that the public pages say, as a type: a language that lacks one of its texts does not compile.
-// The texts are this program's own; only the app's name is put into them. Pure; any thread.
+// All texts of the public pages, as a type: a language without one of them does not compile. The texts are
+// constants; only the app's name is inserted. Pure; called from any thread.
 
-/// A text with the app's name in it, wherever its language has it. `"Back to \(.app)"` is one.
+/// A text with a place for the app's name, such as `"Back to \(.app)"`.
 struct AppPhrase: Sendable, ExpressibleByStringInterpolation {
-  /// What stands in a phrase besides words.
+  /// The placeholders.
   enum Place { case app }
 
   struct StringInterpolation: StringInterpolationProtocol {
-    /// Nil is the app's name.
+    /// Nil for the app's name.
     fileprivate var pieces: [String?] = []
 
     init(literalCapacity: Int, interpolationCount: Int) {}
@@ -20,64 +20,64 @@ struct AppPhrase: Sendable, ExpressibleByStringInterpolation {
   init(stringLiteral words: String) { pieces = [words] }
   init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
 
-  /// As a person reads it. Not escaped.
+  /// The text with the app's name. Not escaped.
   func text(app: String) -> String { pieces.map { $0 ?? app }.joined() }
 }
 
-/// The words of the public pages in one language.
+/// The texts of the public pages in one language.
 struct PageWords: Sendable {
-  /// What became of something, in short, and what that means for whoever reads it.
+  /// The outcome of a checkout as a heading, with an explanation.
   struct Message: Sendable {
     /// Also the page's title.
     var heading: AppPhrase
     var text: AppPhrase
   }
 
-  // Ways on.
-  /// The button of a page that knows the app's name.
+  // Links.
+  /// The button of a page that has the app's name.
   var backTo: AppPhrase
-  /// The button of a page that does not, and the heading of those whose only purpose is to lead back.
+  /// The button of a page without the app's name, and the heading of pages that only lead back.
   var backToApp: String
-  /// The link beside the button, for when it did nothing.
+  /// The link for when the button does nothing.
   var otherWay: AppPhrase
   var iosStore: AppPhrase
   var androidStore: AppPhrase
-  /// Where there is nothing to lead to.
+  /// For pages without a link to the app.
   var canCloseAndGoBack: AppPhrase
   var canClose: String
 
-  // What became of a checkout.
-  /// Nothing has been heard of it yet.
+  // Outcomes of a checkout.
+  /// No event has arrived yet.
   var waiting: Message
-  /// The same, to somebody who says that they gave up.
+  /// The same, for customers who came back through the cancel link.
   var noPaymentYet: Message
-  /// It is complete, and the money is under way.
+  /// The checkout is complete; the payment is pending.
   var underWay: Message
-  /// Paid; the app is still to be told.
+  /// Paid; not delivered to the app yet.
   var paid: Message
-  /// Paid, and told.
+  /// Paid and delivered.
   var delivered: Message
-  /// Paid, and not passed on to the app yet: an operator resolves that.
+  /// Paid, but the delivery failed: an operator resolves that.
   var undelivered: Message
-  /// It ended without a payment.
+  /// Ended without a payment.
   var unpaid: Message
-  /// By an operator, whether paid or not.
+  /// Cancelled by an operator, whether paid or not.
   var cancelled: Message
-  /// Nobody paid in time.
+  /// Not paid in time.
   var expired: Message
-  /// Which checkout it was about is not known.
+  /// The checkout is unknown.
   var unknown: Message
-  /// It is not known for the moment.
+  /// The state cannot be read at the moment.
   var unavailable: Message
-  /// Behind a message that may change.
+  /// The note below a message that may change.
   var updatesItself: String
 
   // The pages on the way back from Swedbank Pay.
-  /// Their title.
+  /// The title.
   var payment: String
-  /// Where the app should open by itself.
+  /// For pages that open the app automatically.
   var opensItself: String
-  /// Where it cannot.
+  /// For pages that cannot.
   var goOnInApp: String
 }
 

@@ -1,40 +1,40 @@
-// The pages for people on their way back into the app: what became of it, a few sentences, one button.
-// Everything is in the page, nothing runs, and nothing from outside is shown but as text. Pure; any thread.
+// The pages that lead customers back into the app: the outcome, a few sentences, one button. A page has no
+// scripts and loads nothing; untrusted input appears only as escaped text. Pure; called from any thread.
 
 internal import Cryptography
 internal import FoundationEssentials
 internal import HTML
 internal import HTTPServer
 
-/// One page for whoever comes from a checkout.
+/// One page for a customer who comes from a checkout.
 struct PublicPage {
   struct Action {
     var text: String
     var link: Link
   }
 
-  /// What a page is about, at a glance. It says nothing that its words do not say.
+  /// The symbol of a page. It adds nothing to the text.
   enum Tone: String {
     case good, waiting, attention, neutral
   }
 
-  /// Of its words (BCP 47).
+  /// The language of the text (BCP 47).
   var language: String
   var title: String
   var heading: String
   var sentences: [String]
-  /// The one thing to do.
+  /// The main action.
   var button: Action?
-  /// Other ways, less prominent.
+  /// Other actions, less prominent.
   var others: [Action] = []
   var refresh: HTMLDocument.Refresh?
-  /// Whose page it is, in the eyes of whoever reads it.
+  /// The name of the app, as the header.
   var appName: String?
   var tone = Tone.neutral
-  /// In small letters.
+  /// A note in small print.
   var note: String?
 
-  /// - Parameter status: 200, or what else is to be said to programs.
+  /// - Parameter status: the HTTP status; 200 except for errors.
   func response(status: Int = 200) -> Response {
     let document = HTMLDocument(
       language: language, title: title, style: .inline(PublicStylesheet.text), refresh: refresh, body: body)

@@ -1,4 +1,4 @@
-// The paths that people and devices open. libmicrohttpd's threads.
+// The public pages' routes, for customers and devices. libmicrohttpd's threads.
 
 internal import AppLinks
 public import Apps
@@ -40,7 +40,7 @@ public struct PublicPageRoutes: Sendable {
     }
   }
 
-  /// As it is written: its target is carried on byte for byte, and compared so on the other side.
+  /// A literal path, because the target is forwarded byte for byte, and the app compares it.
   private func swedbank(_ helper: SwedbankHelper) -> Route {
     Route(
       Route.reading, "/v1/{app}/swedbank/\(helper.rawValue)", label: "swedbank", isLiteral: true

@@ -1,6 +1,6 @@
-// How the public pages look; stands in each of them. Light and dark as the reader's system has it; every pair
-// of colours that text is made of has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), every target at least 44
-// px (2.5.5).
+// The stylesheet of the public pages, embedded in each page. Light and dark according to the system's
+// setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), every target has at least 44 px
+// (2.5.5).
 
 /// The public pages' stylesheet.
 enum PublicStylesheet {

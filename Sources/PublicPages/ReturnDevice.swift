@@ -1,12 +1,12 @@
-// Which of an app's systems somebody reads a page on, as far as the browser says so. Pure; any thread.
+// The customer's operating system, as far as `User-Agent` shows it. Pure; called from any thread.
 
-/// What a person holds in their hands.
+/// The kind of the customer's device.
 enum ReturnDevice: Sendable, CaseIterable {
   case iOS, android
-  /// A desktop, or an iPad that passes for one.
+  /// A desktop, or an iPad that identifies itself as one.
   case other
 
-  /// - Parameter userAgent: as it came; a guess is all that can be made of it (RFC 9110 §10.1.5).
+  /// - Parameter userAgent: the header's value; it permits only a guess (RFC 9110 §10.1.5).
   init(userAgent: String?) {
     let text = userAgent ?? ""
     if text.contains("Android") {

@@ -1,32 +1,33 @@
-// What the return page says: what the relay knows, and nothing that the request claims. Pure; any thread.
+// The outcome that the return page shows: from the database, not from the request's claims. Pure; called from
+// any thread.
 
 internal import Domain
 internal import Store
 
-/// What became of a checkout, in the eyes of whoever was sent away to pay.
+/// The outcome of a checkout, as shown to a customer.
 public enum ReturnOutcome: Sendable, CaseIterable {
-  /// Nothing has been heard of it yet. The other one is for those whom the checkout page calls ones who gave
-  /// up; it is as true.
+  /// No event has arrived yet. `noPaymentYet` is the same for customers who came back through the cancel
+  /// link.
   case waiting, noPaymentYet
-  /// Complete, and the money is under way.
+  /// The checkout is complete; the payment is pending.
   case underWay
   case paid, delivered
-  /// Paid, and not passed on yet, which an operator resolves: to whoever paid this is no failure.
+  /// Paid, but the delivery failed. An operator resolves that, so the customer sees a success.
   case undelivered
-  /// It ended without a payment.
+  /// Ended without a payment.
   case unpaid
   case cancelled, expired
-  /// Nobody knows which checkout it is about.
+  /// The checkout is unknown.
   case unknown
   /// The store cannot be read.
   case unavailable
 
-  /// What a checkout page adds to the address that it sends people back to. Anybody can write anything there.
+  /// The outcome that a checkout page claims in its return URL. Untrusted.
   public enum Claim: String, Sendable {
     case success, cancel
   }
 
-  /// - Parameter claim: chooses between words of one meaning.
+  /// - Parameter claim: selects only between texts with the same meaning.
   init(_ status: CheckoutStatus, claim: Claim?) {
     switch status.state {
     case .open where status.reason == .payment: self = .underWay
@@ -39,7 +40,7 @@ public enum ReturnOutcome: Sendable, CaseIterable {
     }
   }
 
-  /// Whether news may still come.
+  /// Whether the outcome may still change.
   var isUnderWay: Bool {
     switch self {
     case .waiting, .noPaymentYet, .underWay, .paid, .unavailable: true
@@ -74,7 +75,7 @@ public enum ReturnOutcome: Sendable, CaseIterable {
 }
 
 extension CheckoutStatus {
-  /// Whether it ended without a payment: one that failed cancels its receipt, one that never came fails it.
+  /// Whether it ended without a payment: a failed payment cancels the receipt, a missing one fails it.
   fileprivate var endedUnpaid: Bool {
     if paid { return false }
     return reason.map { [.payment, .paymentFailed, .sessionExpired].contains($0) } ?? false

@@ -1,5 +1,5 @@
-// The page that a checkout page sends people back to, for when the way back did not end in the app. It reads,
-// and writes nothing: whoever opens it again gets the same. libmicrohttpd's threads.
+// The page that checkout pages redirect to, shown if the app does not open. It only reads, so a reload is
+// safe. libmicrohttpd's threads.
 
 public import Apps
 public import Configuration
@@ -12,7 +12,7 @@ public import Store
 
 /// Answers requests for an app's return page.
 public struct ReturnPage: Sendable {
-  /// What is known of the first of these names that is known; the id of the request is for the log.
+  /// Returns the status of the first name that is known. The request id is for the log.
   public typealias Find =
     @Sendable (
       _ names: [CheckoutName], _ app: String, _ requestID: String
@@ -26,14 +26,15 @@ public struct ReturnPage: Sendable {
     self.clock = clock
   }
 
-  /// The longest id of a session that is looked up, in bytes; Stripe's are shorter.
+  /// The longest session id that is looked up, in bytes; Stripe's are shorter.
   static let sessionIDBytesMax = 255
-  /// How soon a page looks again that found nothing to tell its age by.
+  /// The refresh interval if the checkout's age is unknown.
   static let unknownAgeSeconds = 10
 
+  /// Answers with the page of a checkout.
   /// - Parameters:
-  ///   - links: the app's.
-  ///   - claim: what the path says; nil for what the query does.
+  ///   - links: of the app.
+  ///   - claim: the claim in the path; nil to use the query's.
   public func answer(
     _ head: RequestHead, _ app: App, _ links: AppConfiguration.Links, _ exchange: Exchange,
     claim: ReturnOutcome.Claim? = nil
@@ -81,7 +82,7 @@ public struct ReturnPage: Sendable {
       tone: outcome.tone, note: outcome.isUnderWay ? words.updatesItself : nil)
   }
 
-  /// How soon a page loads itself anew: at first while a person looks at it, later as one does who waits.
+  /// The refresh interval: short while a customer is likely to watch the page, longer later.
   static func refreshSeconds(ageMilliseconds: Int64) -> Int {
     switch ageMilliseconds {
     case ..<120_000: 3
@@ -91,7 +92,7 @@ public struct ReturnPage: Sendable {
     }
   }
 
-  /// What a query names, and only what has the form of such an id: nothing else comes into the page.
+  /// The well-formed ids in a query; nothing else of it gets into the page.
   static func names(_ query: String?) -> [CheckoutName] {
     var names: [CheckoutName] = []
     if let id = value("context_id", query), Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) {
@@ -114,7 +115,7 @@ public struct ReturnPage: Sendable {
   }
 
   private static func value(_ name: String, _ query: String?) -> String? {
-    // What cannot be decoded names nothing, and the page is for people in any case.
+    // An undecodable query names nothing; the customer gets a page in any case.
     query.flatMap { try? PercentEncoding.value(of: name, in: Array($0.utf8)[...]) }
   }
 }
@@ -124,6 +125,6 @@ extension CheckoutName {
 }
 
 extension ReturnOutcome {
-  /// A checkout of which no event has spoken: most likely the first one is on its way.
+  /// A checkout without an event: its first event is probably on its way.
   fileprivate init(unheardOf claim: Claim?) { self = claim == .cancel ? .noPaymentYet : .waiting }
 }

@@ -1,20 +1,20 @@
-// The ways from the return page into the app. Every address is made of the configuration's origin, schemes
-// and packages; of the request there is only a well-formed id in it. Pure; any thread.
+// The links from the return page into the app. They are made from the configuration's origin, schemes and
+// packages; the request contributes only a well-formed id. Pure; called from any thread.
 
 internal import AppLinks
 internal import Configuration
 internal import HTML
 internal import Store
 
-/// Where a page may lead, for one checkout on one device.
+/// The links of a page, for one checkout on one device.
 struct ReturnWays {
-  /// Nil where there is no app to lead to.
+  /// Nil if no app can be opened.
   var button: PublicPage.Action?
   var others: [PublicPage.Action] = []
 
   /// - Parameters:
-  ///   - name: of the checkout, to be found again by the app; nil when there is none.
-  ///   - app: its name in the paths.
+  ///   - name: identifies the checkout for the app; nil if there is none.
+  ///   - app: the slug in the paths.
   init(
     _ links: AppConfiguration.Links, app: String, name: CheckoutName?, device: ReturnDevice,
     appName: String, words: PageWords
@@ -38,7 +38,7 @@ struct ReturnWays {
     }
   }
 
-  /// What the app is opened with, from the slash on.
+  /// The path and query that the app is opened with.
   static func target(app: String, name: CheckoutName?) -> String {
     switch name {
     case .context(let id): Link("v1", app, "return", query: [("context_id", id)]).text
@@ -47,8 +47,8 @@ struct ReturnWays {
     }
   }
 
-  /// By the address of this page or the name of the app; nil where that would lead back to this page, because
-  /// the app is not made for the device, or does not open that address.
+  /// The link that opens the app; nil if it would lead back to this page, because there is no app for the
+  /// device, or the app does not open that URL.
   private static func link(
     _ links: AppConfiguration.Links, app: String, target: String, device: ReturnDevice
   ) -> Link? {

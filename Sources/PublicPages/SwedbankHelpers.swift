@@ -1,6 +1,6 @@
-// Swedbank Pay's payment URL helpers: where its payment page sends people, so that the app opens. Where an
-// answer leads depends on the configuration and the request's target alone, never on a field of the request;
-// nothing is written. libmicrohttpd's threads.
+// Swedbank Pay's payment URL helpers: its payment page redirects customers here, and the answer opens the
+// app. Where an answer leads depends only on the configuration and the request's target, never on a header.
+// Nothing is written. libmicrohttpd's threads.
 
 public import AppLinks
 public import Apps
@@ -15,7 +15,7 @@ public struct SwedbankHelpers {
   private let links: AppConfiguration.Links
   private let settings: AppConfiguration.Links.Swedbank
 
-  /// - Returns: nil for an app that has none.
+  /// - Returns: nil for an app without helpers.
   public init?(_ app: App) {
     guard let links = app.links, let settings = links.swedbank else { return nil }
     self.app = app
@@ -23,8 +23,8 @@ public struct SwedbankHelpers {
     self.settings = settings
   }
 
-  /// Answers a request to a helper. Where the merchant's complete and cancel URLs lead is the return page: it
-  /// knows of a payment what the relay knows, which without the id of a context is nothing.
+  /// Answers a request to a helper. The merchant's complete and cancel URLs lead to the return page, which
+  /// knows the payment's state only if the URL has a context id.
   public func answer(
     _ helper: SwedbankHelper, _ head: RequestHead, _ exchange: Exchange, _ returnPage: ReturnPage
   ) {
@@ -45,7 +45,7 @@ public struct SwedbankHelpers {
     }
   }
 
-  /// The way from a universal link that a browser opened to the app.
+  /// The redirect that opens the app, for a universal link that a browser opened.
   func iosUniversalLink(_ head: RequestHead) -> Result<Response, Problem> {
     result { () throws(CallbackFault) in
       let target = try CallbackTarget(head.originTarget)
@@ -82,7 +82,7 @@ public struct SwedbankHelpers {
     }
   }
 
-  /// A page whose only purpose is to lead back. It is of the payment, and not of what became of it.
+  /// A page that only leads back. It does not show the payment's outcome.
   private func page(_ language: PageLanguage, button: Link, opensItself: Bool) -> Response {
     let words = language.words
     let name = links.returnPage?.name

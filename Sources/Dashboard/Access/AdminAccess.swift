@@ -1,5 +1,6 @@
-// Who may come in at the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time and not
-// for ever; and no web page that a browser on this machine happens to look at. libmicrohttpd's threads.
+// Access control of the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time and with
+// limited attempts. Without a password, it keeps out web pages that a browser on this machine shows.
+// libmicrohttpd's threads.
 
 public import Configuration
 public import Cryptography
@@ -9,16 +10,16 @@ public import HTTPServer
 public import HTTPService
 public import Platform
 
-/// The guard of the admin listener.
+/// Authenticates requests to the admin listener.
 public struct AdminAccess: Sendable {
-  /// Nil where nobody is asked.
+  /// Nil if no password is configured.
   private let passwordDigest: [UInt8]?
-  /// Whether anyone gets in who can open a connection over TCP from this machine.
+  /// Whether any TCP connection from this machine is trusted.
   private let trustsMachine: Bool
   private let failures: FailedLogins
   private let logins = KnownAddresses()
 
-  /// - Throws: `Fault` when the password could not be read.
+  /// - Throws: `Fault` if the password cannot be read.
   public init(_ admin: Configuration.Admin, clock: any Clock) throws(Fault) {
     passwordDigest = try admin.password.map { password throws(Fault) in
       SHA256.digest(Array(try password.reveal().utf8))
@@ -27,7 +28,7 @@ public struct AdminAccess: Sendable {
     failures = FailedLogins(clock: clock)
   }
 
-  /// Who asks, for the audit: `dashboard anna (127.0.0.1)`; or why they may not.
+  /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`; or the problem to answer.
   public func visitor(_ head: RequestHead) -> Result<String, Problem> {
     if trustsMachine, !Self.isLocalHost(head.header("Host")) { return .failure(.misdirected) }
     guard let passwordDigest else { return .success("dashboard (\(head.remoteAddress))") }
@@ -35,10 +36,10 @@ public struct AdminAccess: Sendable {
     guard let (user, password) = Self.credentials(head.header("Authorization")) else {
       return .failure(.passwordNeeded)
     }
-    // Digests, so that the length is no secret either.
+    // Compare digests, so that timing does not disclose the password's length.
     let isRight = constantTimeEqual(SHA256.digest(password), passwordDigest)
-    // Who was let in before is not shut out by somebody at the same address who guesses; whoever only guesses
-    // learns nothing once they have to wait.
+    // Guesses from an address must not lock out a user who logged in from it before. While an address must
+    // wait, a guess gets no information about the password.
     if let seconds = failures.secondsToWait(address), !(isRight && logins.contains(address)) {
       return .failure(.tooManyLogins(seconds))
     }
@@ -51,8 +52,8 @@ public struct AdminAccess: Sendable {
     return .success("dashboard\(name) (\(head.remoteAddress))")
   }
 
-  /// Whether a host is an address or `localhost`. A page whose own name was made to lead here (DNS rebinding)
-  /// comes with that name.
+  /// Whether a host is an IP address or `localhost`. With DNS rebinding, a foreign page's requests have its
+  /// own host name.
   static func isLocalHost(_ host: String?) -> Bool {
     guard let host else { return false }
     if host.hasPrefix("[") {
@@ -64,7 +65,7 @@ public struct AdminAccess: Sendable {
     return name.lowercased() == "localhost" || IPAddress(name) != nil
   }
 
-  /// The user and the password of `Basic …` (RFC 7617 §2); nil when they are neither.
+  /// The user and the password of `Basic …` (RFC 7617 §2); nil for anything else.
   static func credentials(_ field: String?) -> (user: String, password: [UInt8])? {
     guard let field, field.utf8.count <= 8192 else { return nil }
     let parts = field.split(separator: " ", maxSplits: 1)
@@ -78,16 +79,16 @@ public struct AdminAccess: Sendable {
     return (user, Array(bytes[(colon + 1)...]))
   }
 
-  /// What one attacker has: an IPv4 address, or the half of an IPv6 one that names a network.
+  /// The unit that attempts are counted by: an IPv4 address, or the first 64 bits of an IPv6 address.
   private static func group(_ address: String) -> String {
     guard let parsed = IPAddress(address), parsed.isIPv6 else { return address }
     return Hex.encode(Array(parsed.bytes.prefix(8)))
   }
 
-  /// Whether a form comes from a page of this listener. Browsers say where a request comes from, and no page
-  /// can change that (https://www.w3.org/TR/fetch-metadata/); what is no browser has a token to show anyway.
+  /// Whether a form was sent by a page of this listener. Browsers set these headers, and pages cannot change
+  /// them (https://www.w3.org/TR/fetch-metadata/). Other clients need a form token in any case.
   public static func isOfThisSite(_ head: RequestHead) -> Bool {
-    // Also behind a proxy that changes the host.
+    // This also holds behind a proxy that changes the host.
     if let site = head.header("Sec-Fetch-Site") { return site == "same-origin" }
     guard let origin = head.header("Origin") else { return true }
     guard let host = head.header("Host") else { return false }
@@ -95,7 +96,7 @@ public struct AdminAccess: Sendable {
   }
 }
 
-/// Addresses from which the right password came, in a list that does not grow.
+/// Addresses with a successful login, in a list of bounded size.
 private final class KnownAddresses: Sendable {
   private static let countMax = 100
 
@@ -103,7 +104,7 @@ private final class KnownAddresses: Sendable {
 
   func contains(_ address: String) -> Bool { addresses.withLock { $0.contains(address) } }
 
-  /// The latest stands last; the longest unheard of is the first to go.
+  /// Moves the address to the end; evicts the first, which is the least recently used.
   func note(_ address: String) {
     addresses.withLock { addresses in
       if addresses.last == address { return }
@@ -114,7 +115,7 @@ private final class KnownAddresses: Sendable {
   }
 }
 
-/// Counts wrong passwords by address, in a table that does not grow.
+/// Counts wrong passwords by address, in a table of bounded size.
 final class FailedLogins: Sendable {
   static let perMinuteMax = 10
   static let addressesMax = 1000
@@ -125,7 +126,7 @@ final class FailedLogins: Sendable {
 
   init(clock: any Clock) { self.clock = clock }
 
-  /// How long an address is not heard; nil when it is.
+  /// How long an address must wait; nil if it need not.
   func secondsToWait(_ address: String) -> Int? {
     let now = clock.monotonic
     return windows.withLock { windows in
@@ -136,7 +137,7 @@ final class FailedLogins: Sendable {
     }
   }
 
-  /// How many addresses are remembered.
+  /// The number of addresses in the table.
   var addressCount: Int { windows.withLock { $0.count } }
 
   func note(_ address: String) {
@@ -157,7 +158,7 @@ final class FailedLogins: Sendable {
   }
 }
 
-/// Tokens that show that a form is of this process and for this purpose.
+/// Tokens that prove that a form comes from a page of this process, for one purpose.
 public struct FormTokens: Sendable {
   private let key: HMACSHA256
 
@@ -168,7 +169,7 @@ public struct FormTokens: Sendable {
     key = try HMACSHA256(key: bytes)
   }
 
-  /// - Parameter purpose: what the form does and to what.
+  /// - Parameter purpose: the form's action and its subject.
   func token(for purpose: String) -> String { Hex.encode(key.authenticationCode(for: Array(purpose.utf8))) }
 
   func accepts(_ token: String?, for purpose: String) -> Bool {
