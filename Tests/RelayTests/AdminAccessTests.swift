@@ -1,4 +1,4 @@
-// Who comes in at the admin listener, and what a search understands: the parts without a socket.
+// Access to the admin listener, and parsing of receipt searches, without a socket.
 
 @testable import Configuration
 @testable import Dashboard
@@ -144,7 +144,7 @@ import Testing
         tokens: try FormTokens(), reader: try StoreReader(path: bench.path)
       ).routes)
     let id = "rcp_" + String(repeating: "0", count: 26)
-    /// The path of the route that lets a request in.
+    /// The path of the matching route that admits the request.
     func found(_ path: String) -> String? {
       guard case .route(let route, let parameters) = table.find(method: "GET", path: path) else { return nil }
       let visit = Visit(head: RequestSamples.head("GET", path), visitor: "", parameters: parameters)

@@ -1,4 +1,4 @@
-// The alerter on a real database, by a clock that a test moves, over a network that a test is.
+// The alerter on a real database, with a manual clock and a scripted network.
 
 @testable import Alerts
 @testable import Apps
@@ -15,9 +15,9 @@ import Testing
 
 @testable import Relay
 
-/// A network without sockets: every request is answered at the next run, as the script says.
+/// A network without sockets: the script answers every request at the next run.
 final class ScriptedTransport: HTTPTransport {
-  /// A status, or nil where nobody answers, or `lost` where the answer is lost on its way.
+  /// Returns a status, nil for no answer, or `lost` for an answer that is lost after the request was sent.
   typealias Script = @Sendable (TransferRequest) -> Int?
   static let lost = 0
 
@@ -31,7 +31,7 @@ final class ScriptedTransport: HTTPTransport {
 
   func use(_ script: @escaping Script) { state.withLock { $0.script = script } }
 
-  /// Every request that was started.
+  /// All requests that were started.
   var requests: [TransferRequest] { state.withLock { $0.all } }
 
   func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
@@ -113,7 +113,7 @@ final class AlertBench {
 
   func stop() { bench.stop() }
 
-  /// One life of the alerter; another one begins with nothing but the database.
+  /// One run of the alerter; the next one starts from the database only.
   func live(
     _ alerts: [Configuration.Alert]? = nil, settles: Bool = true, _ body: (inout AlerterRun) throws -> Void
   ) throws {
@@ -132,10 +132,10 @@ final class AlertBench {
 
   func use(_ plan: AlertPlan) { alerter.use(plan) }
 
-  /// Everything that was submitted is on disk.
+  /// Waits until everything submitted is on disk.
   func settle() throws { try bench.store(Barrier()) }
 
-  /// Lets so much time pass, look by look, and gives the notices of it.
+  /// Advances the clock in steps, and returns the notices sent meanwhile.
   @discardableResult
   func pass(_ milliseconds: Int64, _ run: inout AlerterRun, step: Int64 = 1000) throws -> [JSONValue] {
     let before = network.requests.count
@@ -157,7 +157,7 @@ final class AlertBench {
     try bench.store(SaveBreaker(app: app, breaker: breaker))
   }
 
-  /// A receipt that the destination refuses.
+  /// Makes a receipt that the destination refuses.
   func fail(_ number: Int, status: Int = 422) throws {
     try bench.buy(number)
     let row = try #require(try bench.receipt(number)).rowID
@@ -171,7 +171,7 @@ final class AlertBench {
 }
 
 extension JSONValue {
-  /// What a notice says, in three words.
+  /// The alert, app and state of a notice.
   var notice: String {
     ["alert", "app", "state"].map { self[$0]?.stringValue ?? "-" }.joined(separator: " ")
   }

@@ -1,4 +1,4 @@
-// What the configuration may say about alerts, and what it must not.
+// Valid and invalid alerts in the configuration.
 
 @testable import Alerts
 @testable import Configuration

@@ -1,4 +1,4 @@
-// Notices of which nobody knows whether they have arrived: their answer was lost, or a reload gave them up.
+// Notices that may have arrived: their answer was lost, or a reload cancelled them.
 
 @testable import Configuration
 import Domain
@@ -22,7 +22,7 @@ import Testing
       #expect(!sent.isEmpty)
       #expect(sent.allSatisfy { $0 == "breaker_open shop firing" })
     }
-    // It is over before the address is well again, and across a restart.
+    // The trouble ends before the address answers again, and across a restart.
     try bench.setBreaker(.closed)
     bench.network.use { _ in 200 }
     try bench.live(alerts) { run throws in
@@ -46,7 +46,7 @@ import Testing
   @Test("A reload does not repeat what was told a moment before and is not on disk yet")
   func reloadAtOnce() throws {
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
-    // Nobody writes: what was told stays in the committer's queue.
+    // Without a writer, the saved alerts stay in the committer's queue.
     let bench = try AlertBench(alerts, writes: false)
     defer { bench.stop() }
     bench.freeBytes.withLock { $0 = 1 }

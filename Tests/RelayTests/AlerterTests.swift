@@ -1,5 +1,5 @@
-// The life of each trouble: told once when it begins, again now and then, once when it is over; whatever
-// becomes of receiptd and of those who are told.
+// The notices of each trouble: one when it begins, repeats while it lasts, one when it is over; also across
+// restarts and failures of the address.
 
 @testable import Alerts
 @testable import Configuration
@@ -109,7 +109,7 @@ import Testing
       #expect(again.first?["reasons"] == ["http_400": 2, "http_422": 4])
       #expect(try bench.pass(15 * Self.minute, &run).map(\.notice).last == "receipt_failed shop resolved")
     }
-    // Nothing of a user is ever told (R7).
+    // No notice contains a user's data (R7).
     for request in bench.network.requests {
       let text = String(decoding: request.body, as: UTF8.self)
       for word in ["user-", "sub_", "rcp_", "very-secret"] { #expect(!text.contains(word), "\(text)") }
@@ -170,7 +170,7 @@ import Testing
       #expect(told.first?["value"] == 12)
       #expect(told.first?["reasons"] == ["mismatch": 10, "stale": 2])
     }
-    // A new process has counted nothing yet, which is no proof that it is over.
+    // A new process has no counts yet, which does not prove that the trouble is over.
     let fresh = try AlertBench(alerts)
     defer { fresh.stop() }
     let record = AlertRecord(
@@ -196,7 +196,7 @@ import Testing
       let tries = bench.network.requests.count
       // 5 s, 15 s, 1 min, then every 5 min.
       #expect((6...8).contains(tries), "\(tries) tries")
-      // It is over before anybody could be told: nobody is.
+      // The trouble ends before a notice arrived: none is sent.
       try bench.setBreaker(.closed)
       bench.network.use { _ in 200 }
       #expect(try bench.pass(20 * Self.minute, &run).isEmpty)

@@ -1,4 +1,4 @@
-// The association files as devices get them: over a socket, by host.
+// The association files over a socket, by host.
 
 import AppLinks
 @testable import Configuration
@@ -90,7 +90,7 @@ import Testing
     let url = try LinkURL("https://pay.example.com/v1/shop/swedbank/sdk-callback/ios-universal-link?scheme=a")
     #expect(matcher.verdict(for: url, app: "ABCDE12345.com.example.b").place?.rule == 1)
 
-    // At the root, the same; asked again, the same.
+    // The path at the root has the same file; so has a second request.
     for target in ["/apple-app-site-association", Self.apple] {
       let again = try Self.get(server.port, target)
       #expect(again.status == 200)

@@ -1,5 +1,5 @@
-// The relay's threads on a real database, without the daemon around them: what a test needs to drive them,
-// and to wait for what they do.
+// The relay's threads on a real database, without the daemon: helpers to drive them, and to wait for their
+// effects.
 
 @testable import Apps
 @testable import Configuration
@@ -22,7 +22,7 @@ import Testing
 @testable import HTTPServer
 @testable import Relay
 
-/// When a test gives up waiting.
+/// The deadline of a wait.
 func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(byMilliseconds: 20_000) }
 
 /// The relay without listeners. `stop` must be called; one thread.
@@ -34,7 +34,7 @@ final class Bench {
   let reader: StoreReader
   let clock: any Clock
   let directory: AppDirectory
-  /// How often somebody came to the board, or what somebody waits for there changed.
+  /// Counts new long polls and changes of those that wait.
   let boardNews = Monitor(0)
   let folder: TemporaryFolder
   private let lines = Monitor<[String]>([])
@@ -48,8 +48,8 @@ final class Bench {
   var metrics: Metrics { core.metrics }
 
   /// - Parameters:
-  ///   - folder: an older bench's, to go on with its database.
-  ///   - isStarted: whether the threads run at once.
+  ///   - folder: that of an earlier bench, to use its database.
+  ///   - isStarted: whether to start the threads at once.
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
@@ -88,7 +88,7 @@ final class Bench {
     if isStarted { try start() }
   }
 
-  /// A key fetcher for these apps; `stop` must be called.
+  /// Makes a key fetcher for these apps; `stop` must be called.
   func fetchKeys(by transport: (any HTTPTransport)? = nil) throws -> KeyFetcher {
     let fetcher = KeyFetcher(
       transport: try transport ?? TransferPool(connectionsMax: KeyFetcher.transfersMax),
@@ -99,7 +99,7 @@ final class Bench {
 
   func start() throws { try core.start() }
 
-  /// Without deliveries, which would go by the system's time.
+  /// Starts no dispatcher, because it would use the system's clock.
   func startHousekeeping() throws {
     try committer.start()
     try housekeeper.start()
@@ -107,14 +107,14 @@ final class Bench {
 
   func stop() { core.stop() }
 
-  /// Stops, and starts again with nothing but the database (R9).
+  /// Stops, and starts again from the database only (R9).
   func restarted(_ apps: [AppConfiguration]) throws -> Bench {
     stop()
     return try Bench(apps, folder: folder)
   }
 
-  /// What the public listener answers with.
-  /// - Parameter apps: others than the core's.
+  /// The handler of the public listener.
+  /// - Parameter apps: replaces the core's apps.
   func listener(
     limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil,
     processors: ProcessorRegistry = .standard
@@ -127,7 +127,7 @@ final class Bench {
     return .public(services: services, intake: intake, pages: core.pages(services))
   }
 
-  /// The public listener on a port of its own.
+  /// Starts the public listener on its own port.
   func serve(
     limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
   ) throws(ServerError) -> Server {
@@ -139,7 +139,7 @@ final class Bench {
 
   // MARK: Driving
 
-  /// Stores a command and gives its outcome.
+  /// Stores a command and returns its outcome.
   @discardableResult
   func store<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     let outcome = Monitor<Result<Command.Outcome, StoreFault>?>(nil)
@@ -148,12 +148,13 @@ final class Bench {
     return try #require(outcome.wait(until: soon()) { $0 }).get()
   }
 
-  /// The app posts a context for the user `user-n`; gives the context's id.
+  /// Posts a context for the user `user-n` and returns the context's id.
   @discardableResult
   func post(_ number: Int, app: String = "shop") throws -> String { try store(context(number, app: app)).id }
 
   func context(_ number: Int, app: String = "shop") -> TakeContext {
-    // In a box: it is empty, and Thread Sanitizer looks at the address of what is handed over inout.
+    // In an existential: the generator is an empty struct, and Thread Sanitizer checks the address of an
+    // inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let id = Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random)
     return TakeContext(
@@ -161,7 +162,7 @@ final class Bench {
       digest: Array("blob\(number)".utf8), id: id)
   }
 
-  /// The user `user-n` buys `sub_n`.
+  /// Stores a purchase of `sub_n` by the user `user-n`.
   func buy(_ number: Int, app: String = "shop") throws {
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
@@ -172,7 +173,7 @@ final class Bench {
         content: .report(report, keep: true)))
   }
 
-  /// A purchase with its context, which makes every change of its receipt a change that is told.
+  /// Stores a purchase with its context, so that each change of its receipt is notified.
   func sell(_ number: Int, app: String = "shop") throws {
     try post(number, app: app)
     try buy(number, app: app)
@@ -182,7 +183,7 @@ final class Bench {
 
   // MARK: Waiting
 
-  /// Waits until the database says what is asked for.
+  /// Waits until the condition on the database holds.
   @discardableResult
   func waitFor<Found>(
     _ condition: (StoreReader) throws -> Found?, sourceLocation: SourceLocation = #_sourceLocation
@@ -196,7 +197,7 @@ final class Bench {
     }
   }
 
-  /// Waits for what no thread reports.
+  /// Polls a condition that no thread notifies.
   func waitUntil(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) throws {
@@ -233,7 +234,7 @@ final class Bench {
 
   var logText: String { lines.withLock { $0.joined() } }
 
-  /// Waits for the first line of the log with this text.
+  /// Waits for the first log line with this text.
   @discardableResult
   func waitForLog(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
     let line = lines.wait(until: soon()) { lines in lines.first { $0.contains(text) } }
@@ -242,7 +243,7 @@ final class Bench {
 }
 
 extension Bench {
-  /// An app that waits for nothing and tries again soon.
+  /// An app without join waits, with short retries.
   static func app(
     _ slug: String = "shop", url: String = "http://127.0.0.1:9/receipts",
     client: AppConfiguration.ClientAccess = .open, key: String = "ply-key",

@@ -1,4 +1,4 @@
-// Long polls over real connections, on a clock that the test moves.
+// Long polls over real connections, with a manual clock.
 
 @testable import Apps
 @testable import Configuration
@@ -17,7 +17,7 @@ import Testing
 @testable import Relay
 
 @Suite("Who waits for a checkout") struct CheckoutBoardTests {
-  /// A listener with its housekeeper, and no deliveries.
+  /// A listener with its housekeeper, without deliveries.
   private final class Bed {
     let clock = ManualClock()
     let bench: Bench
@@ -43,7 +43,7 @@ import Testing
       return client
     }
 
-    /// Asks, and waits until the request waits, too.
+    /// Sends a request, and waits until it is a waiting long poll.
     func wait(_ id: String, _ query: String = "?wait=30") throws -> RawClient {
       let before = bench.boardNews.withLock { $0 }
       let client = try ask(id, query)
@@ -67,7 +67,7 @@ import Testing
   }
 
   private static var threads: Int {
-    // Without the list the comparison fails.
+    // Without the list, the comparison must fail.
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1_000_000
   }
 
@@ -154,7 +154,7 @@ import Testing
     try bed.bench.goRound(bed.clock)
     #expect(!short.hasNews)
     #expect(!long.hasNews)
-    // Many are answered at once, up to 10 ms late.
+    // Long polls are answered in steps, up to 10 ms late.
     bed.clock.advance(11)
     bed.bench.housekeeper.lookNow()
     #expect(try Self.state(short) == "open")
@@ -163,7 +163,7 @@ import Testing
     bed.clock.advance(28_000)
     bed.bench.housekeeper.lookNow()
     #expect(try Self.state(long) == "open")
-    // The connection goes on.
+    // The connection stays open.
     try short.get("/v1/shop/contexts/\(id)")
     #expect(try Self.state(short) == "open")
   }
@@ -205,7 +205,7 @@ import Testing
     let all: Bool? = bed.bench.boardNews.wait(until: soon()) { $0 >= 500 ? true : nil }
     #expect(all != nil)
     #expect(Self.threads < before + 100)
-    // Half of the checkouts come to an end, all the others' time runs out.
+    // Half of the checkouts end; all other requests time out.
     for number in 0..<25 {
       try bed.bench.buy(number)
       _ = try bed.cancel(number)
@@ -227,7 +227,7 @@ import Testing
     defer { bed.stop() }
     let id = try bed.bench.post(1)
     for _ in 0..<20 { _ = try bed.wait(id) }
-    // The clock of the board stands: nothing but the hang-ups can end these.
+    // The clock stands still, so only the hang-ups can end these.
     try bed.bench.waitUntil { bed.bench.board.waitingCount == 0 }
     #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "abandoned")] == 20)
     let client = try bed.wait(id)

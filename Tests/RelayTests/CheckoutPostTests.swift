@@ -1,4 +1,4 @@
-// A post that opens the checkout page: stored as a context, answered with the way there.
+// A post that opens the checkout page: stored as a context, answered with a redirect.
 
 import AppLinks
 @testable import Configuration

@@ -1,4 +1,4 @@
-// The one writer's queue and thread.
+// The committer's queue and thread.
 
 import Domain
 @testable import Persistence
@@ -11,13 +11,13 @@ import Testing
 @testable import Relay
 
 @Suite("The committer") struct CommitterTests {
-  /// Cannot be stored.
+  /// A command that fails.
   private struct Failing: StoreCommand {
     static let error = StoreFault(.constraint, operation: "test", reason: "test")
     func apply(to store: StoreSession) throws(StoreFault) { throw Self.error }
   }
 
-  /// Changes nothing, once it is let.
+  /// Changes nothing; blocks until it is opened.
   private struct Gate: StoreCommand {
     let isOpen = Monitor(false)
     let isReached = Monitor(false)
@@ -31,7 +31,7 @@ import Testing
     try Bench([Bench.app(), Bench.app("other")], queue: queue, isStarted: false)
   }
 
-  /// Collects what was answered, by number.
+  /// Collects the answers, by number.
   private final class Answers: Sendable {
     private let answers = Monitor<[Int: Result<TakeContext.Outcome, StoreFault>]>([:])
 
@@ -59,7 +59,7 @@ import Testing
     let seen = Monitor<[Bool]>([])
     for number in 1...50 {
       let isQueued = bench.committer.submit(bench.context(number), from: .outside(app: "shop")) { result in
-        // What is not there was answered too early.
+        // A context that cannot be read was answered too early.
         let id = try? result.get().id
         let found = other.withLock { reader in id.flatMap { try? reader.context(id: $0) } }
         seen.update { $0.append(found != nil) }
@@ -130,7 +130,7 @@ import Testing
     for number in 1...3 { #expect(bench.committer.submit(bench.context(number), from: .inside) { _ in }) }
     #expect(bench.committer.submit(bench.context(4), from: .outside(app: "shop")) { _ in })
     #expect(!bench.committer.submit(bench.context(5), from: .outside(app: "other")) { _ in })
-    // A queue of one still takes one.
+    // A queue of capacity 1 accepts one request.
     let narrow = try Self.bench(queue: 1)
     #expect(narrow.committer.submit(narrow.context(1), from: .outside(app: "shop")) { _ in })
     #expect(!narrow.committer.submit(narrow.context(2), from: .outside(app: "shop")) { _ in })
@@ -177,7 +177,7 @@ import Testing
     _ = try bench.store(bench.context(12))
     #expect(bench.committer.fault == nil)
     #expect(throws: Failing.error) { try bench.store(Failing()) }
-    // The fault is noted once the batch is over, which the next batch shows.
+    // The fault is recorded after the batch, which only the next batch shows.
     bench.committer.stop()
     #expect(bench.committer.fault == Failing.error)
   }
@@ -192,7 +192,7 @@ import Testing
     #expect(gate.isReached.wait(until: soon()) { $0 ? true : nil } == true)
     let later = MonotonicInstant.now().advanced(byMilliseconds: 60_000)
     #expect((60_000..<90_000).contains(bench.committer.busyMilliseconds(now: later)))
-    // Nobody who comes meanwhile waits for it.
+    // A submit does not block meanwhile.
     #expect(bench.committer.submit(bench.context(1), from: .outside(app: "shop")) { _ in })
     gate.isOpen.update { $0 = true }
     bench.committer.stop()

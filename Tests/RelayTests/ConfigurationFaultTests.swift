@@ -170,8 +170,7 @@ import Testing
   }
 
   @Test func oneFaultIsReportedOnce() {
-    // Cases with an empty text elsewhere have faults of their own; these two groups are wrong in one place
-    // only.
+    // Cases with an empty text elsewhere have other faults; these two groups are wrong in one place only.
     let texts = [
       Samples.text(root: "listne: {},"), Samples.text(root: "log: 'info',"), Samples.text(apps: "two: 2,"),
       Samples.text(app: "purchaseley: {},"), Samples.text(webhookSecrets: "[5]"),

@@ -1,4 +1,4 @@
-// Texts and folders that the tests of the configuration share.
+// Texts and folders that the configuration tests share.
 
 @testable import Configuration
 import FoundationEssentials
@@ -14,7 +14,7 @@ enum ConfigurationSamples {
     "EMPTY": "", "PADDED": "whsec_one ", "TWIN": "whsec_one",
   ])
 
-  /// The keys that have no default, with more of each part where it is given.
+  /// The keys without a default, plus the given texts in each part.
   static func text(
     root: String = "", client: String = "client: { keys: ['env:CLIENT_KEY'] },", stripe: String = "",
     webhookSecrets: String = "['env:WEBHOOK_SECRET']", purchasely: String = "", app: String = "",
@@ -42,7 +42,7 @@ enum ConfigurationSamples {
     return try ConfigurationLoader.read(content, path: path, environment: environment, secrets: secrets)
   }
 
-  /// The faults of a text, none when it is fine.
+  /// The faults of a text; empty if it is valid.
   static func faults(_ text: String, environment: Environment = environment) -> [Fault] {
     do {
       _ = try read(text, environment: environment)
@@ -52,7 +52,7 @@ enum ConfigurationSamples {
     }
   }
 
-  /// The first app of a configuration that must be fine.
+  /// The first app of a valid configuration.
   static func app(_ text: String) throws -> AppConfiguration {
     let apps = try read(text).configuration.apps
     guard let app = apps.first else { throw Fault(path: "apps", message: "is empty") }
@@ -60,7 +60,7 @@ enum ConfigurationSamples {
   }
 }
 
-/// A folder that goes away with its last owner.
+/// A folder that its last owner removes.
 final class TemporaryFolder {
   let path: String
 
@@ -69,10 +69,10 @@ final class TemporaryFolder {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
-  /// What cannot be removed is the system's to clear.
+  /// A folder that cannot be removed is left to the system.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
     let file = "\(path)/\(name)"
     guard FileManager.default.createFile(atPath: file, contents: Data(content.utf8)) else {

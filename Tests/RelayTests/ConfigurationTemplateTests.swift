@@ -7,11 +7,11 @@ import Testing
 @testable import Relay
 
 @Suite struct ConfigurationTemplateTests {
-  /// Reads a text whose secrets are in files that are there.
+  /// Loads a text whose secrets are in existing files.
   private func load(_ text: String, mode: UInt32 = 0o600) throws -> LoadedConfiguration {
     let folder = FileManager.default.temporaryDirectory.path + "/template-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // What cannot be removed is the system's to clear.
+    // A folder that cannot be removed is left to the system.
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for match in ConfigurationTemplate.text.matches(of: #/file:\/etc\/receiptd\/secrets\/(\w+)/#) {
       let value = Data("whsec_\(match.1)_0123456789\n".utf8)
@@ -36,7 +36,7 @@ import Testing
     )
   }
 
-  /// The template with every stated default in force.
+  /// The template with every documented default set.
   private var stated: String {
     ConfigurationTemplate.text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let rest = line.drop { $0 == " " }

@@ -1,4 +1,4 @@
-// What `--check` remarks on, and what a printed configuration leaves out.
+// The warnings of `--check`, and what a printed configuration omits.
 
 @testable import Configuration
 import JSON

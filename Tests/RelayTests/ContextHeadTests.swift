@@ -1,4 +1,4 @@
-// What is looked at before the body of a posted context is read.
+// Checks of a posted context before its body is read.
 
 @testable import Apps
 @testable import Configuration

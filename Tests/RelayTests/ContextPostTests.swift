@@ -1,4 +1,4 @@
-// What clients post, well and badly.
+// Valid and invalid posts of contexts.
 
 import Domain
 @testable import HTTPService
@@ -170,7 +170,7 @@ import Testing
     for body in ["ply_context=++++&user_id=u", "ply_context=%2B%2B%2B%2B&user_id=u"] {
       #expect(try Self.read(RequestSamples.post(body, type: Self.form)).blob.text == Self.plusBlob)
     }
-    // A user's plus is a blank, as forms mean it.
+    // A plus in a user is a space, as in any form.
     let user = RequestSamples.post("ply_context=YQ==&user_id=a+b%2B", type: Self.form)
     #expect(try Self.read(user).userID == "a b+")
   }

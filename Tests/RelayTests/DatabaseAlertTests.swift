@@ -1,4 +1,4 @@
-// The alert about the database itself, which is known without reading it.
+// The alert about the database itself, which needs no read.
 
 @testable import Configuration
 import JSON

@@ -1,4 +1,4 @@
-// When an app's deliveries rest, stop and go on.
+// When an app's deliveries rest, stop and resume.
 
 @testable import Apps
 @testable import Configuration
@@ -13,7 +13,7 @@ import Testing
 @testable import Relay
 
 @Suite("An app's deliveries") struct DeliveryPauseTests {
-  /// Two deliveries of another app, after which the dispatcher has looked at every app since this was called.
+  /// Delivers two receipts of another app; afterwards the dispatcher has checked every app since the call.
   private static func lookAround(_ bench: Bench, _ numbers: ClosedRange<Int>) throws {
     for number in numbers {
       try bench.sell(number, app: "other")
@@ -142,7 +142,7 @@ import Testing
     let start = MonotonicInstant.now()
     try Self.lookAround(bench, 1...30)
     #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
-    // No more of it is under way than its concurrency allows.
+    // No more are under way than the concurrency permits.
     #expect(slow.received.count == 4)
     #expect(slow.heldCount == 4)
     slow.use { ScriptedDestination.accepted($0) }

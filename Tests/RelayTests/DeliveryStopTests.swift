@@ -1,4 +1,4 @@
-// How deliveries end with the daemon, and go on with the next one.
+// Deliveries at a stop, and after the next start.
 
 @testable import Delivery
 import Domain

@@ -1,4 +1,4 @@
-// Deliveries against a destination that answers as it is told.
+// Deliveries to a scripted destination.
 
 @testable import Delivery
 import Domain
@@ -17,7 +17,7 @@ import Testing
   @Test("One app's row that cannot be read stops the deliveries of no other app (R11)")
   func unreadableRow() throws {
     let destination = try ScriptedDestination()
-    // Whichever lane comes first, most of these come before the good one's.
+    // In any order of the lanes, most of these come before the valid one.
     let damaged = (1...6).map { "damaged-\($0)" }
     let bench = try Bench(
       (damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
@@ -48,7 +48,7 @@ import Testing
     #expect(receipt.importID == "import-3")
     #expect(receipt.attempts == 3)
     #expect(receipt.lastStatus == 200)
-    // What comes after it shows that nothing of it comes again.
+    // A later delivery shows that the earlier one is not repeated.
     try bench.sell(2)
     try bench.waitFor(2, .delivered)
     let received = destination.received
@@ -95,7 +95,7 @@ import Testing
     #expect(receipt.attempts == 1)
     #expect(receipt.nextAttemptAt == nil)
     #expect(try bench.attempts(1).first?.response == Array(words.utf8))
-    // An operator takes it up again.
+    // An operator replays it.
     destination.use { _ in ScriptedDestination.accepted(7) }
     #expect(try bench.store(ReplayReceipt(id: receipt.id, force: false, dueAt: bench.now)) == .done)
     #expect(try bench.waitFor(1, .delivered).importID == "import-7")
@@ -129,7 +129,7 @@ import Testing
     #expect(try bench.receipt(1)?.receipt?.state == .pending)
   }
 
-  /// Makes the outcomes of an app impossible to store, and possible again.
+  /// Makes storing an app's outcomes fail, until it is removed.
   private struct Obstacle {
     let connection: Connection
 
@@ -154,7 +154,7 @@ import Testing
     let obstacle = try Obstacle(bench)
     try bench.sell(1)
     try bench.waitForLog("could not store the outcome")
-    // The dispatcher has looked at every app again when it has delivered these.
+    // After these deliveries the dispatcher has checked every app again.
     for number in 1...3 {
       try bench.sell(number, app: "other")
       try bench.waitFor(number, .delivered, app: "other")

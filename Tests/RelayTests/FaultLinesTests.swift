@@ -1,4 +1,4 @@
-// Lines of the log about a database that cannot be written: few, and with what to do.
+// Log lines about a database that cannot be written: limited, and with advice.
 
 import Platform
 @testable import Presentation
@@ -27,7 +27,7 @@ import Testing
     for _ in 0..<1000 { fail(.moved) }
     #expect(lines.withLock { $0.count } == 1)
     #expect(lines.withLock { $0[0].contains("Put the file back") && !$0[0].contains("disk") })
-    // Another fault is news.
+    // Another kind of fault is logged at once.
     fail(.corrupt)
     #expect(lines.withLock { $0.last?.contains("receiptctl db check") } == true)
     clock.advance(LogLimiter.pauseMilliseconds)

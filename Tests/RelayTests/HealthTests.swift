@@ -1,4 +1,4 @@
-// The health report: what it says, when it is stored, and how it reads for people.
+// The health report: its content, when it is stored, and its text.
 
 @testable import Configuration
 import Domain
@@ -87,12 +87,12 @@ import Testing
     #expect(look(75)?.isReady == true)
     metrics.signatureFailures.increment("shop", "mismatch")
     #expect(look(80)?.refusedWebhooks == ["shop": ["mismatch": 1]])
-    // More of the same is no news: a flood of them writes no more than silence.
+    // More of the same is not stored: a flood writes no more than silence.
     metrics.signatureFailures.increment("shop", "mismatch")
     #expect(look(85) == nil)
     monitor.couldNotStore()
     #expect(look(90)?.refusedWebhooks == ["shop": ["mismatch": 2]])
-    // An hour later they are forgotten.
+    // After an hour they are not counted any more.
     #expect(look(3700)?.refusedWebhooks == [:])
   }
 

@@ -1,4 +1,4 @@
-// The signs of life for a dead man's switch.
+// The heartbeat for a dead man's switch.
 
 @testable import Alerts
 @testable import Configuration
@@ -16,7 +16,7 @@ import Testing
     let heartbeat = Configuration.Heartbeat(to: Secret("https://beat.example.com/x"))
     let bench = try AlertBench([], heartbeat: heartbeat)
     defer { bench.stop() }
-    /// Lets the writer answer between two turns.
+    /// Lets the committer answer between two steps.
     func live(_ milliseconds: Int64, _ run: inout AlerterRun) throws -> Int {
       let before = bench.network.requests.count
       for _ in 0..<(milliseconds / 1000) {

@@ -1,4 +1,4 @@
-// What happens because time passes.
+// Work that is due by time.
 
 @testable import Apps
 @testable import Configuration
@@ -14,7 +14,7 @@ import Testing
 
 @testable import Relay
 
-/// Changes nothing; when it is answered, what was queued before it has been stored.
+/// Changes nothing; when it is answered, all earlier commands have been stored.
 struct Barrier: StoreCommand {
   func apply(to store: StoreSession) throws(StoreFault) {}
 }
@@ -94,7 +94,7 @@ struct Barrier: StoreCommand {
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
     clock.advance(Dependencies.lookIntervalMilliseconds)
-    // The sleep is over by the manual clock; the news only stand for its passing.
+    // By the manual clock the sleep is over; the notification only simulates its end.
     try bench.goRound(clock)
     try bench.waitFor(1, .pending)
   }
@@ -138,7 +138,7 @@ struct Barrier: StoreCommand {
       try bench.store(Barrier())
       steps += 1
     }
-    // Three slices of contexts, one of each other table, and a look at the end of each.
+    // Three slices of contexts, one of each other table, and one empty slice at the end of each.
     #expect((6..<100).contains(steps))
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10_000).count == 7)
     #expect(try bench.receipt(2000)?.receipt?.state == .waiting)
@@ -171,7 +171,7 @@ struct Barrier: StoreCommand {
     let run = RetentionRun(.init())
     var steps = 0
     while !run.step(bench.committer, now: bench.now, log: bench.log), steps < 100 {
-      // Others have their turn after each slice.
+      // Other commands are applied after each slice.
       try bench.post(steps)
       steps += 1
     }

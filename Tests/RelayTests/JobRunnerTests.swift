@@ -1,4 +1,4 @@
-// Jobs inside of the daemon: begun through the committer, run without anybody else.
+// Jobs inside the daemon: started through the committer, run by the job runner only.
 
 @testable import Apps
 import Domain
@@ -30,7 +30,7 @@ import Testing
     bench.core.jobs.lookNow()
     try bench.sell(5000)
     try bench.waitFor(5000, .delivered)
-    // The last step changes nothing that anybody is told about.
+    // The last step causes no notification, so poll.
     let deadline = soon()
     var last = job
     while last.endedAt == nil, MonotonicInstant.now() < deadline {

@@ -1,4 +1,4 @@
-// A lane without a dispatcher: what the suites about lanes ask, at a time of their own.
+// A lane without a dispatcher, with a time that the test sets.
 
 @testable import Apps
 @testable import Delivery
@@ -9,7 +9,7 @@ import Platform
 @testable import Store
 
 extension LaneTests {
-  /// A lane and the time that it is told.
+  /// A lane and its current time.
   struct Bed {
     static let start: Int64 = 1_800_000_000_000
     var lane: Lane
@@ -23,7 +23,7 @@ extension LaneTests {
       lane = Lane(
         try App(Bench.app(delivery: policy)), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
         monotonic: MonotonicInstant(nanoseconds: 0))
-      // What these tests are about has no replays, but for those that say so.
+      // No replays, except in tests that set them.
       lane.rest(until: nil, replays: true)
     }
 
@@ -42,12 +42,12 @@ extension LaneTests {
       }
     }
 
-    /// Offers new receipts and replays, and gives the rows that were admitted.
+    /// Offers new receipts and replays, and returns the admitted rows.
     mutating func admit(new: [Int64], replays: [Int64]) -> [Int64] {
       lane.admit(Self.due(new), replays: Self.due(replays), now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
-    /// Offers receipts and gives the rows that were admitted.
+    /// Offers receipts and returns the admitted rows.
     mutating func admit(_ rows: Int64...) -> [Int64] {
       let due = rows.map { row in
         StoreReader.DueReceipt(

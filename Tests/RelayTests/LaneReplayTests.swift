@@ -1,4 +1,4 @@
-// Replays beside new receipts: who goes first, and that neither stops the other.
+// Replays and new receipts in one lane: their order, and that neither blocks the other.
 
 @testable import Delivery
 import Domain
@@ -76,7 +76,7 @@ import Testing
     for isReplay in [true, false] {
       var bed = try Bed()
       bed.lane.note(replaysDueAt: bed.now)
-      // Under way, it is of the other kind than it is by its end.
+      // The receipt changes its queue while it is under way.
       #expect(bed.admit(new: isReplay ? [1] : [], replays: isReplay ? [] : [1]) == [1])
       bed.lane.rest(until: nil)
       bed.lane.rest(until: nil, replays: true)
@@ -88,7 +88,7 @@ import Testing
       #expect(bed.lane.mayHave(replay: isReplay, now: bed.now))
       #expect(!bed.lane.mayHave(replay: !isReplay, now: bed.now))
       #expect(bed.admit(new: isReplay ? [] : [1], replays: isReplay ? [1] : []) == [1])
-      // Once it is delivered, nothing is looked for.
+      // After its delivery nothing is due.
       bed.lane.rest(until: nil, replays: isReplay)
       bed.end(1, Self.delivered)
       #expect(bed.wait == nil)

@@ -1,4 +1,4 @@
-// One app's lane as a table: what may start when. No thread, no clock, no I/O.
+// When one app's lane may start receipts. No thread, no clock, no I/O.
 
 @testable import Apps
 @testable import Delivery
@@ -132,7 +132,7 @@ import Testing
     #expect(bed.room == 0)
     #expect(bed.admit(2) == [])
     #expect(bed.wait.map { $0 > 0 } == true)
-    // Not even long after, while it is under way.
+    // Not even much later, while the probe is under way.
     bed.milliseconds = 1_000_000
     #expect(bed.room == 0)
     #expect(bed.admit(2) == [])
@@ -179,7 +179,7 @@ import Testing
     bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
     #expect(bed.room == 0)
     #expect(bed.wait == 60_000)
-    // A success beside it does not shorten it.
+    // A concurrent success does not shorten it.
     bed.end(2, Self.delivered)
     #expect(bed.room == 0)
     #expect(bed.wait == 60_000)

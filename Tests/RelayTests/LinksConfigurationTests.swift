@@ -1,4 +1,4 @@
-// What `links` may say, and what is said of what it may not.
+// Valid and invalid `links`, and their faults.
 
 import AppLinks
 @testable import Configuration
@@ -47,7 +47,7 @@ import Testing
 
     let shown = try Samples.read(Samples.text(app: Self.whole)).configuration.redacted["apps"]?["shop"]
     let again = try #require(shown?["links"])
-    // What a query has is not printed.
+    // Query values are not printed.
     let text = String(decoding: again.serialized(), as: UTF8.self).replacing("?plan=***", with: "?plan=m")
     #expect(try Samples.app(Samples.text(app: "links: \(text),")).links == links)
   }
@@ -69,9 +69,9 @@ import Testing
   }
 
   struct Case: CustomTestStringConvertible {
-    /// The faulty part of `links`, beside a good origin.
+    /// The faulty part of `links`, next to a valid origin.
     let text: String
-    /// The key that is named, and words of the fault.
+    /// The key of the fault, and a part of its message.
     let path: String
     let message: String
     var testDescription: String { "\(path): \(message)" }

@@ -1,4 +1,4 @@
-// How many requests may wait for checkouts: for one context, of one client, in all.
+// The limits on waiting requests: per context, per client, in total.
 
 @testable import Configuration
 import Domain
@@ -13,7 +13,7 @@ import Testing
 @testable import Relay
 
 @Suite("How many may wait for a checkout") struct LongPollLimitTests {
-  /// A listener and who asks it.
+  /// A listener and its clients.
   private final class Bed {
     let bench: Bench
     let server: Server
@@ -30,7 +30,7 @@ import Testing
       bench.stop()
     }
 
-    /// Asks through a proxy that is trusted, for a client behind it.
+    /// Sends a request through a trusted proxy, for a client behind it.
     func ask(_ id: String, from client: String) throws -> RawClient {
       let wire = try RawClient(port: server.port)
       try wire.send(
@@ -38,7 +38,7 @@ import Testing
       return wire
     }
 
-    /// Asks, and waits until the request waits, too.
+    /// Sends a request, and waits until it is a waiting long poll.
     func wait(_ id: String, from client: String) throws -> RawClient {
       let before = bench.board.waitingCount
       let wire = try ask(id, from: client)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The state at once, with when to ask again.
+  /// Whether the answer came at once, with `Retry-After`.
   private static func isLimited(_ client: RawClient) throws -> Bool {
     let reply = try client.reply()
     #expect(reply.status == 200)

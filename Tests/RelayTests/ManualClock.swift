@@ -1,4 +1,4 @@
-// A clock that stands until a test moves it.
+// A clock that stands still until a test moves it.
 
 @testable import Housekeeping
 import Platform
@@ -6,7 +6,7 @@ import Testing
 
 @testable import Relay
 
-/// Its monotonic time lies an hour ahead of the system's, so that whoever waits on it is woken by news alone.
+/// Its monotonic time is an hour ahead of the system's, so that only notifications wake a waiting thread.
 final class ManualClock: Clock {
   private struct State {
     var wall: Int64
@@ -35,13 +35,13 @@ final class ManualClock: Clock {
     }
   }
 
-  /// Sets the wall clock alone, as a person or NTP does.
+  /// Sets only the wall clock, as an operator or NTP does.
   func setWall(by milliseconds: Int64) { state.update { $0.wall += milliseconds } }
 
-  /// How often somebody has looked at the monotonic time.
+  /// How often the monotonic time was read.
   var looks: Int { state.withLock { $0.looks } }
 
-  /// Waits until somebody looks at it again.
+  /// Waits until the monotonic time is read again.
   func waitForLook(after looks: Int) throws {
     let again: Bool? = state.wait(until: soon()) { $0.looks > looks ? true : nil }
     try #require(again != nil)
@@ -49,8 +49,8 @@ final class ManualClock: Clock {
 }
 
 extension Bench {
-  /// Makes the housekeeper go round at least once from here, whatever it is at now: it looks at the time
-  /// fewer than ten times a round.
+  /// Makes the housekeeper complete at least one step from here: it reads the time fewer than ten times a
+  /// step.
   func goRound(_ clock: ManualClock) throws {
     for _ in 0..<20 {
       let looks = clock.looks

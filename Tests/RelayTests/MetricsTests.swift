@@ -1,4 +1,4 @@
-// The text that a scrape gets: Prometheus' text format 0.0.4.
+// The text of a scrape: Prometheus' text format 0.0.4.
 
 import Domain
 import HTTPServer
@@ -9,7 +9,7 @@ import Testing
 
 @testable import Relay
 
-/// A scrape, read as strictly as the format is written.
+/// A parsed scrape, as strict as the format.
 struct ScrapedText {
   var kinds: [String: String] = [:]
   var samples: [(name: String, labels: String, value: String)] = []

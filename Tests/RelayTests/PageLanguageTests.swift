@@ -1,4 +1,4 @@
-// In which language the public pages speak, and that they say everything in each.
+// The language of the public pages, and that every language has all texts.
 
 @testable import PublicPages
 import Testing
@@ -12,13 +12,13 @@ import Testing
       ([], .en), (["de"], .de), (["de-CH"], .de), (["DE-ch-1996"], .de), (["fr;q=0.5, sv;q=0.8"], .sv),
       (["ja, pt-BR;q=0.9, en;q=0.8"], .pt), (["ja"], .en), (["fr", "de"], .fr),
       (["it ; q=0.3", "\tnl;q=0.301"], .nl), (["fi;q=1.000,da;q=1"], .fi), (["es;Q=0.9, en;q=0.1"], .es),
-      // Norwegian of every kind.
+      // Norwegian variants.
       (["nb"], .nb), (["nn-NO"], .nb), (["no"], .nb), (["se, nn;q=0.9, sv;q=0.8"], .nb),
-      // Any other one, and none that is refused.
+      // `*` matches any other language that is not refused.
       (["*"], .en), (["*;q=0.5, de;q=0.1"], .en), (["de;q=0, *"], .en), (["en;q=0, *;q=0.1"], .de),
       (["de;q=0, de-DE, fr;q=0.2"], .fr), (["de-CH;q=0, de;q=0.4"], .de), (["en;q=0"], .en),
       (["fr;q=0.000"], .en),
-      // What is malformed counts for nothing.
+      // Malformed parts are ignored.
       (["de;q=2, fr;q=0.1"], .fr), (["de;q=0.1234, it;q=0.1"], .it), (["de;q=, nl"], .nl),
       (["de;q=nan, nl;q=0.1"], .nl), (["de;q=1e0, nl;q=0.1"], .nl), (["de;level=1, nl;q=0.1"], .nl),
       (["de;q=-1, nl;q=0.1"], .nl), (["d\u{E9}, nl"], .nl), (["<script>, nl"], .nl), (["-de, nl"], .nl),
@@ -69,7 +69,7 @@ import Testing
       #expect(message.text.text(app: "").last == ".")
       #expect(message.heading.text(app: app).last != ".")
     }
-    // Whoever has paid is never told to pay, whatever became of the receipt.
+    // A customer who has paid is never asked to pay, whatever the receipt's state.
     #expect(Set([words.undelivered, words.unpaid].map { $0.heading.text(app: app) }).count == 2)
     #expect(words.undelivered.heading.text(app: app) == words.paid.heading.text(app: app))
     for other in PageLanguage.allCases where other != language {

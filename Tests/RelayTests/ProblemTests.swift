@@ -1,4 +1,4 @@
-// Errors as the outside sees them, and the ids of requests.
+// Errors as clients see them, and request ids.
 
 import Destinations
 @testable import HTTPService

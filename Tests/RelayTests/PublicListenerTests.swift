@@ -1,4 +1,4 @@
-// What the public listener refuses before, and what it answers after, the disk.
+// What the public listener refuses before storing, and what it answers after the sync.
 
 @testable import Apps
 @testable import Configuration
@@ -38,7 +38,7 @@ import Testing
     #expect(try post("shop", 3).reply().status == 201)
     bench.committer.stop()
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).count == 4)
-    // Afterwards nothing is taken that could not be kept (R1).
+    // A stopped committer accepts no request, because it could not store it (R1).
     #expect(try post("shop", 9).reply().status == 503)
   }
 

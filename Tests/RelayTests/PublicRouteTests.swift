@@ -10,7 +10,7 @@ import Testing
 @testable import Relay
 
 @Suite("The public paths") struct PublicRouteTests {
-  /// What a path leads to: the route's own path, with what stands in it.
+  /// The route of a path, with its parameters.
   enum Found: Equatable {
     case route(String, [String: String])
     case none, malformed

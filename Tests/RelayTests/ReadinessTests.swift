@@ -1,4 +1,4 @@
-// Why the daemon is not ready, collected from every component.
+// Why the daemon is not ready, collected from all components.
 
 @testable import Health
 import Platform

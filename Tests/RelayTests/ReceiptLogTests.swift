@@ -1,4 +1,4 @@
-// The log's lines about receipts: what they say, and that too many of them cost nothing but themselves.
+// The log's lines about receipts: their content, and that too many of them delay nothing else.
 
 import Domain
 @testable import Persistence
@@ -10,7 +10,7 @@ import Testing
 @testable import Relay
 
 @Suite("The log of receipts") struct ReceiptLogTests {
-  /// What became of receipts that were bought, delivered, refused and taken up again.
+  /// The transitions of receipts that were bought, delivered, refused and replayed.
   private static func transitions() throws -> [ReceiptTransition] {
     let all = Monitor<[ReceiptTransition]>([])
     let bench = try Bench([Bench.app()], isStarted: false) { more in all.withLock { $0 += more } }
@@ -29,7 +29,7 @@ import Testing
     let failed = try #require(try bench.receipt(2)?.receipt).id
     try bench.store(ReplayReceipt(id: failed, force: false, dueAt: bench.now))
     try bench.store(CancelReceipt(id: failed, note: "x"))
-    // What is told of the last change may still be on its way.
+    // The notification of the last change may still be pending.
     bench.stop()
     return all.withLock { $0 }
   }
@@ -81,7 +81,7 @@ import Testing
     let lines = Monitor<[String]>([])
     let log = ReceiptLog(
       Log { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }, metrics: metrics)
-    // There is no thread that writes: as if the log stood still.
+    // No thread writes, as if the log were blocked.
     for _ in 0..<30 { log.note(Array(repeating: one, count: 1000)) }
     let written = log.write(atMost: ReceiptLog.linesPerSecondMax)
     #expect(written == ReceiptLog.linesPerSecondMax)
@@ -98,7 +98,7 @@ import Testing
     var budget = LineBudget(now: start)
     var written = 0
     for millisecond in Int64(0)..<3000 {
-      // Ten a millisecond.
+      // Ten per millisecond.
       let lines = min(10, budget.left(now: start.advanced(byMilliseconds: millisecond)))
       budget.spend(lines)
       written += lines

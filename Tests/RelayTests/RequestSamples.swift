@@ -1,4 +1,4 @@
-// Requests without a server, and a client on a raw socket, so that the tests say each byte themselves.
+// Requests without a server, and a client on a raw socket, so that tests control every byte.
 
 import Glibc
 import Platform
@@ -13,7 +13,7 @@ enum RequestSamples {
     rawHead(method, target, fields.map { ($0.name, Array($0.value.utf8)) }, from: address)
   }
 
-  /// With values that need not be text.
+  /// A head whose values need not be valid text.
   static func rawHead(
     _ method: String, _ target: String, _ fields: [(name: String, value: [UInt8])],
     from address: String = "127.0.0.1"
@@ -41,7 +41,7 @@ enum RequestSamples {
   }
 }
 
-/// One connection to a server on this machine. Owns its descriptor. One thread; every wait has an end.
+/// One connection to a server on this machine. Owns its descriptor. One thread; every wait has a timeout.
 final class RawClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
@@ -97,8 +97,8 @@ final class RawClient {
     }
   }
 
-  /// The next answer.
-  /// - Parameter hasBody: not after a HEAD.
+  /// Reads the next answer.
+  /// - Parameter hasBody: false after a HEAD.
   func reply(hasBody: Bool = true) throws(SystemError) -> Reply {
     while true {
       let text = String(decoding: received, as: UTF8.self)
@@ -106,7 +106,7 @@ final class RawClient {
         let head = String(text[..<end.lowerBound])
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         let named = Reply(status: status, head: head, body: []).header("Content-Length").flatMap { Int($0) }
-        // RFC 9110 §15.4.5: no body follows a 304, whatever the fields say.
+        // RFC 9110 §15.4.5: a 304 has no body, whatever its fields say.
         let length = hasBody && status != 304 ? named : 0
         let start = head.utf8.count + 4
         if let length, received.count >= start + length {
@@ -122,7 +122,7 @@ final class RawClient {
     }
   }
 
-  /// Everything that comes until the server closes the connection.
+  /// Reads everything until the server closes the connection.
   func untilClosed() -> String {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -132,7 +132,7 @@ final class RawClient {
     }
   }
 
-  /// Whether anything has come that was not read.
+  /// Whether unread bytes have arrived.
   var hasNews: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, 0) > 0

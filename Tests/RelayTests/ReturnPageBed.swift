@@ -1,4 +1,4 @@
-// A relay with a return page, checkouts in every state, and the page as a test reads it. One thread.
+// A relay with a return page, checkouts in every state, and a parsed page. One thread.
 
 import AppLinks
 @testable import Configuration
@@ -48,7 +48,7 @@ final class ReturnPageBed {
 
   // MARK: Checkouts
 
-  /// An event of the session `cs_test_n`, which sells `sub_n` to `user-n`.
+  /// Stores an event of the session `cs_test_n`, which sells `sub_n` to `user-n`.
   func buy(_ number: Int, _ seen: Observations, event: String = "a") throws {
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(number)"), sessionID: "cs_test_\(number)",
@@ -68,7 +68,7 @@ final class ReturnPageBed {
       RecordAttempt(row: record.rowID, app: "shop", report: report, decision: decision, breaker: Breaker()))
   }
 
-  /// A checkout of each outcome that the store can tell, with the query that asks for it.
+  /// A checkout for each outcome that the store can have, with the query for it.
   func everyState() throws -> [(ReturnOutcome, String)] {
     let expired = try bench.post(1)
     let neverPaid = try bench.post(10)
@@ -85,7 +85,7 @@ final class ReturnPageBed {
     try buy(7, .failed, event: "b")
     let receipt = try #require(try bench.receipt(8)?.receipt?.id)
     try bench.store(CancelReceipt(id: receipt, note: "test"))
-    // A session that ended before anybody had paid.
+    // A session that ended before any payment.
     try buy(9, .expired)
     let outcomes: [Int: ReturnOutcome] = [
       2: .waiting, 3: .underWay, 4: .paid, 5: .delivered, 6: .undelivered, 7: .unpaid, 8: .cancelled,
@@ -99,7 +99,7 @@ final class ReturnPageBed {
     }
     let words = PageLanguage.en.words
     #expect(try page("?session_id=cs_test_9").heading == words.expired.heading.text(app: "Example"))
-    // The same as one that failed, though its receipt failed and the other one's was cancelled.
+    // The same page as a failed payment, although this receipt failed and the other one was cancelled.
     #expect(try bench.receipt(10)?.receipt?.state == .failed)
     #expect(try page("?context_id=\(neverPaid)").heading == words.unpaid.heading.text(app: "Example"))
     return found
@@ -126,7 +126,7 @@ final class ReturnPageBed {
     var markup: String { String(decoding: reply.body, as: UTF8.self) }
     var heading: String { between("<h1>", "</h1>") }
     var title: String { between("<title>", "</title>") }
-    /// What a person reads.
+    /// The visible text.
     var text: String {
       var (text, isTag) = ("", false)
       for character in between("<body>", "</body>") {
@@ -149,7 +149,7 @@ final class ReturnPageBed {
       }
       return links
     }
-    /// Without what differs from answer to answer.
+    /// The head without fields that differ between answers.
     var stableHead: String {
       reply.head.split(separator: "\r\n").filter { !$0.hasPrefix("Date:") && !$0.hasPrefix("X-Request-Id:") }
         .joined(separator: "\n")

@@ -1,5 +1,4 @@
-// The page on the way back into the app (SC24, PL24): what it says in each state, to whom, and where its
-// button leads.
+// The return page (SC24, PL24): its text in each state and language, and its links.
 
 import AppLinks
 import Domain
@@ -107,7 +106,7 @@ import Testing
     func heading(_ query: String, app: String = "shop") throws -> String {
       try bed.page(query, app: app).heading
     }
-    // Before the first event: as good as open, and looked at again.
+    // Before the first event the checkout counts as open, and the page refreshes.
     let before = try bed.page("?session_id=cs_test_1&result=success")
     #expect(before.heading == words.waiting.heading.text(app: "Example"))
     #expect(before.refreshSeconds == 10)
@@ -115,11 +114,11 @@ import Testing
     let after = try bed.page("?session_id=cs_test_1")
     #expect(after.heading == words.paid.heading.text(app: "Example"))
     #expect(after.links[0] == "https://pay.example.com/v1/shop/return?context_id=\(id)")
-    // The context that is known goes before the session, and one that is not does not hide it.
+    // A known context takes precedence over the session; an unknown one does not hide the session.
     #expect(try heading("?context_id=\(id)&session_id=cs_none") == after.heading)
     let other = "ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ"
     #expect(try heading("?session_id=cs_test_1&context_id=\(other)") == after.heading)
-    // Another app's are as unknown as ones that never were.
+    // Another app's ids are unknown.
     for query in ["?context_id=\(id)", "?context_id=\(other)"] {
       #expect(try bed.page(query, app: "other").heading == words.unknown.heading.text(app: "other"))
     }
@@ -138,7 +137,7 @@ import Testing
       paces.append(try bed.page("?context_id=\(id)").refreshSeconds)
     }
     #expect(paces == [3, 5, 15, 60])
-    // A repeat is a new checkout.
+    // A repeated context starts a new checkout.
     try bed.bench.post(1)
     #expect(try bed.page("?context_id=\(id)").refreshSeconds == 3)
     #expect(ReturnPage.refreshSeconds(ageMilliseconds: -5) == 3)

@@ -1,4 +1,4 @@
-// Where the return page leads on each kind of device, and that names of apps are only names.
+// The links of the return page on each kind of device, and that app names are only text.
 
 import AppLinks
 @testable import Configuration
@@ -71,7 +71,7 @@ import Testing
       #expect(page.sentences.last == close)
       #expect(page.others.allSatisfy { $0.link.text.hasPrefix("https://") })
     }
-    // Not a button that leads from this page to this page.
+    // No button that leads from this page to itself.
     #expect(Self.page(apple, .android).button == nil)
     #expect(Self.page(google, .iOS).button == nil)
     #expect(Self.page(apple, .other).button != nil)

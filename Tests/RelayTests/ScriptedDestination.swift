@@ -1,15 +1,15 @@
-// A destination that does what a test tells it to, on a real server.
+// A scripted destination on a real server.
 
 import HTTPServer
 import Platform
 import Testing
 
-/// Stands in for Purchasely's endpoint. Its server ends with it.
+/// Replaces Purchasely's endpoint. Its server stops with it.
 final class ScriptedDestination {
-  /// What to answer to the n-th request, counted from 1; nil keeps it waiting for `release`.
+  /// The answer to the n-th request, counted from 1; nil to hold it until `release`.
   typealias Script = @Sendable (_ number: Int) -> Response?
 
-  /// A request as it came.
+  /// A received request.
   struct Received: Sendable {
     var head: RequestHead
     var body: [UInt8]
@@ -51,7 +51,7 @@ final class ScriptedDestination {
     server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: handler)
   }
 
-  /// As Purchasely says that it took a receipt in.
+  /// Purchasely's answer to an accepted receipt.
   static func accepted(_ number: Int = 0) -> Response {
     Response(status: 200, type: "application/json", body: Array(#"{"id":"import-\#(number)"}"#.utf8))
   }
@@ -68,7 +68,7 @@ final class ScriptedDestination {
 
   var heldCount: Int { handler.state.withLock { $0.held.count } }
 
-  /// From the next request on.
+  /// Sets the script, from the next request on.
   func use(_ script: @escaping Script) { handler.state.update { $0.script = script } }
 
   @discardableResult
@@ -84,7 +84,7 @@ final class ScriptedDestination {
     try #require(enough != nil, sourceLocation: sourceLocation)
   }
 
-  /// Answers everything that waits.
+  /// Answers all held requests.
   func release(_ response: Response = accepted()) {
     let held = handler.state.update { state in
       defer { state.held = [] }

@@ -1,5 +1,5 @@
-// Swedbank Pay's helpers without a socket: that they need no store, and that no query changes a page but for
-// the one address in it.
+// Swedbank Pay's helpers without a socket: they need no store, and a query changes only the one URL in a
+// page.
 
 import AppLinks
 @testable import Apps
@@ -55,7 +55,7 @@ import Testing
     "\r\n", "\u{0}", "é", "</a>", "\"onclick=x", "fallback=true", "package=c.d", "-->", "scheme=javascript",
   ]
 
-  /// The page that differs from the one for a harmless address in nothing but the address.
+  /// The page must differ from the one for a harmless URL only in that URL.
   @Test("No query makes a page with an open quotation mark or another address, nor a field with a line break")
   func anyQuery() throws {
     let helpers = try #require(SwedbankHelpers(try App(Self.app())))
@@ -107,7 +107,7 @@ import Testing
     #expect(taken > 1000)
   }
 
-  /// What a page must make of a text.
+  /// The expected escaping of a text.
   private static func escaped(_ text: String) -> String {
     [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")]
       .reduce(text) { $0.replacing($1.0, with: $1.1) }

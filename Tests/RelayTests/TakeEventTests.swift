@@ -1,4 +1,4 @@
-// How a read event becomes a command, and an answer of libcurl one of HTTP.
+// Commands from parsed events, and HTTP answers from libcurl results.
 
 @testable import Apps
 @testable import Delivery

@@ -1,4 +1,4 @@
-// From where a request comes, when proxies stand in front.
+// The client's address of requests behind proxies.
 
 @testable import HTTPService
 import Platform

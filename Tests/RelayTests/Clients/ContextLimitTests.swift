@@ -1,4 +1,4 @@
-// How many contexts are taken, on a clock that the test moves.
+// Rate limits of contexts, with a manual clock.
 
 @testable import Configuration
 import Domain
@@ -60,12 +60,12 @@ import Testing
       #expect(try bed.post("u-\(number)", from: "192.0.2.1").status == 201)
       #expect(try bed.post("u-\(number)", app: "other", from: "2001:db8::\(number)").status == 201)
     }
-    // What stands left of the last address may be made up.
+    // The addresses to the left of the last one may be forged.
     let reply = try bed.post("u-3", from: "198.51.100.7, 192.0.2.1")
     #expect(reply.status == 429)
     #expect(reply.header("Retry-After") == "1800")
     #expect(try bed.post("u-3", app: "other", from: "192.0.2.1").status == 429)
-    // Said of each app once a second at most, and without whom it concerns.
+    // Logged at most once a second per app, without the user or address.
     let lines = bed.bench.logText.split(separator: "\n").filter { $0.contains("set listen.proxies") }
     #expect(lines.count == 2)
     #expect(lines.allSatisfy { $0.contains("address") })

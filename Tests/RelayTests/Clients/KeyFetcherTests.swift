@@ -1,4 +1,4 @@
-// Key sets that are fetched, from a provider that does what the test wants.
+// Fetched key sets, from a scripted provider.
 
 @testable import Apps
 @testable import Configuration
@@ -31,7 +31,7 @@ import Testing
     let apps: AppRegistry
     let server: Server
 
-    /// - Parameter clock: one that stays as it is, so that no pause between fetches ends on a busy machine.
+    /// - Parameter clock: a manual clock by default, so that no pause between fetches ends on a busy machine.
     init(keys: String, status: String = "200 OK", clock: any Clock = ManualClock()) throws {
       provider.withLock { ($0.keys, $0.status) = (keys, status) }
       let provider = provider
@@ -54,7 +54,7 @@ import Testing
       server = try bench.serve(keyFetcher: fetcher, apps: apps)
     }
 
-    /// A post whose token names a key that nobody knows, and the provider holds its answer back.
+    /// Posts with a token whose key is unknown, while the provider holds its answer.
     func sendWaiting(_ issuer: TokenIssuer) throws -> RawClient {
       let claims = TokenAccessTests.claims("u-1")
       #expect(try post(try issuer.token(claims)).status == 201)
@@ -75,7 +75,7 @@ import Testing
 
     var fetches: Int { provider.withLock { $0.fetches } }
 
-    /// Fetches from where a redirect leads.
+    /// The requests that followed a redirect.
     var followed: Int { provider.withLock { $0.followed } }
 
     func serve(_ keys: String, status: String = "200 OK") {
@@ -119,7 +119,7 @@ import Testing
     #expect(try bed.post(try second.token(claims)).status == 200)
     #expect(bed.fetches == 2)
     let withdrawn = try bed.post(try first.token(claims))
-    // It is gone; whether for good will be looked at when ten seconds are over.
+    // The key is gone; the next fetch, after ten seconds, decides whether it stays so.
     #expect(withdrawn.status == 503)
     #expect((1...10).contains(withdrawn.header("Retry-After").flatMap { Int($0) } ?? 0))
     #expect(bed.fetches == 2)
@@ -137,12 +137,12 @@ import Testing
     let tokens = try (0..<20).map { try first.token(claims, header: #"{"alg":"ES256","kid":"k\#($0)"}"#) }
     let clients = try tokens.map { try bed.send($0) }
     try bed.waitForFetches(2)
-    // Others are served meanwhile, although more wait than there are threads.
+    // Other requests are served meanwhile, although more wait than there are threads.
     #expect(try bed.post(try first.token(claims)).status == 200)
     #expect(clients.allSatisfy { !$0.hasNews })
     bed.hold(false)
     let replies = try clients.map { try $0.reply() }
-    // Refused is who caused the fetch, and who asked before it began; the others come again.
+    // A request that caused the fetch, or came before it began, is refused; the others must retry.
     let refused = replies.filter { $0.status == 401 }
     #expect(!refused.isEmpty)
     #expect(refused.count + replies.filter { $0.status == 503 }.count == replies.count)
@@ -167,7 +167,7 @@ import Testing
     #expect(reply.status == 503)
     #expect(reply.header("Retry-After") != nil)
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
-    // What no key could change is known without any.
+    // Refused without keys, because no key could change it.
     #expect(try bed.post(try first.token([:], header: #"{"alg":"none"}"#)).status == 401)
     bed.serve(try TokenIssuer.keySet([first]))
     try bed.bench.waitForLog("fetched an app's key set")
@@ -240,7 +240,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:unknown-app")
   }
 
-  /// Sends nothing, and notes for how long it is left alone.
+  /// Sends nothing, and records the sleeps and wakes.
   private final class DeadTransport: HTTPTransport {
     private let state = Monitor<(sleeps: [Int], wakes: Int)>(([], 0))
 

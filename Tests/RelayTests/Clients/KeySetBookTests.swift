@@ -1,4 +1,4 @@
-// When key sets are fetched, on a clock that the test reads out.
+// The due times of key sets, with times that the test passes.
 
 @testable import Intake
 import JSONWebToken
@@ -15,7 +15,7 @@ import Testing
     Self.start.advanced(byMilliseconds: seconds * 1000)
   }
 
-  /// A book whose first fetch came at once.
+  /// A book whose first fetch is done.
   private func book() throws -> KeySetBook {
     var book = KeySetBook(url: "https://id.example.com/jwks", now: at(0))
     #expect(book.prospect("k", now: at(0)) == .fetch)
@@ -44,7 +44,7 @@ import Testing
     var book = try book()
     #expect(book.prospect("new", now: at(1)) == .fetch)
     book.wait(for: "new", now: at(1)) { _ in }
-    // Others wait for the same fetch, which begins after they asked.
+    // Later requests wait for the same fetch, because it has not begun yet.
     #expect(book.prospect("early", now: at(1)) == .fetch)
     book.wait(for: "early", now: at(1)) { _ in }
     let begins = book.begin(now: at(1))
@@ -52,7 +52,7 @@ import Testing
     _ = book.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(2))
     #expect(book.prospect("new", now: at(2)) == .none)
     #expect(book.prospect("early", now: at(2)) == .none)
-    // Nobody has looked for this one, so nobody can say that there is none.
+    // No fetch has looked for this key, so it is not refused.
     #expect(book.prospect("other", now: at(2)) == .later(milliseconds: 9000))
     #expect(book.prospect("other", now: at(10)) == .later(milliseconds: 1000))
     #expect(book.prospect("other", now: at(11)) == .fetch)

@@ -1,4 +1,4 @@
-// Who may post a context for whom, over real connections.
+// Authorization of posted contexts, over real connections.
 
 @testable import Configuration
 import Domain
@@ -35,7 +35,7 @@ import Testing
       tokens: .init(rules: TokenRules(issuer: "https://id/", audiences: ["relay"]), keys: source))
   }
 
-  /// A relay whose apps take tokens: `shop` these alone, `both` keys as well.
+  /// A relay whose apps accept tokens: `shop` only tokens, `both` also keys.
   private final class Bed {
     let bench: Bench
     let server: Server
@@ -172,7 +172,7 @@ import Testing
     #expect(try ask(id.lowercased()) == 404)
     let expired = try Self.issuer.get().token(Self.claims("u-1", [.init(name: "exp", value: 1)]))
     #expect(try ask(id, token: expired) == 401)
-    // What is no token is nobody's word on anything: the id is the secret.
+    // A credential without the form of a token is ignored, because the id is the secret.
     #expect(try ask(id, token: "anything") == 200)
   }
 }

@@ -1,4 +1,4 @@
-// What the configuration says about tokens, proxies and limits: read, refused, shown.
+// Tokens, proxies and limits in the configuration: parsed, refused, printed.
 
 @testable import Configuration
 import Domain

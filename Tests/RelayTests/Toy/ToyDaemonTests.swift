@@ -1,5 +1,5 @@
-// The daemon with a second processor: from its webhook to a delivered receipt. Nothing of the daemon knows
-// the processor but its registration.
+// The daemon with a second processor, from its webhook to a delivered receipt. The daemon knows the processor
+// only through its registration.
 
 import Domain
 import HTTPClient
@@ -121,7 +121,7 @@ struct ToyDaemonTests {
       #expect(try post("e1 paid o9 thief gold", to: daemon) == 200)
       let reader = try StoreReader(path: "\(folder.path)/relay.db")
       #expect(try reader.events(EventFilter(), limit: 10).isEmpty)
-      // What comes after it is asked about first.
+      // The first request to the API is the lookup of the next event.
       #expect(try post("e2 changed o1", key: "toy-key", to: daemon) == 200)
       #expect(try api.waitForRequests(1).map(\.head.path) == ["/orders/6f-31"])
     }

@@ -1,4 +1,4 @@
-// What the toy processor adds to the configuration.
+// The toy processor's section of the configuration.
 
 import Domain
 import JSON
