@@ -4,9 +4,7 @@
 internal import HTTPClient
 internal import Platform
 
-/// The heartbeat's state.
 struct Heartbeats {
-  /// What to do now.
   enum Step {
     case none
     /// Ask the committer for a pulse.

@@ -121,7 +121,6 @@ extension Dashboard {
     guard tokens.accepts(form[Self.tokenField], for: purpose) else { throw .problem(.foreignForm) }
   }
 
-  /// Changes one receipt.
   func change(
     receipt id: String, _ kind: ReceiptAction, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
   ) throws(Refusal) {

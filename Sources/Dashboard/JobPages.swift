@@ -51,7 +51,6 @@ struct JobListPage {
   }
 }
 
-/// One job.
 struct JobPage {
   static let refreshSeconds = 5
 

@@ -26,7 +26,6 @@ struct AppSummary {
   var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, counts) }
 }
 
-/// The overview.
 struct OverviewPage {
   /// Each app has two charts.
   static let appsMax = 20

@@ -5,7 +5,6 @@ internal import HTML
 internal import Platform
 internal import Presentation
 
-/// Shared elements.
 enum PageParts {
   /// Untrusted text, isolated because it may be right-to-left.
   static func outside(_ text: String) -> HTML { Tag.bdi { text } }

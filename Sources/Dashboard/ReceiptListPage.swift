@@ -5,10 +5,9 @@ internal import HTML
 internal import Presentation
 internal import Store
 
-/// One page of the list.
 struct ReceiptListPage {
   let search: ReceiptSearch
-  /// The apps to choose from.
+  /// The choices of the filter: configured apps, and those with receipts.
   let apps: [String]
   let records: [PurchaseRecord]
   let hasMore: Bool

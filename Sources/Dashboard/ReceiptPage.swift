@@ -5,9 +5,8 @@ internal import HTML
 internal import Presentation
 internal import Store
 
-/// The page of one receipt.
 struct ReceiptPage {
-  /// The newest audit entries that are shown; few receipts have more.
+  /// The most audit entries shown, newest first; operators make far fewer for one receipt.
   static let personsMax = 200
 
   let detail: ReceiptDetail

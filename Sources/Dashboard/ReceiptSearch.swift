@@ -8,7 +8,6 @@ internal import Platform
 internal import Presentation
 internal import Store
 
-/// The filters of the list of receipts.
 struct ReceiptSearch: Equatable {
   static let pageSize = 50
 

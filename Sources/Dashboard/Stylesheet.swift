@@ -1,7 +1,6 @@
 // The stylesheet of the dashboard: one file, no fonts, no pictures; light and dark according to the system's
 // setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 
-/// The dashboard's stylesheet.
 enum Stylesheet {
   static let text = colours + base + layout + parts + tables + forms + narrow
 

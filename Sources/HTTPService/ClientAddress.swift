@@ -62,7 +62,8 @@ public struct ClientAddress: Sendable, Equatable {
   /// Whether the request came through a trusted proxy.
   public let isForwarded: Bool
 
-  /// The key under which limits count the client. Nil for this machine, unless it is a proxy.
+  /// The key under which limits count the client. Nil for a request from this machine that no trusted proxy
+  /// forwarded.
   public var group: AddressGroup? {
     if !isForwarded, IPAddress(text)?.unmapped.isLoopback == true { return nil }
     return AddressGroup(text)

@@ -2,7 +2,6 @@
 // setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), every target has at least 44 px
 // (2.5.5).
 
-/// The public pages' stylesheet.
 enum PublicStylesheet {
   static let text: StaticString = """
     :root{color-scheme:light dark;--page:#f3f4f7;--card:#fff;--edge:#e3e6eb;--text:#171c24;--soft:#545d6b;\

@@ -4,7 +4,7 @@ internal import HTTPClient
 internal import Platform
 internal import Store
 
-/// What the relay is made with.
+/// The dependencies of `RelayCore`.
 struct RelayDependencies: Sendable {
   /// The dependencies of every worker.
   var shared: Dependencies

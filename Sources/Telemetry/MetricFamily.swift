@@ -72,7 +72,7 @@ public final class HistogramFamily: Sendable {
     var sum = 0.0
   }
 
-  /// 1 ms to 10 s, two or three per decade.
+  /// 1 ms to 10 s, three per decade.
   public static let secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
   public init(_ name: String, _ help: String, labels: [String] = [], bounds: [Double]) {
