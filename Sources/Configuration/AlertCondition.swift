@@ -1,37 +1,37 @@
-// What an alert can be about, as the configuration writes it: a name, and for some a limit behind it. Pure;
-// any thread.
+// The conditions that an alert can watch, as the configuration writes them: a name, and for some a limit.
+// Pure; any thread.
 
 internal import Platform
 
-/// One kind of trouble.
+/// One condition that raises an alert.
 public enum AlertCondition: Sendable, Hashable {
-  /// Deliveries of an app are stopped: its destination is down, or refuses its configuration.
+  /// Deliveries of an app are paused: its destination is down, or rejects its configuration.
   case breakerOpen
   /// Receipts of an app failed.
   case receiptFailed
-  /// A receipt of an app has been ready for longer than that, and is not delivered.
+  /// A receipt of an app has been ready for longer than this and is not delivered.
   case oldestPending(overMilliseconds: Int64)
-  /// The database's disk has less than that left.
+  /// The database's disk has fewer free bytes than this.
   case diskLow(underBytes: Int)
-  /// The database file is not where it was, or is damaged.
+  /// The database file was moved or removed, or is damaged.
   case database
-  /// More webhooks of an app than that were refused for their signature.
+  /// More webhooks of an app than this failed the signature check.
   case signatureFailures(over: Int)
 }
 
 extension AlertCondition {
   static let oldestPendingDefault: Int64 = 900_000
   static let diskLowDefault = 1 << 30
-  /// Some are always about: whoever finds the address tries it.
+  /// Not zero: anyone who finds the address can send unsigned requests.
   static let signatureFailuresDefault = 10
 
-  /// What may stand in a configuration, with the limits that hold where none is written.
+  /// The forms that a configuration may contain, with the default limits.
   public static let forms = [
     AlertCondition.breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: oldestPendingDefault),
     .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
   ]
 
-  /// Without its limit: what notices and metrics call it.
+  /// The name without the limit, as notices and metrics use it.
   public var name: String {
     switch self {
     case .breakerOpen: "breaker_open"
@@ -43,7 +43,7 @@ extension AlertCondition {
     }
   }
 
-  /// With its limit, as the configuration has it: `oldest_pending>15m`.
+  /// The name with its limit, as the configuration writes it: `oldest_pending>15m`.
   public var text: String {
     switch self {
     case .breakerOpen, .receiptFailed, .database: name
@@ -53,7 +53,7 @@ extension AlertCondition {
     }
   }
 
-  /// Whether it is about the whole relay, not about one app.
+  /// Whether it concerns the whole relay, not one app.
   public var isOfRelay: Bool {
     switch self {
     case .diskLow, .database: true
@@ -61,13 +61,13 @@ extension AlertCondition {
     }
   }
 
-  /// Whether it is counted in this process only: what a run before counted is not known.
+  /// Whether it is counted in memory only: a restart loses the count.
   public var isForgottenAtStop: Bool {
     if case .signatureFailures = self { return true }
     return false
   }
 
-  /// - Returns: nil for anything but a name, and a limit where the name can have one. Spaces do not matter.
+  /// - Returns: nil unless the text is a name, with a limit where the name can have one. Spaces are ignored.
   public init?(parsing text: String) {
     let text = text.filter { $0 != " " }
     let name = text.prefix { $0 != ">" && $0 != "<" }

@@ -1,15 +1,16 @@
-// Who is told of troubles, and who is told that there are none. Pure; any thread.
+// The addresses that notices and heartbeats are sent to. Pure; any thread.
 
 extension Configuration {
   /// One address that notices are posted to.
   public struct Alert: Sendable, Equatable {
-    /// https, or http to this machine. The address itself may be a secret.
+    /// https, or http to this machine. The URL itself may be a secret.
     public var to: Secret
-    /// At least one, each of them once.
+    /// At least one; no duplicates.
     public var on: [AlertCondition]
-    /// The least time between two notices that one trouble is there; what is counted is counted over it.
+    /// The least time between two notices that one condition still holds. Counts, too, are taken over this
+    /// time.
     public var everyMilliseconds: Int64
-    /// Only these apps; all of them when nil.
+    /// Only these apps; nil means all of them.
     public var apps: [String]?
 
     public static let everyDefault: Int64 = 600_000
@@ -24,8 +25,8 @@ extension Configuration {
     }
   }
 
-  /// An address that is asked for at intervals as long as all is well: its owner raises the alarm when it is
-  /// not.
+  /// A URL that is requested at intervals as long as all is well. The service behind it raises the alarm when
+  /// the requests stop.
   public struct Heartbeat: Sendable, Equatable {
     public var to: Secret
     public var everyMilliseconds: Int64

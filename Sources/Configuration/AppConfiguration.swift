@@ -5,16 +5,16 @@ public import Domain
 /// One app: its own clients, its payment processors and its Purchasely application. Durations are
 /// milliseconds.
 public struct AppConfiguration: Sendable, Equatable {
-  /// `[a-z0-9][a-z0-9-]{0,62}`; stands in every URL and every row.
+  /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
   public var slug: String
   /// Who may post contexts.
   public var client: ClientAccess
-  /// At least one; no two of one kind.
+  /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
   public var purchasely: Purchasely
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
-  /// Nil: the relay leads nobody anywhere.
+  /// Nil: the app has no checkout links and no return page.
   public var links: Links?
 
   package init(
@@ -31,7 +31,7 @@ public struct AppConfiguration: Sendable, Equatable {
     self.links = links
   }
 
-  /// Whether a text may be an app's slug.
+  /// Whether a text is valid as an app's slug.
   public static func isSlug(_ text: String) -> Bool {
     func isLetterOrDigit(_ byte: UInt8) -> Bool {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
@@ -43,12 +43,12 @@ public struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-  /// Where receipts go.
+  /// The destination of receipts.
   public struct Purchasely: Sendable, Equatable {
     /// https, or http to this machine.
     public var url: String
     public var apiKey: Secret
-    /// The client shared secret, which signs requests to forget a user; nothing is asked for without it.
+    /// The client shared secret, which signs requests to forget a user. Without it, no such request is sent.
     public var clientSecret: Secret?
 
     /// Purchasely's own endpoint.

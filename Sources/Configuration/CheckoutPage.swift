@@ -1,17 +1,17 @@
-// The page where one price is paid. Pure; any thread.
+// The page on which a customer pays one price. Pure; any thread.
 
-/// A configured checkout page: a Stripe Payment Link, or a page of the merchant's own.
+/// A configured checkout page: a Stripe Payment Link, or the merchant's own page.
 public struct CheckoutPage: Sendable, Equatable {
-  /// As it is configured.
+  /// The URL as configured.
   public let url: String
 
-  /// Stripe hands this parameter of a Payment Link on to the webhook, where it names the context
+  /// Stripe copies this parameter of a Payment Link into the webhook, where it names the context
   /// (docs.stripe.com/payment-links/url-parameters: letters, digits, `-` and `_`, at most 200).
   static let referenceParameter = "client_reference_id"
 
   public init(url: String) { self.url = url }
 
-  /// What is wrong with it and what to do, or nil when it is fine.
+  /// Describes the fault and its fix; nil when the URL is valid.
   static func fault(in url: String) -> String? {
     if let fault = EndpointURL.fault(in: url, carriesSecret: false) { return fault }
     let query = url.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
@@ -22,7 +22,7 @@ public struct CheckoutPage: Sendable, Equatable {
     return nil
   }
 
-  /// The page for one checkout.
+  /// The page's URL for one checkout.
   public func address(contextID: String) -> String {
     var address = url
     if !address.contains("?") {

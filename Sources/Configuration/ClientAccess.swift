@@ -5,23 +5,23 @@ public import JSONWebToken
 extension AppConfiguration {
   /// Who may post contexts.
   public enum ClientAccess: Sendable, Equatable {
-    /// Anyone.
+    /// Any client.
     case open
-    /// Who shows one of these keys, for any user, or a token, for the user that it names. There is at least
-    /// one way in.
+    /// A client with one of these keys, for any user, or with a token, for the user that the token names. At
+    /// least one of the two is configured.
     case restricted(keys: [Secret], tokens: Tokens?)
 
-    /// Who shows one of these keys; at least one.
+    /// A client with one of these keys; at least one.
     public static func keys(_ keys: [Secret]) -> ClientAccess { .restricted(keys: keys, tokens: nil) }
   }
 
-  /// Which tokens count.
+  /// Which tokens are accepted.
   public struct Tokens: Sendable, Equatable {
-    /// Where the issuer's keys are.
+    /// Where the issuer's keys come from.
     public enum Keys: Sendable, Equatable {
       /// A JWK Set, a JWK, or PEM.
       case given(Secret)
-      /// The address of a JWK Set; https, or http to this machine.
+      /// The URL of a JWK Set; https, or http to this machine.
       case fetched(url: String)
     }
 

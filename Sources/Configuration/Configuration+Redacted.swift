@@ -1,5 +1,5 @@
-// The configuration in force, as `receiptctl config show` prints it: every key with its value, secrets by
-// their source only (R7). The keys and the forms of values are those of the file. Pure; any thread.
+// The configuration in force, as `receiptctl config show` prints it: every key with its value, and of each
+// secret only its source (R7). Keys and formats of values match the file. Pure; any thread.
 
 internal import Domain
 public import JSON
@@ -7,8 +7,8 @@ internal import JSONWebToken
 internal import Platform
 
 extension Configuration {
-  /// Every key with the value in force; a secret is `env:NAME`, `file:/path` or `(set in place)`, a URL has
-  /// no userinfo and no values in its query.
+  /// Every key with the value in force. A secret is shown as `env:NAME`, `file:/path` or `(set in place)`; a
+  /// URL is shown without userinfo and without the values of its query.
   public var redacted: JSONValue {
     var listen: JSONValue = [
       "address": .string(self.listen.address), "port": .integer(Int64(self.listen.port)),

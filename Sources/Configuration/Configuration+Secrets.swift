@@ -1,12 +1,12 @@
-// Every secret of a configuration with its key: what a reload compares, and what it cannot read again. Pure;
-// any thread.
+// Every secret of a configuration with its key. A reload compares them, and knows which it cannot read again.
+// Pure; any thread.
 
 internal import Domain
 internal import JSON
 public import Presentation
 
 extension Secret {
-  /// Whether a running process keeps the value that it was started with: its environment never changes, and
+  /// Whether a running process keeps the value that it started with: its environment never changes, and
   /// systemd copies credentials once, before the start (systemd.exec(5), LoadCredential=).
   public var isFixedUntilRestart: Bool {
     switch source {
@@ -18,22 +18,23 @@ extension Secret {
 }
 
 extension Secret {
-  /// How a new value of it takes effect.
+  /// How a new value takes effect.
   public var refresh: SecretRefresh { isFixedUntilRestart ? .restart(source: description) : .reload }
 }
 
 extension AppConfiguration {
-  /// How a corrected webhook secret takes effect: with a restart as soon as one of them needs it.
+  /// How a corrected webhook secret takes effect: with a restart if any of the app's webhook secrets needs
+  /// one.
   public var webhookSecretRefresh: SecretRefresh {
     processors.flatMap(\.section.webhookSecrets).map(\.refresh).first { $0 != .reload } ?? .reload
   }
 }
 
 extension Configuration {
-  /// How a new API key of an app's destination takes effect; nil for an app that is not configured.
+  /// How a new API key of an app's destination takes effect; nil if the app is not configured.
   public func apiKeyRefresh(of app: String) -> SecretRefresh? { self.app(app)?.purchasely.apiKey.refresh }
 
-  /// How a corrected webhook secret of an app takes effect; nil for an app that is not configured.
+  /// How a corrected webhook secret of an app takes effect; nil if the app is not configured.
   public func webhookSecretRefresh(of app: String) -> SecretRefresh? { self.app(app)?.webhookSecretRefresh }
 
   /// A secret and its key, such as `apps.ios.client.keys[0]`.
@@ -42,7 +43,7 @@ extension Configuration {
     public var secret: Secret
   }
 
-  /// Every secret, in the order of the manual.
+  /// Every secret, in the order of the manual page.
   public var secrets: [SecretEntry] {
     var entries: [SecretEntry] = []
     func add(_ path: String, _ secret: Secret?) {

@@ -1,25 +1,26 @@
-// What the configuration file says, as values with their defaults: the one place where a default stands. Read
-// by ConfigurationLoader, immutable afterwards; a reload makes another one. Pure; any thread.
+// The content of the configuration file as values; the only place that defines defaults. ConfigurationLoader
+// creates it; it is immutable, and a reload creates another. Pure; any thread.
 
 public import Domain
 public import Platform
 
-/// Everything that receiptd is told. Durations are milliseconds, sizes bytes.
+/// All settings of receiptd. Durations are milliseconds, sizes bytes.
 public struct Configuration: Sendable, Equatable {
   public var listen: Listen
   public var admin: Admin
-  /// The database's file. A relative path in the file is taken from the folder that the file is in.
+  /// The path of the database file. The loader resolves a relative path against the configuration file's
+  /// folder.
   public var databasePath: String
   public var log: LogSettings
   public var limits: Limits
   public var retention: Retention
-  /// Sorted by slug; at least one, no two with the same slug.
+  /// Sorted by slug; at least one, without duplicates.
   public var apps: [AppConfiguration]
   /// The payment processors that apps may have.
   package var registry = ProcessorRegistry.standard
-  /// Who is told of troubles.
+  /// Where notices are sent.
   public var alerts: [Alert]
-  /// Who is told that all is well.
+  /// Where the heartbeat is sent.
   public var heartbeat: Heartbeat?
 
   public init(
@@ -47,10 +48,10 @@ extension Configuration {
   public struct Listen: Sendable, Equatable {
     /// A numeric IPv4 or IPv6 address.
     public var address: String
-    /// 0 lets the system choose.
+    /// 0: the system chooses a free port.
     public var port: UInt16
     public var tls: TLS?
-    /// Whose X-Forwarded-For is believed.
+    /// The proxies whose X-Forwarded-For is trusted.
     public var proxies: [AddressPrefix]
 
     public init(
@@ -64,7 +65,7 @@ extension Configuration {
     }
   }
 
-  /// Where the listener's certificate and key are, as PEM files.
+  /// The listener's certificate and key, as paths of PEM files.
   public struct TLS: Sendable, Equatable {
     /// The certificate and its chain.
     public var certificatePath: String
@@ -80,12 +81,12 @@ extension Configuration {
   public struct Admin: Sendable, Equatable {
     /// A numeric IPv4 or IPv6 address.
     public var address: String
-    /// 0 lets the system choose.
+    /// 0: the system chooses a free port.
     public var port: UInt16
-    /// The path of a Unix socket to listen on in place of the address and the port.
+    /// The path of a Unix socket to listen on instead of the address and the port.
     public var socketPath: String?
-    /// Asked for by everything but health and readiness. There always is one when others than this machine
-    /// can reach the listener.
+    /// Required for everything but health and readiness. Always set when other machines can reach the
+    /// listener.
     public var password: Secret?
 
     public init(
@@ -102,7 +103,7 @@ extension Configuration {
   public struct LogSettings: Sendable, Equatable {
     public var level: Log.Level
     public var format: Log.Format
-    /// Whether users' ids and clients' addresses are written as they are.
+    /// Whether user ids and client addresses are logged unredacted.
     public var personal: Bool
 
     public init(level: Log.Level = .info, format: Log.Format = .text, personal: Bool = false) {
@@ -112,27 +113,27 @@ extension Configuration {
     }
   }
 
-  /// How much the relay takes before it refuses (R8).
+  /// How much load the relay accepts before it refuses requests (R8).
   public struct Limits: Sendable, Equatable {
     public var contextBodyBytes: Int
     public var webhookBodyBytes: Int
     public var connections: Int
     public var connectionsPerAddress: Int
-    /// Connections that only webhooks may use.
+    /// Connections that are reserved for webhooks.
     public var webhookConnections: Int
-    /// Requests that may wait for a checkout: in all, for one context, and of one client address.
+    /// Long polls: the limit in total, for one context, and from one client address.
     public var longPolls: Int
     public var longPollsPerContext: Int
     public var longPollsPerAddress: Int
-    /// For a whole request, from the accepted connection to its last byte.
+    /// The time-out of a whole request, from the accepted connection to its last byte.
     public var requestTimeoutMilliseconds: Int64
-    /// Commands that may wait for the committer.
+    /// The capacity of the committer's queue, in commands.
     public var queue: Int
-    /// Contexts that are taken for one user of an app, and from one address; nil for as many as come.
+    /// Rate limits of contexts for one user of an app, and from one client address; nil means no limit.
     public var contextsPerUser: RateLimit?
     public var contextsPerAddress: RateLimit?
 
-    /// Without a number of their own, webhooks have a tenth of the connections, and long polls eight tenths.
+    /// By default, webhooks reserve a tenth of the connections, and long polls may use eight tenths.
     public init(
       contextBodyBytes: Int = 64 * 1024, webhookBodyBytes: Int = 4 * 1024 * 1024, connections: Int = 2000,
       connectionsPerAddress: Int = 200, webhookConnections: Int? = nil, longPolls: Int? = nil,
@@ -156,7 +157,7 @@ extension Configuration {
     }
   }
 
-  /// How long what is settled is kept.
+  /// How long finished data is kept.
   public struct Retention: Sendable, Equatable {
     public var contextsMilliseconds: Int64
     public var eventsMilliseconds: Int64

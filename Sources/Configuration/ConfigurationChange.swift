@@ -1,17 +1,17 @@
-// What differs between two configurations, by key and without any value. Pure; any thread.
+// The differences between two configurations, by key and without any value. Pure; any thread.
 
 internal import Domain
 internal import Cryptography
 internal import JSON
 internal import Platform
 
-/// A configuration with what its files held when it was read.
+/// A configuration with the content of its files at the time it was read.
 public struct ConfigurationSnapshot: Sendable {
   let configuration: Configuration
-  /// Digests of the listener's certificate and key, by their configuration keys.
+  /// Digests of the listener's certificate and key, by configuration key.
   private let files: [String: [UInt8]]
 
-  /// Reads the certificate's files; one that cannot be read has no digest.
+  /// Reads the certificate's files; an unreadable file has no digest.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
     var files: [String: [UInt8]] = [:]
@@ -25,11 +25,11 @@ public struct ConfigurationSnapshot: Sendable {
     self.files = files
   }
 
-  /// The parts that are read at the start only: sockets, the database and the log are opened once.
+  /// The parts that are read only at the start: sockets, the database and the log are opened once.
   private static let fixedParts: Set<String> = ["listen", "admin", "database", "log", "limits"]
 
-  /// The keys in which a newer snapshot differs, in the order of the manual.
-  /// - Returns: what a reload applies, and what only a restart does.
+  /// The keys in which a newer snapshot differs, in the order of the manual page.
+  /// - Returns: the keys that a reload applies, and those that need a restart.
   public func changes(to newer: ConfigurationSnapshot) -> (reloadable: [String], fixed: [String]) {
     var keys = Self.differences(configuration.redacted, newer.configuration.redacted, path: "")
     let before = Dictionary(configuration.secrets.map { ($0.path, $0.secret) }) { first, _ in first }
@@ -49,7 +49,8 @@ public struct ConfigurationSnapshot: Sendable {
     fixedParts.contains(String(key.prefix { $0 != "." && $0 != "[" }))
   }
 
-  /// Changes inside of what is printed redacted, such as the query of a URL: named by the part that has them.
+  /// Changes in values that are printed redacted, such as the query of a URL. Each is reported by the key of
+  /// the part that contains it.
   private func hiddenDifferences(to newer: ConfigurationSnapshot, known: [String]) -> [String] {
     newer.configuration.apps.flatMap { app -> [String] in
       guard let old = configuration.app(app.slug), old != app else { return [] }

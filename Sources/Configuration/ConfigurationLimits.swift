@@ -1,5 +1,5 @@
-// The range of every number, duration and list of the configuration. Wide: they keep out what cannot be meant
-// or cannot be held, not what is unwise. Pure; any thread.
+// The allowed range of every number, duration and list of the configuration. The ranges are wide: they
+// exclude mistakes and values that cannot be represented, not unwise ones. Pure; any thread.
 
 /// The ranges that ConfigurationReader checks. Durations are milliseconds, sizes bytes.
 public enum ConfigurationLimits {
@@ -10,11 +10,11 @@ public enum ConfigurationLimits {
   private static let kibibyte = 1024
   private static let mebibyte = 1024 * kibibyte
 
-  /// The file itself; far more than a thousand apps need.
+  /// The configuration file; far more than a thousand apps need.
   static let fileBytesMax = 4 * mebibyte
   /// A file that a secret is read from.
   static let secretFileBytesMax = 16 * kibibyte
-  /// A secret goes into a header, and servers take about 8 KiB of those.
+  /// A secret is sent in a header, and servers accept about 8 KiB of headers.
   static let secretBytesMax = 4 * kibibyte
   /// A certificate chain or a key.
   static let pemFileBytesMax = mebibyte
@@ -32,11 +32,11 @@ public enum ConfigurationLimits {
   static let userKeyBytesMax = 40
   static let textBytesMax = 4 * kibibyte
 
-  /// The smallest still holds a context of ordinary size.
+  /// The minimum still holds a context of ordinary size.
   static let contextBodyBytes = kibibyte...(16 * mebibyte)
   static let webhookBodyBytes = kibibyte...(64 * mebibyte)
   static let connections = 1...100_000
-  /// 0 keeps none for webhooks.
+  /// 0 reserves none for webhooks.
   static let webhookConnections = 0...100_000
   /// 0 answers every request at once.
   static let longPolls = 0...100_000
@@ -46,14 +46,14 @@ public enum ConfigurationLimits {
 
   static let backfillAfter: ClosedRange<Int64> = 1...year
   static let tolerance = second...day
-  /// 0 does not wait at all.
+  /// 0 disables the wait.
   static let joinWait: ClosedRange<Int64> = 0...year
 
   static let linkedApps = 1...100
   static let linkedPaths = 0...500
   static let fingerprints = 1...50
   static let checkoutPages = 0...10_000
-  /// So that a page for people stays under 10 KB whatever is configured.
+  /// These keep a page for customers under 10 KB with any configuration.
   static let appNameBytesMax = 100
   static let storeURLBytesMax = 500
 

@@ -1,11 +1,10 @@
-// From a path to a checked configuration: find the file, read it, read every key, find every fault. What
-// `receiptd`, `receiptd --check`, SIGHUP and `receiptctl config` all do. Blocks on files; any thread that
-// may.
+// Finds the configuration file, reads it and checks every key, and reports every fault. `receiptd`, `receiptd
+// --check`, SIGHUP and `receiptctl config` all use it. Blocks on files; any thread that may block.
 
 internal import JSON
 public import Platform
 
-/// A configuration without faults, and what is worth a remark nevertheless.
+/// A configuration without faults, and its warnings.
 public struct LoadedConfiguration: Sendable {
   public let configuration: Configuration
   public let warnings: [Fault]
@@ -13,13 +12,13 @@ public struct LoadedConfiguration: Sendable {
 
 /// Loads configurations.
 public enum ConfigurationLoader {
-  /// Where the file is when nobody says.
+  /// The file's default path.
   public static let defaultPath = "/etc/receiptd/receiptd.json5"
-  /// The variable that says where the file is.
+  /// The environment variable that contains the file's path.
   public static let pathVariable = "RECEIPTD_CONFIG"
 
-  /// Where the file is: `--config`, else `$RECEIPTD_CONFIG`, else the default.
-  /// - Parameter option: the value of `--config`. An empty variable counts as not set.
+  /// The file's path: `--config`, else `$RECEIPTD_CONFIG`, else the default.
+  /// - Parameter option: the value of `--config`. An empty variable counts as unset.
   public static func path(option: String?, environment: Environment) -> String {
     if let option { return option }
     guard let variable = environment[pathVariable], !variable.isEmpty else { return defaultPath }
@@ -47,9 +46,9 @@ public enum ConfigurationLoader {
     }
   }
 
-  /// The database that a configuration file names, whatever else is wrong with the file: enough to find the
-  /// receiptd that serves it.
-  /// - Throws: why the file cannot be read, or names no database.
+  /// The database that a configuration file names, even if the file has other faults: enough to find the
+  /// receiptd that serves the database.
+  /// - Throws: why the file cannot be read, or that it names no database.
   public static func databasePath(path: String) throws(ConfigurationFaults) -> String {
     let collector = FaultCollector()
     let content = try content(path)
@@ -68,7 +67,7 @@ public enum ConfigurationLoader {
   }
 
   /// Checks the content of a configuration file.
-  /// - Parameter path: of the file, for messages and for the folder that relative paths are taken from.
+  /// - Parameter path: the file's path, for messages and to resolve relative paths.
   static func read(
     _ content: FileContent, path: String, environment: Environment, secrets: SecretPolicy,
     processors: ProcessorRegistry = .standard

@@ -1,9 +1,9 @@
-// Reads where the admin listener listens and who comes in. One thread.
+// Reads the address of the admin listener and its access rules. One thread.
 
 internal import Platform
 
 extension ConfigurationReader {
-  /// A shorter password is worth a remark: whoever reaches the listener may try.
+  /// A shorter password causes a warning: anyone who reaches the listener can guess.
   private static let passwordBytesMin = 12
 
   func admin(_ reader: ObjectReader) -> Configuration.Admin {
@@ -20,7 +20,7 @@ extension ConfigurationReader {
         "cannot be combined with an address or a port; keep one of them")
     }
     reportOpenDoor(admin, reader, isOnSocket: isOnSocket)
-    // One that cannot be read here is the daemon's to judge.
+    // An unreadable password is not checked here; the daemon reports it.
     if let length = (try? admin.password?.reveal())?.utf8.count, length < Self.passwordBytesMin {
       collector.warning(
         reader.path(of: "password"),
@@ -29,7 +29,8 @@ extension ConfigurationReader {
     return admin
   }
 
-  /// The dashboard shows who bought what, and sends receipts again: not to everyone on a network.
+  /// The dashboard shows who bought what and can send receipts again, so it must not be open to a whole
+  /// network.
   private func reportOpenDoor(
     _ admin: Configuration.Admin, _ reader: ObjectReader, isOnSocket: Bool
   ) {

@@ -1,5 +1,4 @@
-// The parts of the configuration about alerts and the heartbeat. As ConfigurationReader: one thread, every
-// fault.
+// Reads alerts and the heartbeat from the configuration. As ConfigurationReader: one thread, every fault.
 
 internal import JSON
 internal import Platform
@@ -38,13 +37,13 @@ extension ConfigurationReader {
     return to.map { Configuration.Heartbeat(to: $0, everyMilliseconds: every) }
   }
 
-  /// An address that may be a secret; nil after a fault.
+  /// A URL that may be a secret; nil after a fault.
   private func address(_ reader: ObjectReader) -> Secret? {
     let path = reader.path(of: "to")
     let advice =
       "write the address to post to, \"https://…\", or where it is: \"env:NAME\", \"file:/path\""
     guard let secret = secrets.secret(reader.required("to", advice), path: path) else { return nil }
-    // One that cannot be read was a fault already, where it matters.
+    // An unreadable secret was already reported, where it matters.
     if let url = try? secret.reveal(), let fault = EndpointURL.fault(in: url) { collector.fault(path, fault) }
     return secret
   }

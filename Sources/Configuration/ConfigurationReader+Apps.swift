@@ -1,4 +1,4 @@
-// The part of the configuration under `apps`. As ConfigurationReader: one thread, every fault.
+// Reads the configuration under `apps`. As ConfigurationReader: one thread, every fault.
 
 internal import Domain
 internal import JSON
@@ -26,7 +26,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Nil after a fault that leaves a part of it without a value.
+  /// Nil after a fault that leaves a required part without a value.
   private func app(_ slug: String, _ reader: ObjectReader) -> AppConfiguration? {
     let client = client(reader)
     let processors = processors(in: reader)

@@ -1,4 +1,4 @@
-// The part of the configuration under `apps.….client`. As ConfigurationReader: one thread, every fault.
+// Reads the configuration under `apps.….client`. As ConfigurationReader: one thread, every fault.
 
 internal import JSON
 internal import JSONWebToken
@@ -26,7 +26,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Nil after a fault that leaves a part of it without a value.
+  /// Nil after a fault that leaves a required part without a value.
   private func tokens(_ reader: ObjectReader) -> AppConfiguration.Tokens? {
     defer { reader.reportUnknownKeys() }
     let issuer = reader.text(
@@ -44,7 +44,7 @@ extension ConfigurationReader {
     return AppConfiguration.Tokens(rules: rules, keys: keys)
   }
 
-  /// A text, or a list of them; empty after a fault.
+  /// A string or a list of strings; empty after a fault.
   private func audiences(_ reader: ObjectReader) -> [String] {
     let path = reader.path(of: "audience")
     let value = reader.required("audience", "write what the aud of its tokens has, letter for letter")
@@ -98,9 +98,9 @@ extension ConfigurationReader {
     }
   }
 
-  /// Says what is wrong with a set of keys, and nothing of what is in it (R7).
+  /// Reports faults of a key set without repeating its content (R7).
   private func check(_ secret: Secret, path: String, _ algorithms: [TokenAlgorithm]) {
-    // It could not be read; if that matters it has been reported.
+    // An unreadable secret was already reported, if it matters.
     guard let text = try? secret.reveal() else { return }
     let set: KeySet
     do throws(KeySetFault) {
@@ -108,7 +108,7 @@ extension ConfigurationReader {
     } catch {
       return collector.fault(path, error.words)
     }
-    // Keys for something else may stand in a set (RFC 7517 §5); those that are meant for us must be sound.
+    // A set may contain keys for other uses (RFC 7517 §5); the keys for this use must be valid.
     let unsound = set.flaws.filter { $0.flaw != .unsupported && $0.flaw != .otherUse }
     for (index, flaw) in unsound {
       collector.fault(path, "has a key, number \(index + 1), that \(flaw.words)")

@@ -1,4 +1,4 @@
-// Reading `limits`. Pure; any thread.
+// Reads `limits`. Pure; any thread.
 
 internal import Platform
 
@@ -8,7 +8,7 @@ extension ConfigurationReader {
     let defaults = Configuration.Limits()
     defer { reader.reportUnknownKeys() }
     let connections = reader.integer("connections", default: defaults.connections, in: Range.connections)
-    // What depends on the number of connections.
+    // The defaults that depend on the number of connections.
     let shares = Configuration.Limits(connections: connections)
     let webhooks = reader.integer(
       "webhook_connections", default: shares.webhookConnections, in: Range.webhookConnections)

@@ -1,10 +1,10 @@
-// The part of the configuration under an app's `links`. As ConfigurationReader: one thread, every fault.
+// Reads an app's `links` from the configuration. As ConfigurationReader: one thread, every fault.
 
 internal import AppLinks
 internal import JSON
 
 extension ConfigurationReader {
-  /// - Returns: nil without `links`, and after a fault that leaves it without an origin.
+  /// - Returns: nil without `links`, and after a fault that leaves no valid origin.
   func links(_ app: ObjectReader, slug: String) -> AppConfiguration.Links? {
     guard let value = app.value("links") else { return nil }
     let reader = ObjectReader(value, path: app.path(of: "links"), collector: collector)
@@ -36,7 +36,7 @@ extension ConfigurationReader {
     ObjectReader(value, path: reader.path(of: key), collector: collector)
   }
 
-  /// A text of a form that has a type of its own; nil after a fault.
+  /// A string that is parsed into its own type; nil after a fault.
   private func name<Name>(
     _ value: JSONValue?, path: String, mustBe expected: String, _ read: (String) throws(NameFault) -> Name
   ) -> Name? {
@@ -53,7 +53,8 @@ extension ConfigurationReader {
     }
   }
 
-  /// A list of such texts without repeats; nil where there is none, and after a fault of the list itself.
+  /// A list of such strings without duplicates; nil if the key is missing, and after a fault of the list
+  /// itself.
   private func names<Name: Hashable>(
     _ value: JSONValue?, path: String, count: ClosedRange<Int>, of what: String,
     _ read: (String) throws(NameFault) -> Name
@@ -183,7 +184,7 @@ extension ConfigurationReader {
     return swedbank
   }
 
-  /// A place on the web; nil where there is none, and after a fault.
+  /// A web URL; nil if the key is missing, and after a fault.
   private func address(_ reader: ObjectReader, _ key: String) -> String? {
     let path = reader.path(of: key)
     guard let url = reader.text(reader.value(key), path: path, mustBe: "an address, https://…") else {

@@ -1,12 +1,12 @@
-// What is valid but hardly meant: each warning names the key and what to write instead. As
-// ConfigurationReader: one thread.
+// Warnings about values that are valid but probably a mistake: each names the key and what to write instead.
+// As ConfigurationReader: one thread.
 
 internal import Domain
 internal import JSON
 internal import Platform
 
 extension ConfigurationReader {
-  /// A shorter key can be guessed by whoever reaches the public listener.
+  /// Anyone who reaches the public listener can guess a shorter key.
   private static let clientKeyBytesMin = 16
 
   func warnOfWeakValues(_ configuration: Configuration) {
@@ -18,7 +18,7 @@ extension ConfigurationReader {
           + "count it by; write the address of your proxy, or its network")
     }
     for entry in configuration.secrets {
-      // One that cannot be read has been reported, where that matters.
+      // An unreadable secret was already reported, where it matters.
       guard let value = try? entry.secret.reveal() else { continue }
       if entry.path.contains(".client.keys["), value.utf8.count < Self.clientKeyBytesMin {
         collector.warning(
@@ -29,16 +29,15 @@ extension ConfigurationReader {
     }
   }
 
-  /// No operator of a proxy has so much: more than a /8 of IPv4 or a /16 of IPv6, but for the private range
-  /// fc00::/7.
+  /// No proxy operator owns a range this wide: more than a /8 of IPv4 or a /16 of IPv6, except the private
+  /// range fc00::/7.
   private static func isAbsurdlyWide(_ prefix: AddressPrefix) -> Bool {
     guard prefix.isIPv6 else { return prefix.bits < 8 }
     let text = prefix.description.lowercased()
     return prefix.bits < 16 && !(prefix.bits >= 7 && (text.hasPrefix("fc") || text.hasPrefix("fd")))
   }
 
-  /// A context that is thrown away inside the window in which a purchase may still claim it is lost to that
-  /// purchase.
+  /// A context that is deleted before the end of the join window is lost to a later purchase.
   private func warnOfShortRetention(_ configuration: Configuration) {
     for app in configuration.apps
     where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {

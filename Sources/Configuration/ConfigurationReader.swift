@@ -1,6 +1,6 @@
-// Makes a Configuration of the file's value, with every fault of it. Keys are read in the order of the
-// manual, so faults come in that order. Reads the files that the configuration names, so it blocks; one
-// thread.
+// Builds a Configuration from the file's value and collects every fault. Reads keys in the order of the
+// manual page, so faults have the same order. Blocks, because it reads the files that the configuration
+// names; one thread.
 
 internal import Domain
 internal import JSON
@@ -10,12 +10,12 @@ internal import Platform
 struct ConfigurationReader {
   let collector: FaultCollector
   let secrets: SecretReader
-  /// The folder of the configuration file, which relative paths are taken from.
+  /// The configuration file's folder; relative paths are resolved against it.
   let directory: String
-  /// The payment processors that it may name.
+  /// The payment processors that the file may name.
   let processors: ProcessorRegistry
 
-  /// A stand-in where something was faulty: it is worth something only if the collector has no fault.
+  /// Uses placeholders for faulty parts: the result is valid only if the collector has no fault.
   func configuration(from value: JSONValue) -> Configuration {
     let root = ObjectReader(value, path: "", collector: collector)
     let listen = listen(root.object("listen"))
@@ -91,8 +91,8 @@ struct ConfigurationReader {
     UInt16(clamping: reader.integer("port", default: Int(fallback), in: ConfigurationLimits.ports))
   }
 
-  /// Two listeners on one port: the second bind would fail at start, long after `--check` said that all is
-  /// well. A wildcard takes the port on every address of its family (ip(7), EADDRINUSE).
+  /// Two listeners on one port: the second bind would fail at the start, long after `--check` passed. A
+  /// wildcard occupies the port on every address of its family (ip(7), EADDRINUSE).
   private func reportSharedPort(_ listen: Configuration.Listen, _ admin: Configuration.Admin) {
     guard admin.socketPath == nil, listen.port == admin.port, listen.port != 0,
       let first = IPAddress(listen.address),
@@ -117,14 +117,14 @@ struct ConfigurationReader {
     return Configuration.TLS(certificatePath: certificate, keyPath: key)
   }
 
-  /// - Parameter isWhole: whether the configuration has the whole path. What else stands there may be the key
-  ///   itself, pasted in place of its file, and is not repeated (R7).
+  /// - Parameter isWhole: whether the configuration has the absolute path. Any other value may be the key
+  ///   itself, pasted instead of its path, and is not repeated (R7).
   private func checkPEM(_ file: String, path: String, isWhole: Bool) {
-    // The key is for the daemon's eyes; whoever reads the configuration without the secrets need not see it.
+    // Only the daemon needs the key; a program that loads the configuration without secrets need not read it.
     guard secrets.policy == .required else { return }
     do {
       let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.pemFileBytesMax).bytes
-      // RFC 7468 §2; text that is not UTF-8 cannot be it.
+      // RFC 7468 §2; text that is not UTF-8 cannot be PEM.
       if String(validating: bytes, as: UTF8.self)?.contains("-----BEGIN ") != true {
         collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")
       }
@@ -135,7 +135,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// A path, made whole by the configuration's folder; nil after a fault or when it is left out.
+  /// A path, resolved against the configuration's folder; nil after a fault or when the key is missing.
   func filePath(_ value: JSONValue?, path: String, in reader: ObjectReader) -> String? {
     guard let text = reader.text(value, path: path, mustBe: "the path of a file") else { return nil }
     guard !text.hasSuffix("/") else {
@@ -154,7 +154,7 @@ struct ConfigurationReader {
       personal: reader.flag("personal", default: defaults.personal))
   }
 
-  /// Nil for as many as come.
+  /// Nil means no limit.
   func rate(_ reader: ObjectReader, _ key: String, default fallback: RateLimit?) -> RateLimit? {
     guard let value = reader.value(key) else { return fallback }
     if value == "off" { return nil }

@@ -1,13 +1,13 @@
 // The starter file that `receiptctl config init` writes, and the reference of every key. Pure; any thread. A
-// test reads the defaults that it states and compares them with the real ones.
+// test compares the defaults that it states with the real ones.
 
 /// The commented starter file.
 public enum ConfigurationTemplate {
-  /// JSON5 that loads once the files of secrets that it names are there. A line that begins with `//` and no
-  /// space behind it states a default; every other comment explains.
+  /// JSON5 that loads once the secret files that it names exist. A line that begins with `//` without a space
+  /// states a default; every other comment explains.
   public static let text = text(ProcessorRegistry.standard)
 
-  /// With the sections of these processors.
+  /// The text with the sections of these processors.
   static func text(_ registry: ProcessorRegistry) -> String {
     let processors = registry.kinds.map(\.template).joined(separator: "\n\n")
       .split(separator: "\n", omittingEmptySubsequences: false)

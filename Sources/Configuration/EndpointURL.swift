@@ -1,12 +1,12 @@
-// Which addresses the relay may send secrets and people to: https, or http to this machine (stand-ins and
-// tests). Pure; any thread.
+// Decides which URLs may receive secrets and customers: https, or http to this machine (for test servers).
+// Pure; any thread.
 
 internal import Platform
 
-/// The check of every address in the configuration.
+/// Checks every URL in the configuration.
 enum EndpointURL {
-  /// - Parameter carriesSecret: whether a key is sent there.
-  /// - Returns: what is wrong with it and what to do, or nil when it is fine.
+  /// - Parameter carriesSecret: whether a key is sent to the URL.
+  /// - Returns: the fault and its fix; nil when the URL is valid.
   static func fault(in text: String, carriesSecret: Bool = true) -> String? {
     guard let separator = text.firstRange(of: "://") else {
       return "must be a whole address, such as https://host/path"
@@ -32,7 +32,7 @@ enum EndpointURL {
     return nil
   }
 
-  /// The host of `host`, `host:port`, `[v6]` or `[v6]:port`; nil when it is none of them.
+  /// The host of `host`, `host:port`, `[v6]` or `[v6]:port`; nil for any other form.
   private static func host(of authority: Substring) -> String? {
     var host = authority
     var port: Substring?

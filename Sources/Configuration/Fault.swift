@@ -1,12 +1,11 @@
-// What is wrong with a configuration, in words for the operator. A message says what, why and what to do, and
-// repeats nothing that the file says but names of keys: a secret may stand where it does not belong (R7).
-// Pure; any thread.
+// A configuration fault in words for the operator. A message says what, why and what to do. It repeats
+// nothing from the file but names of keys: a secret may be in the wrong place (R7). Pure; any thread.
 
-/// One fault or warning and the key it is about.
+/// One fault or warning and the key that it concerns.
 public struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The key, such as `apps.ios.purchasely.api_key`; empty when the whole file is meant.
+  /// The key, such as `apps.ios.purchasely.api_key`; empty for the whole file.
   public let path: String
-  /// What is wrong and what to do, as the end of a sentence that begins with the key.
+  /// The fault and its fix, as the end of a sentence that begins with the key.
   public let message: String
 
   public init(path: String, message: String) {
@@ -17,11 +16,11 @@ public struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { path.isEmpty ? message : "\(path): \(message)" }
 }
 
-/// Why a configuration was refused: every fault of it, in the order of the keys as the manual lists them.
+/// Why a configuration was rejected: every fault, in the order of the manual page.
 public struct ConfigurationFaults: Error, Sendable, Equatable, CustomStringConvertible {
   /// Never empty.
   public let faults: [Fault]
-  /// What would have been worth a remark besides.
+  /// Warnings that were found as well.
   public let warnings: [Fault]
 
   public init(faults: [Fault], warnings: [Fault] = []) {

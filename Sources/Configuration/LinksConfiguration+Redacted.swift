@@ -4,7 +4,7 @@ internal import AppLinks
 internal import JSON
 
 extension AppConfiguration.Links {
-  /// The keys of the file; what a URL has in its query is left out (`RedactedURL`).
+  /// The keys of the file; values in a URL's query are redacted (`RedactedURL`).
   var redacted: JSONValue {
     var value: JSONValue = ["origin": .string(origin.text)]
     if let ios { value = value.adding("ios", ios.redacted) }

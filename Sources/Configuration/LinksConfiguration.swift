@@ -1,18 +1,18 @@
-// What the configuration says about one app's way to the checkout and back. Pure; any thread.
+// An app's configuration of the way to the checkout and back. Pure; any thread.
 
 public import AppLinks
 
 extension AppConfiguration {
-  /// Where people go to pay, and how they come back into the app.
+  /// Where customers pay, and how they return to the app.
   public struct Links: Sendable, Equatable {
-    /// What every absolute address is made of.
+    /// The base of every absolute URL.
     public var origin: WebOrigin
     public var ios: IOS?
     public var android: Android?
     /// The checkout page of each price that a context may name.
     public var checkout: [String: CheckoutPage]
     public var returnPage: ReturnPage?
-    /// Nil: there are no Swedbank helpers.
+    /// Nil: the Swedbank helpers are disabled.
     public var swedbank: Swedbank?
 
     public init(
@@ -34,11 +34,11 @@ extension AppConfiguration.Links {
   public struct IOS: Sendable, Equatable {
     /// At least one.
     public var appIDs: [AppleAppID]
-    /// The scheme that the app has registered; the second way back.
+    /// The scheme that the app registered: the second way back into the app.
     public var scheme: CustomScheme?
     /// Patterns of paths that open the app, and `NOT ` patterns that do not.
     public var paths: [LinkPath]
-    /// Whether the app may use the passwords that are kept for the host.
+    /// Whether the app may use the passwords saved for the host.
     public var webcredentials: Bool
 
     public init(
@@ -55,7 +55,7 @@ extension AppConfiguration.Links {
   public struct Android: Sendable, Equatable {
     public struct Package: Sendable, Equatable {
       public var name: PackageName
-      /// Of the certificates that it may be signed with; at least one.
+      /// Fingerprints of the certificates that may sign the app; at least one.
       public var fingerprints: [CertificateFingerprint]
 
       public init(name: PackageName, fingerprints: [CertificateFingerprint]) {
@@ -64,17 +64,17 @@ extension AppConfiguration.Links {
       }
     }
 
-    /// At least one; the return page's button leads to the first.
+    /// At least one; the return page's button opens the first.
     public var packages: [Package]
 
     public init(packages: [Package]) { self.packages = packages }
   }
 
-  /// What the return page says of the app.
+  /// What the return page says about the app.
   public struct ReturnPage: Sendable, Equatable {
-    /// The app's name, as people know it.
+    /// The app's display name.
     public var name: String
-    /// https addresses of the app's pages in the stores.
+    /// https URLs of the app's store pages.
     public var iosStore: String?
     public var androidStore: String?
 
@@ -87,21 +87,21 @@ extension AppConfiguration.Links {
 
   /// Swedbank Pay's payment URL helpers.
   public struct Swedbank: Sendable, Equatable {
-    /// The status of redirects.
+    /// The HTTP status of redirects.
     public enum Redirect: Int, Sendable {
       case permanent = 301
       case found = 302
     }
 
-    /// The schemes that a link may lead to; nil for every one that an app may own.
+    /// The schemes that a link may open; nil allows every scheme that an app may own.
     public var schemes: [CustomScheme]?
-    /// The packages that a link may lead to; nil for all.
+    /// The packages that a link may open; nil allows all.
     public var packages: [PackageName]?
     /// The page on another host from which a universal link opens the app.
     public var trampoline: String
     public var redirect: Redirect
 
-    /// Swedbank Pay's own, which its sample merchant backend uses.
+    /// Swedbank Pay's own page, which its sample merchant backend uses.
     public static let defaultTrampoline = "https://ecom.payex.com/externalresourcehost/trampoline"
 
     public init(

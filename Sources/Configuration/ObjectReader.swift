@@ -1,12 +1,11 @@
-// Reads the members of one object of the configuration, strictly: what is missing, of another kind, out of
-// range or not known becomes a fault, and reading goes on with a stand-in, so that an operator sees every
-// fault at once. The known keys are those that were asked for, so the list of suggestions cannot drift from
-// the code. One thread.
+// Reads the members of one configuration object strictly: a missing, mistyped, out-of-range or unknown member
+// is a fault. Reading continues with a placeholder, so that the operator sees every fault at once. The known
+// keys are those that the code reads, so suggestions always match the code. One thread.
 
 internal import JSON
 internal import Platform
 
-/// Where faults and warnings are gathered while a configuration is read.
+/// Collects faults and warnings while a configuration is read.
 final class FaultCollector {
   private(set) var faults: [Fault] = []
   private(set) var warnings: [Fault] = []
@@ -15,17 +14,17 @@ final class FaultCollector {
   func warning(_ path: String, _ message: String) { warnings.append(Fault(path: path, message: message)) }
 }
 
-/// One object and the path that leads to it.
+/// One object and its path.
 final class ObjectReader {
   let path: String
   let collector: FaultCollector
   private let members: [JSONValue.Member]
-  /// Whether there is an object; where something else stands, its fault is enough and nothing in it is
-  /// "missing".
+  /// Whether the value is an object; if not, that fault is enough, and its members are not reported as
+  /// missing.
   private let isObject: Bool
   private var asked: [String] = []
 
-  /// - Parameter value: nil where the key is left out, which is the same as an empty object.
+  /// - Parameter value: nil when the key is missing, which is the same as an empty object.
   init(_ value: JSONValue?, path: String, collector: FaultCollector) {
     self.path = path
     self.collector = collector
@@ -38,12 +37,12 @@ final class ObjectReader {
     }
   }
 
-  /// The names of the members, in the order of the decoder.
+  /// The member names, in the decoder's order.
   var names: [String] { members.map(\.name) }
 
   func path(of key: String) -> String { JSON5Scanner.path(path, key) }
 
-  /// The value of a key, which is a known key from now on.
+  /// The value of a key; marks the key as known.
   func value(_ key: String) -> JSONValue? {
     asked.append(key)
     return members.first { $0.name == key }?.value
@@ -60,7 +59,7 @@ final class ObjectReader {
     (members, isObject) = ([], false)
   }
 
-  /// The value of a key that has no default.
+  /// The value of a required key.
   /// - Parameter advice: what to do when it is missing.
   func required(_ key: String, _ advice: String) -> JSONValue? {
     let value = value(key)
@@ -68,7 +67,7 @@ final class ObjectReader {
     return value
   }
 
-  /// Reports every key that was not asked for. To be called once, after everything was read.
+  /// Reports every key that was not read. Call it once, after everything was read.
   func reportUnknownKeys() {
     for name in names where !asked.contains(name) {
       let known = Array(Set(asked)).sorted()
@@ -81,8 +80,7 @@ final class ObjectReader {
 }
 
 extension ObjectReader {
-  /// Reads a value that may be left out: converts it, or reports what it must be and goes on with the
-  /// default.
+  /// Converts an optional value, or reports the expected type and returns the default.
   private func optional<Value>(
     _ key: String, default fallback: Value, mustBe expected: String, isText: Bool = false,
     _ convert: (JSONValue) -> Value?
@@ -120,7 +118,7 @@ extension ObjectReader {
     }
   }
 
-  /// One of the values of an enumeration, with the nearest one suggested.
+  /// One of the values of an enumeration; a fault suggests the nearest one.
   func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, default fallback: Value) -> Value
   {
     let names = Value.allCases.map(\.rawValue)
@@ -185,7 +183,7 @@ extension ObjectReader {
 }
 
 extension ObjectReader {
-  /// A text without control characters; nil after a fault.
+  /// A string without control characters; nil after a fault.
   func text(_ value: JSONValue?, path: String, mustBe expected: String) -> String? {
     guard let value else { return nil }
     guard case .string(let text) = value else {
@@ -221,7 +219,8 @@ extension ObjectReader {
 }
 
 extension JSONValue {
-  /// What it is, for the end of a fault. Numbers are shown; texts are not, since one may be a secret (R7).
+  /// The value's type, for the end of a fault message. Numbers are shown; strings are not, because one may be
+  /// a secret (R7).
   fileprivate var kind: String {
     switch self {
     case .null: "null (leave the key out to get its default)"
@@ -234,6 +233,6 @@ extension JSONValue {
     }
   }
 
-  /// The same where a text of another form is expected.
+  /// The same for a string that should have another form.
   fileprivate var otherKind: String { stringValue == nil ? kind : "another text" }
 }

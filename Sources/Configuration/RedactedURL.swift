@@ -1,10 +1,10 @@
-// A URL as people may see it: tokens are often put before the host or into the query (R7). Pure; any thread.
+// A URL without its secrets: tokens are often in the userinfo or in the query (R7). Pure; any thread.
 
 /// Redaction of URLs.
 public enum RedactedURL {
   private static let mark: Substring = "***"
 
-  /// The URL without userinfo, values of the query, and fragment (RFC 3986 §3); names in the query stay.
+  /// The URL without userinfo, values of the query, and fragment (RFC 3986 §3); names in the query are kept.
   public static func text(_ url: String) -> String {
     var rest = url[...]
     var shown = ""

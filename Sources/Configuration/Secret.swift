@@ -1,10 +1,10 @@
-// A secret of the configuration that cannot be printed by accident (R7). Pure; any thread. It must never show
-// its value in a description, a dump, a log line or an error; only `reveal()` gives it, to what compares or
+// A secret of the configuration that cannot be printed by accident (R7). Pure; any thread. No description,
+// dump, log line or error may contain its value; only `reveal()` returns it, to the code that compares or
 // sends it.
 
-/// A secret and where it came from.
+/// A secret and its source.
 public struct Secret: Sendable, Equatable {
-  /// Where a secret was found.
+  /// Where a secret was read from.
   public enum Source: Sendable, Equatable {
     /// An environment variable, by name.
     case environment(String)
@@ -27,14 +27,14 @@ public struct Secret: Sendable, Equatable {
     content = .value(value)
   }
 
-  /// A secret that could not be read, and why; only `SecretPolicy.whereAvailable` makes such ones.
+  /// A secret that could not be read, and why; only `SecretPolicy.whereAvailable` creates these.
   init(unavailable fault: Fault, source: Source) {
     self.source = source
     content = .unavailable(fault)
   }
 
-  /// The value: never empty; a secret of one line never padded, and without control characters.
-  /// - Throws: why it could not be read. After loading with `SecretPolicy.required` it always could.
+  /// The value: never empty. A one-line secret has no padding and no control characters.
+  /// - Throws: why it could not be read; never after loading with `SecretPolicy.required`.
   public func reveal() throws(Fault) -> String {
     switch content {
     case .value(let value): return value
@@ -42,7 +42,7 @@ public struct Secret: Sendable, Equatable {
     }
   }
 
-  /// Whether both are known and the same, wherever they came from.
+  /// Whether both values are known and equal, regardless of their sources.
   func hasValue(of other: Secret) -> Bool {
     guard case .value(let left) = content, case .value(let right) = other.content else { return false }
     return left == right
@@ -50,7 +50,7 @@ public struct Secret: Sendable, Equatable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Where it came from: `env:NAME`, `file:/path` or `(set in place)`; never what it is.
+  /// The source: `env:NAME`, `file:/path` or `(set in place)`; never the value.
   public var description: String {
     switch source {
     case .environment(let name): "env:\(name)"
@@ -61,7 +61,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
   public var debugDescription: String { "Secret(\(description))" }
 
-  /// Without this, `dump` and `String(reflecting:)` of whatever holds a secret would show its stored
+  /// Without this, `dump` and `String(reflecting:)` of a type that contains a secret would show the stored
   /// properties.
   public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }

@@ -1,15 +1,15 @@
-// Finds the value behind `env:NAME`, `file:/path` or a secret in place. Nothing it reports repeats a value
-// (R7). Reads files, so it blocks; one thread.
+// Reads the value of `env:NAME`, `file:/path` or a secret in place. No report repeats a value (R7). Blocks on
+// files; one thread.
 
 internal import JSON
 internal import Platform
 
-/// What becomes of a secret whose variable or file cannot be read.
+/// How to treat a secret whose variable or file cannot be read.
 public enum SecretPolicy: Sendable {
-  /// It is a fault: the daemon needs every one of them.
+  /// It is a fault: the daemon needs every secret.
   case required
-  /// It is kept without its value: receiptctl is run by people who may not see the daemon's secrets and
-  /// rarely needs one.
+  /// It is kept without a value: operators who run receiptctl may lack access to the daemon's secrets, and
+  /// few commands need one.
   case whereAvailable
 }
 
@@ -17,13 +17,13 @@ public enum SecretPolicy: Sendable {
 struct SecretReader {
   let environment: Environment
   let policy: SecretPolicy
-  /// Whether others than its owner may look into the configuration file.
+  /// Whether users other than its owner can read the configuration file.
   let isFileOpenToOthers: Bool
   let collector: FaultCollector
 
   private static let advice = "write \"env:NAME\" or \"file:/path\""
 
-  /// - Parameter value: nil when the key is left out; that is its caller's to report.
+  /// - Parameter value: nil when the key is missing; the caller reports that.
   func secret(_ value: JSONValue?, path: String) -> Secret? {
     guard let value else { return nil }
     guard case .string(let text) = value else {
@@ -44,11 +44,11 @@ struct SecretReader {
     return Secret(text)
   }
 
-  /// What may be at the place that a configuration names.
+  /// What kind of value a reference points to.
   private enum Form {
     /// One line.
     case secret
-    /// Of any number of lines.
+    /// Any number of lines.
     case document(bytesMax: Int)
 
     var fileBytesMax: Int {
@@ -58,7 +58,7 @@ struct SecretReader {
       }
     }
 
-    /// What is to be put where it is read from.
+    /// What to put into the source.
     var advice: String {
       switch self {
       case .secret: "put the secret alone into it, on one line"
@@ -66,7 +66,7 @@ struct SecretReader {
       }
     }
 
-    /// What is wrong with a value.
+    /// Describes the fault of a value.
     func flaw(in value: String) -> String? {
       switch self {
       case .secret: SecretReader.flaw(in: value)
@@ -117,7 +117,7 @@ struct SecretReader {
 
   private func file(_ file: String, path: String, _ form: Form) -> Secret? {
     guard file.hasPrefix("/"), !file.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      // Nothing is expanded, systemd's $CREDENTIALS_DIRECTORY neither: what is read is what is written.
+      // Nothing is expanded, not even systemd's $CREDENTIALS_DIRECTORY: the path is used as written.
       collector.fault(
         path, "must name its file by the whole path, \"file:/path\"; variables are not expanded in it")
       return nil
@@ -151,8 +151,8 @@ struct SecretReader {
     return Secret(unavailable: fault, source: source)
   }
 
-  /// A padded secret is a slip of copying that would make every signature wrong; one with a line break would
-  /// break out of the header that it is sent in.
+  /// Padding is a copying mistake that would make every signature wrong; a line break would end the header in
+  /// which the secret is sent.
   private static func flaw(in value: String) -> String? {
     let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
     if value.allSatisfy(isBlank) { return "is empty" }

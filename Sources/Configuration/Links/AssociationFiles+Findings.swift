@@ -1,9 +1,11 @@
-// What devices take of the association files, and what may still not be meant. Pure; any thread.
+// Warnings about association files: rules that devices ignore, or that have an unintended effect. Pure; any
+// thread.
 
 public import AppLinks
 
 extension AssociationFiles {
-  /// Rules that open nothing, and apps that open each other's way back. Named by keys of the configuration.
+  /// Reports rules that open nothing, and apps that open each other's return links. Findings name keys of the
+  /// configuration.
   public var findings: [Finding] {
     let matcher = AssociationMatcher(apple)
     let linked = linkedApps.sorted { $0.key < $1.key }
@@ -34,7 +36,7 @@ extension AssociationFiles {
   }
 
   private func opens(_ own: LinkedApp.OwnPath, _ ids: [AppleAppID], _ matcher: AssociationMatcher) -> Bool {
-    // A path that is no URL opens nothing.
+    // A path that is not a valid URL opens nothing.
     guard let url = try? LinkURL(own.example) else { return false }
     return ids.contains { matcher.verdict(for: url, app: $0.text).opensApp }
   }

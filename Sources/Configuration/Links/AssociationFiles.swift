@@ -1,30 +1,30 @@
-// The files that tie a host to the apps that open its links, made of the configuration of all apps that have
-// this host as their origin. Pure; any thread.
+// The files that connect a host to the apps that open its links, built from the configuration of all apps
+// with this host as origin. Pure; any thread.
 
 public import AppLinks
 
-/// What one host says about its apps.
+/// The association files of one host.
 public struct AssociationFiles: Sendable, Equatable {
   /// In lower case, without a port.
   public let host: String
-  /// Where devices find the files: that of the first app.
+  /// Where devices find the files: the first app's origin.
   public let origin: WebOrigin
-  /// The apps of the configuration that have this host, in their order.
+  /// The apps that have this host, in the order of the configuration.
   public let slugs: [String]
   public let apple: AppSiteAssociation
   public let android: AssetLinks
-  /// What each app with iOS apps says about them.
+  /// The iOS rules of each app that has iOS apps.
   let linkedApps: [String: LinkedApp]
   /// App ids and packages by app.
   private let names: [String: Set<String>]
 
-  /// The files of every host that is configured, by host.
+  /// The files of every configured host, by host.
   public static func all(of apps: [AppConfiguration]) -> [AssociationFiles] {
     let groups = Dictionary(grouping: apps.filter { $0.links != nil }) { $0.links?.origin.host ?? "" }
     return groups.sorted { $0.key < $1.key }.compactMap { AssociationFiles(host: $0.key, apps: $0.value) }
   }
 
-  /// Nil without an app that has links.
+  /// Nil if no app has links.
   private init?(host: String, apps: [AppConfiguration]) {
     guard let origin = apps.first?.links?.origin else { return nil }
     self.host = host
@@ -42,7 +42,7 @@ public struct AssociationFiles: Sendable, Equatable {
 }
 
 extension AssociationFiles {
-  /// The app ids and packages of an app of the configuration; nil, which is all, without one.
+  /// The app ids and packages of a configured app; nil, which means all, without a slug.
   public func names(of slug: String?) -> Set<String>? { slug.map { names[$0] ?? [] } }
 }
 
@@ -57,7 +57,7 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration.Links {
-  /// The same, of an app that is named so in the paths.
+  /// The same for a given slug in the paths.
   func linkedApp(slug: String) -> LinkedApp? {
     ios.map { ios in
       LinkedApp(
@@ -66,12 +66,12 @@ extension AppConfiguration.Links {
     }
   }
 
-  /// Whether the address of the return page opens the app on Apple's systems, and not the page.
+  /// Whether the return page's URL opens the app on Apple's systems, and not the page.
   public func opensReturnPage(slug: String) -> Bool {
     linkedApp(slug: slug)?.opens("/v1/\(slug)/return") ?? false
   }
 
-  /// The paths on the way back that must open the app, whatever else is configured.
+  /// The paths on the way back that must open the app, regardless of other rules.
   private func ownPaths(slug: String) -> [LinkedApp.OwnPath] {
     var paths: [LinkedApp.OwnPath] = []
     if swedbank != nil {
@@ -91,7 +91,7 @@ extension AppConfiguration.Links {
 }
 
 extension AssociationFiles {
-  /// What keeps the files from being served or from doing what they are for.
+  /// Faults that prevent the files from being served or from working.
   static func faults(of apps: [AppConfiguration]) -> [Fault] {
     conflicts(apps) + all(of: apps).flatMap { $0.sizeFaults(apps) }
   }
@@ -114,8 +114,8 @@ extension AssociationFiles {
     return faults
   }
 
-  /// Exclusions that would keep the way back from the app. They count for every app that shares an app id on
-  /// the same host.
+  /// Exclusions that would stop the return links from opening the app. They affect every app that shares an
+  /// app id on the same host.
   private static func conflicts(_ apps: [AppConfiguration]) -> [Fault] {
     apps.flatMap { app -> [Fault] in
       guard let ios = app.links?.ios else { return [] }

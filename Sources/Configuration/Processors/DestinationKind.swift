@@ -1,12 +1,12 @@
-// Where receipts can go. What a new destination adds here is its line in `all`. Pure, but for the reading of
-// secrets.
+// The destinations that receipts can be sent to. A new destination adds its line to `all`. Pure, except for
+// reading secrets.
 
 package import Destinations
 internal import Domain
 
 /// One kind of destination.
 package struct DestinationKind: Sendable {
-  /// The word for it in `deliver_to`, rows and logs.
+  /// Its name in `deliver_to`, rows and logs.
   package let name: String
   private let maker: @Sendable (AppConfiguration, Bool, String) throws -> any ReceiptDestination
 
@@ -18,15 +18,15 @@ package struct DestinationKind: Sendable {
     self.maker = maker
   }
 
-  /// - Parameter revealsSecrets: otherwise it can say what to send, and nothing can be sent to it.
-  /// - Throws: `Fault` when a secret that is needed cannot be read.
+  /// - Parameter revealsSecrets: if false, the destination can build requests, but they cannot be sent.
+  /// - Throws: `Fault` when a required secret cannot be read.
   package func make(
     _ app: AppConfiguration, revealsSecrets: Bool, userAgent: String
   ) throws -> any ReceiptDestination {
     try maker(app, revealsSecrets, userAgent)
   }
 
-  /// Those of this program. A new destination is one more here.
+  /// The destinations of this program. Add a new destination here.
   package static let all = [purchasely]
 
   private static let purchasely = DestinationKind(PurchaselyDestination.name) {
@@ -37,7 +37,7 @@ package struct DestinationKind: Sendable {
         forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
   }
 
-  /// The one that an app's processors name.
+  /// The destination that an app's processors name.
   package static func of(_ app: AppConfiguration) -> DestinationKind {
     let named = app.processors.first?.section.deliverTo
     return all.first { $0.name == named } ?? purchasely

@@ -1,5 +1,5 @@
-// A payment processor as the configuration has it. What a new one adds here is one `ProcessorKind`, its
-// section, and its line in `ProcessorRegistry.standard`. Pure, but for the reading of secrets.
+// A payment processor in the configuration. A new one adds a `ProcessorKind`, its section, and its line in
+// `ProcessorRegistry.standard`. Pure, except for reading secrets.
 
 package import Domain
 package import JSON
@@ -10,37 +10,37 @@ package import Processors
 package protocol ProcessorSection: Sendable, Equatable {
   static var kind: ProcessorKind { get }
 
-  /// The destination that gets the receipts of its purchases; one of `DestinationKind.all`.
+  /// The destination of the receipts for its purchases; one of `DestinationKind.all`.
   var deliverTo: String { get }
-  /// Whether the app has a key for asking it.
+  /// Whether the app has an API key for lookups.
   var isAsked: Bool { get }
-  /// After how long a time in which receiptd was down its events are fetched; nil for never.
+  /// Events are fetched at the start if receiptd was down for longer than this; nil means never.
   var backfillAfterMilliseconds: Int64? { get }
-  /// What its webhooks are authenticated with.
+  /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
-  /// Every secret, by its key in the section, in the order of the manual.
+  /// Every secret, by its key in the section, in the order of the manual page.
   var secrets: [(key: String, secret: Secret)] { get }
-  /// Every key with its value, and of each secret where it is (R7).
+  /// Every key with its value; of a secret, only its source (R7).
   var redacted: JSONValue { get }
 
-  /// - Throws: `Fault` when a secret that the use needs cannot be read.
+  /// - Throws: `Fault` when a secret that this use requires cannot be read.
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor
 }
 
-/// What a processor is made for, and which secrets that needs.
+/// The purpose of a processor instance, which decides which secrets are required.
 package enum ProcessorUse: Sendable {
-  /// Serving: all of them.
+  /// Serving webhooks and lookups: all secrets.
   case serving
-  /// Asking it: its key.
+  /// Lookups only: the API key.
   case asking
-  /// Reading events that are here: none.
+  /// Reading stored events: no secret.
   case reading
 }
 
 extension ProcessorSection {
   package var kind: ProcessorKind { Self.kind }
 
-  /// What the rules of the join must know.
+  /// The processor's properties that the join needs.
   package var rules: ProcessorRules { kind.rules(isAsked) }
 
   fileprivate func equals(_ other: any ProcessorSection) -> Bool { (other as? Self) == self }
@@ -59,17 +59,17 @@ package struct ConfiguredProcessor: Sendable, Equatable {
 
 /// One kind of payment processor.
 package struct ProcessorKind: Sendable {
-  /// The word for it in the configuration, in URLs, rows and metrics.
+  /// Its name in the configuration, in URLs, rows and metrics.
   package let name: ProcessorName
-  /// Its name for people.
+  /// Its display name.
   package let label: String
-  /// What the rules of the join must know; asked or not.
+  /// The properties that the join needs, with and without lookups.
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// Whether the path of its webhooks ends in a secret.
   package let hasPathToken: Bool
-  /// Its section of the starter file, which is also its part of the manual.
+  /// Its section of the starter file, which is also its part of the manual page.
   let template: String
-  /// Reads its section; nil after a fault that leaves a part of it without a value.
+  /// Reads its section; nil after a fault that leaves a required part without a value.
   let read: @Sendable (ConfigurationReader, ObjectReader) -> (any ProcessorSection)?
 
   init<Processor: PaymentProcessor>(
@@ -87,13 +87,13 @@ package struct ProcessorKind: Sendable {
 
 /// The payment processors that a configuration may name.
 package struct ProcessorRegistry: Sendable, Equatable {
-  /// The first is the one that an app without any is told to configure.
+  /// The first is suggested to an app that configures none.
   package let kinds: [ProcessorKind]
 
-  /// Those of this program. A new processor is one more here.
+  /// The processors of this program. Add a new processor here.
   package static let standard = ProcessorRegistry(kinds: [.stripe])
 
-  /// The one that may send its events again for the longest.
+  /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {
     kinds.max { $0.rules(false).repeatMilliseconds < $1.rules(false).repeatMilliseconds }
   }
@@ -109,7 +109,7 @@ extension ConfigurationReader {
     let named = processors.kinds.filter { reader.value($0.name.rawValue) != nil }
     let kinds = named.isEmpty ? Array(processors.kinds.prefix(1)) : named
     let sections = kinds.map { kind in kind.read(self, reader.object(kind.name.rawValue)) }
-    // Known, although it was left out.
+    // Marks the keys of missing sections as known.
     for kind in processors.kinds { _ = reader.value(kind.name.rawValue) }
     guard sections.allSatisfy({ $0 != nil }) else { return nil }
     return sections.compactMap { $0.map(ConfiguredProcessor.init) }
@@ -134,7 +134,7 @@ extension AppConfiguration {
     processors.first { $0.name == name }?.section
   }
 
-  /// What the rules of the join must know of each processor.
+  /// The properties of each processor that the join needs.
   package var processorRules: [ProcessorName: ProcessorRules] {
     Dictionary(uniqueKeysWithValues: processors.map { ($0.name, $0.section.rules) })
   }

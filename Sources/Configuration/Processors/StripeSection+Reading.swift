@@ -80,7 +80,7 @@ extension ConfigurationReader {
   /// Stripe's signing secrets begin with `whsec_`, its API keys with `sk_`, `rk_` and `pk_`
   /// (docs.stripe.com/keys, docs.stripe.com/webhooks).
   private func judge(_ secret: Secret, path: String) {
-    // One that cannot be read has been reported, where that matters.
+    // An unreadable secret was already reported, where it matters.
     guard let value = try? secret.reveal() else { return }
     if value.hasPrefix("whsec_") { return }
     let advice = "write the signing secret (whsec_…) of the endpoint in Stripe's dashboard"

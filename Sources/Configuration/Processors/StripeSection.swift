@@ -5,21 +5,21 @@ package import JSON
 internal import Platform
 package import Processors
 
-/// `apps.NAME.stripe`: which webhooks are Stripe's, and what of them counts.
+/// `apps.NAME.stripe`: the secrets of Stripe's webhooks, and which events count.
 package struct StripeSection: ProcessorSection {
-  /// Whether events that did not arrive while receiptd was down are fetched at its start.
+  /// Whether events that were missed while receiptd was down are fetched at its start.
   package enum Backfill: String, Sendable, CaseIterable {
     case off, auto
   }
 
-  /// At least one; several while one is being rotated.
+  /// At least one; several during a rotation.
   package var webhookSecrets: [Secret]
-  /// For looking up what an event leaves out; nothing is looked up without it.
+  /// For lookups of data that events omit; without it, there are no lookups.
   package var apiKey: Secret?
-  /// What is no secret.
+  /// The settings that are not secret.
   package var settings: StripeSettings
   package var backfill: Backfill
-  /// After how long a time in which it was down, in milliseconds.
+  /// The least downtime that causes a backfill, in milliseconds.
   package var backfillAfter: Int64
   package var deliverTo = "purchasely"
 
@@ -72,16 +72,16 @@ package struct StripeSection: ProcessorSection {
 }
 
 extension AppConfiguration {
-  /// What the app's configuration says about Stripe.
+  /// The app's Stripe section.
   package var stripe: StripeSection? { processor(StripeProcessor.name) as? StripeSection }
 
-  /// Metadata keys that may carry the user in Stripe's objects; nil for an app without Stripe.
+  /// Metadata keys of Stripe's objects that may contain the user; nil for an app without Stripe.
   public var stripeUserKeys: [String]? { stripe?.settings.userKeys }
 
-  /// What Stripe's webhooks to the app are signed with; nil for an app without Stripe.
+  /// The secret that signs Stripe's webhooks to the app; nil for an app without Stripe.
   public var stripeWebhookSecret: Secret? { stripe?.webhookSecrets.first }
 
-  /// An app that is paid with Stripe.
+  /// Creates an app that uses Stripe.
   package init(
     slug: String, client: ClientAccess, stripe: StripeSection, purchasely: Purchasely,
     join: JoinPolicy = JoinPolicy(), delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
