@@ -1,4 +1,4 @@
-// `receiptctl alerts`: whether notices arrive, and what was told last.
+// `receiptctl alerts`: whether notices arrive, and which were sent last.
 
 internal import Alerts
 internal import Configuration
@@ -39,7 +39,7 @@ enum AlertsNoun {
     let configuration = try session.configuration()
     var labels: [String: String] = [:]
     for (index, alert) in configuration.alerts.enumerated() {
-      // An address that this person may not see is shown by its digest.
+      // An address that this operator may not read is shown by its digest.
       if let url = try? alert.to.reveal() { labels[AlertNotice.digest(of: url)] = "alerts[\(index)]" }
     }
     let reader = try session.reader(configuration)
@@ -71,7 +71,7 @@ enum AlertsNoun {
     return .done
   }
 
-  /// Nobody is notified: what would fire with the default conditions.
+  /// No alerts are configured: shows what would fire with the default conditions.
   private static func preview(
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
   ) throws -> ExitCode {
@@ -134,7 +134,7 @@ enum AlertsNoun {
     return taken > 0 ? .partly : .unavailable
   }
 
-  /// - Returns: whether it was taken, and the status or what kept it from one.
+  /// - Returns: whether the receiver accepted it, and the status or the failure.
   private static func tell(_ to: Secret, _ session: Session) throws -> (isTaken: Bool, answer: String) {
     let notice = AlertNotice(testAt: session.now.unixMilliseconds)
     let request = TransferRequest(

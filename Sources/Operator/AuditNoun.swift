@@ -56,7 +56,7 @@ enum AuditNoun {
   }
 
   private static func details(of entry: AuditEntry) -> JSONValue? {
-    try? JSONValue(parsing: Array(entry.details.utf8))  // ours; what a hand has changed is not shown
+    try? JSONValue(parsing: Array(entry.details.utf8))  // written by receiptd; edited text is not shown
   }
 
   private static func table(_ records: some Collection<AuditRecord>, _ session: Session) -> Table {

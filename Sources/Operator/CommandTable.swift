@@ -1,12 +1,12 @@
-// Every command of receiptctl, by noun: the one table that parses, prints help and finds what to run. Pure;
-// any thread.
+// Every command of receiptctl, by command group: the one table that parses, prints help and finds the code to
+// run. Pure; any thread.
 
 internal import Configuration
 internal import Relay
 internal import Telemetry
 internal import Terminal
 
-/// One command: its line in the table, and what it does.
+/// One command: its line in the table, and its code.
 struct Verb: Sendable {
   let spec: CommandSpec
   let run: @Sendable (Session) throws -> ExitCode
@@ -14,7 +14,7 @@ struct Verb: Sendable {
 
 /// The table.
 enum CommandTable {
-  /// In the order of help. A new noun is a file beside these and its line here.
+  /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
     ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs
     + StatsNoun.verbs + AlertsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs
@@ -51,7 +51,7 @@ enum CommandTable {
       ExampleSpec("receiptctl receipts replay --state failed --wait", "Replay all failed ones, and watch"),
     ])
 
-  /// `--yes` and `--dry-run`, of every verb that asks.
+  /// `--yes` and `--dry-run`, for every command that asks for confirmation.
   static let asking = [
     OptionSpec(flag: "yes", short: "y", help: "Do not ask"),
     OptionSpec(flag: "dry-run", short: "n", help: "Only show what would be done"),

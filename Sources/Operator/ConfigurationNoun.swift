@@ -1,4 +1,4 @@
-// `receiptctl config`: a first configuration, its faults, and what is in force.
+// `receiptctl config`: creates a first configuration, checks it, and shows what is in force.
 
 internal import Configuration
 internal import JSON

@@ -1,4 +1,4 @@
-// `receiptctl contexts`: what apps posted before web checkouts.
+// `receiptctl contexts`: the contexts that apps posted before web checkouts.
 
 internal import Destinations
 internal import Domain
@@ -103,7 +103,7 @@ enum ContextsNoun {
     return .done
   }
 
-  /// What the blob says; an opaque one as it is.
+  /// The blob's JSON, or the blob unchanged if it is opaque.
   private static func lines(of blob: String) -> [String] {
     guard let bytes = PlyContext.bytes(of: blob), let value = try? JSONValue(parsing: bytes) else {
       return [DisplayText.clean(blob)]

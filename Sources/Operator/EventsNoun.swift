@@ -1,4 +1,4 @@
-// `receiptctl events`: the raw webhooks, as they came.
+// `receiptctl events`: the raw webhooks, as received.
 
 internal import Domain
 internal import JSON
@@ -100,7 +100,7 @@ enum EventsNoun {
     filter.since = try session.time("since")
     filter.until = try session.time("until")
     if let after = page.after {
-      // `ios/evt_1`: two apps may get the same event.
+      // `ios/evt_1`: two apps may receive the same event.
       let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
       filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
       if filter.after == nil {
@@ -166,9 +166,9 @@ enum EventsNoun {
     return .done
   }
 
-  /// The content laid out for reading; what is no JSON as it is.
+  /// The content, formatted if it is JSON.
   private static func lines(of body: [UInt8]) -> [String] {
-    // Not being JSON is what an unparsed event may be kept for.
+    // An event may be stored as unparsed because it is not JSON.
     let text = (try? JSONValue(parsing: body))?.prettyText ?? String(decoding: body, as: UTF8.self)
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.clean(String($0)) }
   }
@@ -177,7 +177,7 @@ enum EventsNoun {
 enum EventJSON {
   static func summary(of event: EventSummary) -> JSONValue { .object(members(of: event)) }
 
-  /// With the raw bytes as text, repaired where they are no UTF-8.
+  /// With the raw bytes as text; invalid UTF-8 is repaired.
   static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
     .object(members(of: event) + [.init(name: "body", value: .string(String(decoding: body, as: UTF8.self)))])
   }

@@ -1,11 +1,11 @@
-// Ids on standard input, for the verbs that take `-`. Pure, but for reading it.
+// Ids on standard input, for the commands that accept `-`. Pure, except for reading the input.
 
 internal import Domain
 internal import JSON
 internal import Terminal
 
 enum InputIDs {
-  /// A quarter of a million as `receipts list --json` prints them.
+  /// Enough for 250,000 receipts as `receipts list --json` prints them.
   static let bytesMax = 128 << 20
 
   /// The ids on standard input, in their order.
@@ -16,8 +16,8 @@ enum InputIDs {
     return try ids(in: bytes)
   }
 
-  /// One to a line: an id, or a JSON object with one, as `receipts list --json` prints them. Blank lines are
-  /// left out.
+  /// One per line: an id, or a JSON object with an id, as `receipts list --json` prints it. Blank lines are
+  /// skipped.
   static func ids(in bytes: [UInt8]) throws(OperatorFault) -> [String] {
     var ids: [String] = []
     for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ enum InputIDs {
       guard let first = word.first else { continue }
       let id: String?
       if first == UInt8(ascii: "{") {
-        // What is no JSON is told below.
+        // Invalid JSON is reported below.
         id = (try? JSONValue(parsing: Array(word)))?["id"]?.stringValue
       } else {
         id = String(validating: word, as: UTF8.self)

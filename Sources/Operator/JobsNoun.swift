@@ -1,4 +1,4 @@
-// `receiptctl jobs`: bulk work that goes on by itself.
+// `receiptctl jobs`: bulk work that continues in the background.
 
 internal import Domain
 internal import JSON
@@ -69,7 +69,7 @@ enum JobsNoun {
         ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Before more are sent")
       ]), run: runCancel)
 
-  /// There is no such job.
+  /// Reports that there is no such job.
   static func unknown(_ id: String) -> OperatorFault {
     OperatorFault(.notFound, "there is no job \(DisplayText.clean(id)); ids are in: receiptctl jobs list")
   }

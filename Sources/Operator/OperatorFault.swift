@@ -1,15 +1,14 @@
-// Why a command could not do what it was asked, in words for the person who asked: what, why, what to do.
-// Pure; any thread.
+// Why a command failed, in words for the operator: what, why, what to do. Pure; any thread.
 
 internal import Platform
 internal import Relay
 internal import Store
 internal import Terminal
 
-/// An end that is not a success.
+/// A failure with its exit code.
 struct OperatorFault: Error, Equatable {
   let code: ExitCode
-  /// The program's own words; what came from outside is clean already.
+  /// The program's own words; untrusted input in it is already cleaned.
   let message: String
 
   init(_ code: ExitCode, _ message: String) {
@@ -36,8 +35,8 @@ struct OperatorFault: Error, Equatable {
     }
   }
 
-  /// There is no database at a path: it was never made, or it was moved or removed, perhaps while receiptd
-  /// serves it. The lock beside it outlives the file.
+  /// There is no database at the path: it was never created, or it was moved or removed, perhaps while
+  /// receiptd serves it. The lock file beside it outlives the database file.
   private init(missingAt path: String) {
     let shown = DisplayText.clean(path)
     if let holder = DatabaseAccess.holder(path) {
@@ -61,7 +60,7 @@ struct OperatorFault: Error, Equatable {
           + "restore a backup: receiptctl db restore FILE")
   }
 
-  /// A question or a change that the database did not take.
+  /// A read or a write that the database rejected.
   init(_ error: StoreFault) {
     let what = "the database cannot be used: \(error)"
     switch error.kind {

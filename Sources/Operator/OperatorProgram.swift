@@ -1,5 +1,5 @@
-// receiptctl from its arguments to its exit code. Everything that a command says goes through its
-// `Surroundings`, so that a test can run any of them in its own process. One thread.
+// Runs receiptctl from its arguments to its exit code. All input and output of a command go through its
+// `Surroundings`, so that a test can run it in its own process. One thread.
 
 internal import Configuration
 public import Platform
@@ -7,23 +7,24 @@ internal import Relay
 internal import Store
 public import Terminal
 
-/// What receiptctl runs in.
+/// The dependencies of receiptctl.
 public struct Surroundings: Sendable {
   public var output: Output
   public var environment: Environment
   public var clock: any Clock
-  /// Who runs it, for the audit.
+  /// The user who runs it, for the audit.
   public var actor: String
-  /// Standard input up to its end; nil when it is longer than so many bytes.
+  /// Reads standard input to its end; returns nil when it is longer than this many bytes.
   public var input: @Sendable (Int) throws -> [UInt8]?
-  /// Waits for so many milliseconds.
+  /// Waits for this many milliseconds.
   public var pause: @Sendable (Int64) -> Void
-  /// Keeps the signals that end a program for `isStopped`. Called before any thread is started.
+  /// Blocks the signals that end a program and leaves them to `isStopped`. Called before any thread is
+  /// started.
   public var catchStop: @Sendable () -> Void
-  /// Does work that leaves files when it is cut off: runs the first closure, and ends the program, when
-  /// SIGTERM or SIGINT arrives meanwhile. Called before any thread is started.
+  /// Runs the second closure, which leaves files if it is interrupted. If SIGTERM or SIGINT arrives
+  /// meanwhile, runs the first closure and ends the program. Called before any thread is started.
   public var guarding: @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void
-  /// Waits for so many milliseconds, and says whether the program was told to end.
+  /// Waits for this many milliseconds, and returns whether a signal asked the program to end.
   public var isStopped: @Sendable (Int64) -> Bool
 
   public init(
@@ -59,11 +60,11 @@ public struct Surroundings: Sendable {
 public enum OperatorProgram {
   public static let name = "receiptctl"
 
-  /// Its command line: the one table that parses and prints help.
+  /// The command line: the one table that parses and prints help.
   public static var spec: ProgramSpec { CommandTable.spec }
 
   /// Runs one command.
-  /// - Parameter arguments: without the program's own name.
+  /// - Parameter arguments: without the program's name.
   public static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitCode {
     let output = surroundings.output
     let code = perform(arguments, surroundings)

@@ -1,9 +1,9 @@
-// Lists in pages: how much is shown, and the command that shows what comes next. Pure; any thread.
+// Pages of lists: the number of rows, and the command that shows the next page. Pure; any thread.
 
 internal import Domain
 internal import Terminal
 
-/// The page that a list command asks for.
+/// The page that a list command shows.
 struct Page {
   static let limitDefault = 50
   static let limitMax = 10_000
@@ -33,18 +33,18 @@ struct Page {
     after = session.command.options["after"]
   }
 
-  /// One more than is shown, which tells whether there is a next page.
+  /// One more than is shown, to find out whether there is a next page.
   var fetchLimit: Int { limit + 1 }
 
-  /// Says how to get the next page, when there is one.
-  /// - Parameter last: where this page ends, as `--after` takes it.
+  /// Prints the command for the next page, if there is one.
+  /// - Parameter last: the last entry of this page, as `--after` accepts it.
   func note(fetched: Int, last: String?, _ session: Session) throws {
     guard fetched > limit, let last else { return }
     session.output.note("More: \(try Self.command(session, after: last))")
   }
 
-  /// The same command for what comes after `last`. Times stand in it as points in time, so that its window
-  /// stays.
+  /// The same command starting after `last`. Relative times become absolute, so that the next page covers the
+  /// same period.
   private static func command(_ session: Session, after last: String) throws -> String {
     let command = session.command
     var words = [OperatorProgram.name] + command.path
@@ -64,7 +64,7 @@ struct Page {
   }
 }
 
-/// Words of a command line that is shown for copying.
+/// Arguments of a command line that the operator may copy.
 enum ShellWord {
   /// The text as one word of a POSIX shell (POSIX.1-2024, Shell Command Language §2.2.2).
   static func quoted(_ text: String) -> String {
@@ -78,7 +78,7 @@ enum ShellWord {
       }
     }
     if isPlain, !clean.isEmpty { return clean }
-    // Scalar by scalar: a shell sees a quote, too, where one makes a single character with what follows it.
+    // Scalar by scalar: a shell also sees a quote that forms one character with a combining mark after it.
     var word = "'"
     for scalar in clean.unicodeScalars {
       if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }

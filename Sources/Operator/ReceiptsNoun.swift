@@ -1,4 +1,4 @@
-// `receiptctl receipts`: the verbs and their options. What they do stands in the files of `Receipts/`.
+// `receiptctl receipts`: the commands and their options. Their code is in `Receipts/`.
 
 internal import Domain
 internal import Platform
@@ -13,7 +13,7 @@ enum ReceiptsNoun {
 
   private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
 
-  /// The options that choose receipts.
+  /// The options that filter receipts.
   private static let filterOptions =
     [
       OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
@@ -142,7 +142,7 @@ enum ReceiptsNoun {
       ]),
     run: ReceiptComplete.run)
 
-  /// The receipts that the options choose.
+  /// The filter that the options describe.
   static func filter(_ session: Session, _ app: String?) throws -> ReceiptFilter {
     let options = session.command.options
     var filter = ReceiptFilter()
@@ -162,10 +162,10 @@ enum ReceiptsNoun {
     return filter
   }
 
-  /// The names of the options that choose receipts.
+  /// The names of the options that filter receipts.
   static let filterNames = filterOptions.map(\.name) + ["limit"]
 
-  /// Says what to do about ids that no receipt has.
+  /// Reports ids without a receipt, and what to do.
   static func unknown(_ ids: [String]) -> OperatorFault {
     let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
     let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""

@@ -1,4 +1,4 @@
-// `receiptctl reload`: asks the running receiptd to read its configuration again, and reports its answer.
+// `receiptctl reload`: asks the running receiptd to read its configuration again, and reports the result.
 
 internal import Configuration
 internal import Domain
@@ -38,7 +38,7 @@ enum ReloadCommand {
           "After changing \"database\", to apply the other changes without a restart"),
       ]), run: run)
 
-  /// How long receiptd has for its answer: it reads a few files and writes one row.
+  /// The time limit for receiptd's answer: it reads a few files and writes one row.
   private static let answerMilliseconds: Int64 = 30_000
   private static let lookMilliseconds: Int64 = 20
 
@@ -58,7 +58,7 @@ enum ReloadCommand {
     try signal(process)
     let deadline = asked.advanced(byMilliseconds: answerMilliseconds)
     while true {
-      // In this order: an answer of a process that has ended since is an answer.
+      // In this order: if the process answered and then ended, the answer still counts.
       let isAlive = session.daemon(path: path) == daemon
       if let report = try answer(reader, unlike: before, askedAt: asked) {
         return show(report, process, session)
@@ -80,7 +80,7 @@ enum ReloadCommand {
     }
   }
 
-  /// Only the database's path is read here: the rest of the file is receiptd's to judge.
+  /// Reads only the database's path; receiptd checks the rest of the file.
   private static func databasePath(_ session: Session) throws -> String {
     do throws(ConfigurationFaults) {
       return try ConfigurationLoader.databasePath(path: session.configurationPath)
@@ -91,9 +91,9 @@ enum ReloadCommand {
   }
 
   /// - Parameters:
-  ///   - isConfigured: whether the path is the configuration's, which may have been changed since receiptd
-  ///     started: its lock is beside the database that it opened then.
-  ///   - expected: the process that systemd knows as receiptd.
+  /// - isConfigured: whether the path is from the configuration, which may have changed since receiptd
+  ///   started: its lock is beside the database that it opened.
+  /// - expected: the process that systemd reports as receiptd.
   private static func notServed(
     _ path: String, isConfigured: Bool, by expected: Int32?, holder: Int32?
   ) -> OperatorFault {
@@ -134,9 +134,9 @@ enum ReloadCommand {
     }
   }
 
-  /// The result of a reload that began after the question; one that was under way may have read the file
-  /// before it was changed. The report before the question is excluded because the monotonic clock begins
-  /// again at each boot.
+  /// The result of a reload that began after the request; a reload that was already running may have read the
+  /// file before the change. The report from before the request is excluded because the monotonic clock
+  /// restarts at each boot.
   static func answer(
     _ reader: StoreReader, unlike before: ServiceReport?, askedAt asked: MonotonicInstant
   ) throws(StoreFault) -> ReloadReport? {

@@ -1,5 +1,5 @@
-// `sandbox destination`: runs the stand-in destination until it is told to stop. Receipts are printed by the
-// server's threads.
+// `sandbox destination`: runs the sandbox destination until a signal stops it. The server's threads print the
+// receipts.
 
 internal import Domain
 internal import HTTPServer
@@ -10,7 +10,7 @@ internal import Terminal
 
 enum SandboxDestinationCommand {
   static let portDefault = 8089
-  /// Between two looks whether anyone still reads.
+  /// How often it checks that its output is still open.
   private static let lookMilliseconds: Int64 = 500
   private static let delayMillisecondsMax: Int64 = 3_600_000
 
@@ -21,7 +21,8 @@ enum SandboxDestinationCommand {
     behaviour.failRate = try command.number("fail-rate", in: 0...1) ?? 0
     behaviour.delayMilliseconds = try delay(session)
     let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
-    // Before the server's threads exist, so that all of them leave the signals to this one.
+    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
+    // thread.
     session.surroundings.catchStop()
     let destination: SandboxDestination
     let printing = Printing(session)
@@ -47,7 +48,7 @@ enum SandboxDestinationCommand {
     return delay
   }
 
-  /// How a receipt is printed: a line, or an object.
+  /// Prints a receipt as a line or as a JSON object.
   private struct Printing: Sendable {
     let output: Output
     let isJSON: Bool

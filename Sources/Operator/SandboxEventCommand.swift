@@ -1,4 +1,4 @@
-// `sandbox event`: one made-up event, signed with the app's own secret, sent to the daemon that the
+// `sandbox event`: sends one sample event, signed with the app's own secret, to the daemon that the
 // configuration describes.
 
 internal import Configuration
@@ -16,7 +16,7 @@ enum SandboxEventCommand {
     let kind = try kind(options["type"], session)
     let configuration = try session.configuration()
     let app = try app(configuration, session)
-    // In a box: it is empty, and Thread Sanitizer looks at the address of what is handed over inout.
+    // In a box: the generator is empty, and Thread Sanitizer checks the address of an inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let sellsSubscription = [.subscription, .subscriptionCreated, .invoicePaid].contains(kind)
     var purchase = SandboxPurchase(
@@ -33,7 +33,7 @@ enum SandboxEventCommand {
     }
     let now = session.surroundings.clock.wallMilliseconds
     let event = StripeSandbox.event(kind, purchase, now: now, random: &random)
-    // Where it cannot be read, the fault says which one and why.
+    // If the secret cannot be read, the fault names it and says why.
     guard let secret = try app.stripeWebhookSecret?.reveal() else { throw noStripe(app) }
     let answer = try send(
       event, app.slug, signature: event.signature(secret: secret, now: now), to: base(configuration, session))
@@ -56,7 +56,7 @@ enum SandboxEventCommand {
       "the app '\(DisplayText.clean(app.slug))' has no section stripe; name another app with --app")
   }
 
-  /// The app that was named, or the only one.
+  /// The app given by `--app`, or the only one.
   static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
     let slugs = configuration.apps.map(\.slug)
     guard let slug = session.command.options["app"] else {
@@ -73,7 +73,7 @@ enum SandboxEventCommand {
     return app
   }
 
-  /// Where the daemon is reached from this machine.
+  /// The daemon's base URL from this machine.
   static func base(_ configuration: Configuration, _ session: Session) throws -> String {
     if let url = session.command.options["url"] { return url }
     let listen = configuration.listen

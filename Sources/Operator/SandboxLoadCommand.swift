@@ -1,5 +1,5 @@
-// `sandbox load`: made-up checkouts at a steady rate, each a context and its rightly signed event, to see
-// what a relay does over time. One thread; a request that takes longer than its turn delays the next.
+// `sandbox load`: sends sample checkouts at a steady rate, each a context and its correctly signed event, to
+// see how a relay behaves over time. One thread; a request that is slower than the rate delays the next.
 
 internal import Configuration
 internal import Domain
@@ -17,12 +17,12 @@ enum SandboxLoadCommand {
   private static let durationDefault: Int64 = 60_000
   private static let durationMax: Int64 = 30 * 86_400_000
 
-  /// What became of the requests.
+  /// The results of the requests.
   private struct Tally {
     var sent = 0
     var refused = 0
     var unanswered = 0
-    /// How long a checkout's two requests took; no more than the newest so many.
+    /// How long a checkout's two requests took; only the newest are kept, at most `millisecondsMax`.
     var milliseconds: [Int64] = []
     static let millisecondsMax = 100_000
 
@@ -65,7 +65,7 @@ enum SandboxLoadCommand {
     private let client: SandboxClient
     private let key: String?
     private let secret: String
-    /// Tells the users of this run from those of others.
+    /// Distinguishes this run's users from those of other runs.
     private let run: String
 
     init(_ app: AppConfiguration, base: String) throws {
@@ -104,7 +104,7 @@ enum SandboxLoadCommand {
       tally.milliseconds.append(MonotonicInstant.now().milliseconds(since: start))
     }
 
-    /// The status; nil when there was no answer, which is counted and no reason to stop.
+    /// The status; nil without an answer, which is counted and does not stop the run.
     private func answer(_ send: () throws(TransferFailure) -> TransferResult) -> Int? { try? send().status }
   }
 

@@ -1,4 +1,4 @@
-// `receiptctl sandbox`: both neighbours of a relay, made up, to try one out without an account anywhere.
+// `receiptctl sandbox`: a simulated Stripe and a simulated destination, to try a relay without any account.
 
 internal import Terminal
 

@@ -1,5 +1,5 @@
-// `sandbox stripe`: runs the stand-in for Stripe's API until it is told to stop. Requests are printed by the
-// server's threads.
+// `sandbox stripe`: runs the sandbox Stripe API until a signal stops it. The server's threads print the
+// requests.
 
 internal import Domain
 internal import HTTPServer
@@ -13,7 +13,7 @@ enum SandboxStripeCommand {
   static let eventsMax = 100_000
   private static let fileBytesMax = 256 << 20
   private static let eventsDefault = "20"
-  /// Between two looks whether anyone still reads.
+  /// How often it checks that its output is still open.
   private static let lookMilliseconds: Int64 = 500
 
   static func run(_ session: Session) throws -> ExitCode {
@@ -25,7 +25,8 @@ enum SandboxStripeCommand {
     behaviour.pageSizeMax = try command.integer("page-size", in: 1...100) ?? 100
     let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
     let books = try books(command.options["events"] ?? eventsDefault, session)
-    // Before the server's threads exist, so that all of them leave the signals to this one.
+    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
+    // thread.
     session.surroundings.catchStop()
     let (output, isJSON, clock) = (session.output, session.isJSON, session.surroundings.clock)
     let stripe: SandboxStripe
@@ -53,7 +54,7 @@ enum SandboxStripeCommand {
     return .done
   }
 
-  /// So many made-up checkouts, or those of a file.
+  /// This many sample checkouts, or the events of a file.
   private static func books(_ source: String, _ session: Session) throws -> StripeBooks {
     if let count = Int(source) {
       guard (0...eventsMax).contains(count) else {
@@ -72,7 +73,7 @@ enum SandboxStripeCommand {
     var books = StripeBooks()
     for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
       if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
-      // Whatever is wrong with a line, the place is what helps.
+      // The message gives the line, not the parser's reason.
       guard let event = try? JSONValue(parsing: Array(line)), books.add(event) else {
         throw OperatorFault(
           .badData, "--events: line \(number + 1) of \(shown) is no event; write one as JSON on each line")

@@ -1,4 +1,4 @@
-// What a command writes down about the changes that it makes. One thread.
+// What a command writes to the audit about its changes. One thread.
 
 internal import Domain
 internal import JSON
@@ -10,15 +10,15 @@ internal import Terminal
 extension CommandTable {
   static let reasonCharactersMax = 1000
 
-  /// `--reason`, of every command that changes something and does not choose receipts by that word.
+  /// `--reason`, for every command that changes something and does not filter receipts by reason.
   static let reason = OptionSpec(
     "reason", placeholder: "TEXT", help: "Why; kept in the audit")
-  /// `--why`, of the commands in which `--reason` chooses receipts.
+  /// `--why`, for the commands in which `--reason` filters receipts.
   static let why = OptionSpec("why", placeholder: "TEXT", help: "Why; kept in the audit")
 }
 
 extension Session {
-  /// The words that the person gave as reason.
+  /// The reason that the operator gave.
   func reason(option name: String = "reason") throws(UsageError) -> String? {
     guard let text = command.options[name] else { return nil }
     guard !text.allSatisfy(\.isWhitespace) else { throw usage("--\(name) needs a few words") }
@@ -28,7 +28,7 @@ extension Session {
     return text
   }
 
-  /// A line of the audit about what this command does now.
+  /// An audit entry for this command, with the time now.
   func auditEntry(
     app: String? = nil, subject: String? = nil, reason: String? = nil, details: JSONValue = [:]
   ) -> AuditEntry {
