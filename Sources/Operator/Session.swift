@@ -1,4 +1,4 @@
-// One run of one command: what was asked, and what it takes to answer. One thread.
+// One run of one command: its arguments and its dependencies. One thread.
 
 internal import Apps
 internal import Configuration
@@ -12,9 +12,9 @@ internal import Terminal
 struct Session {
   let command: ParsedCommand
   let surroundings: Surroundings
-  /// The moment that the command was given; relative times are seen from here.
+  /// The time at which the command started; relative times refer to it.
   let now: Timestamp
-  /// The same for every copy of this value.
+  /// Shared by every copy of this value.
   private let access: DatabaseAccess
 
   init(_ command: ParsedCommand, _ surroundings: Surroundings) {
@@ -38,40 +38,39 @@ struct Session {
     return Session(self, surroundings: surroundings)
   }
 
-  /// The same command a while later.
+  /// The same command with `now` set to the current time.
   func again() -> Session { Session(self, now: moment) }
 
   var output: Output { surroundings.output }
   var isJSON: Bool { command.flag("json") }
 
-  /// The time now, for what is written down.
+  /// The current time, for what is stored.
   var moment: Timestamp { Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds) }
 
-  /// A slip of the command line, with where help is.
+  /// A command-line mistake, with the command that shows help.
   func usage(_ message: String) -> UsageError {
     let words = [OperatorProgram.name] + command.path + ["--help"]
     return UsageError(message, helpCommand: words.joined(separator: " "))
   }
 
-  /// Where the configuration is.
+  /// The path of the configuration file.
   var configurationPath: String {
     ConfigurationLoader.path(option: command.options["config"], environment: surroundings.environment)
   }
 
-  /// The configuration. Secrets that this person may not see are left out: few commands need one.
+  /// The configuration. Secrets that this user may not read have no value: few commands need one.
   func configuration() throws -> Configuration {
     try ConfigurationLoader.load(
       path: configurationPath, environment: surroundings.environment, secrets: .whereAvailable
     ).configuration
   }
 
-  /// The database, for questions. It can be asked while receiptd is down: as a guest, who may recover its
-  /// log.
+  /// The database, for reading. It can be read while receiptd is down: as a guest, which may recover the WAL.
   func reader(_ configuration: Configuration) throws -> StoreReader {
     try reader(path: configuration.databasePath)
   }
 
-  /// The same where only the path is known.
+  /// The same with only the path known.
   func reader(path databasePath: String) throws -> StoreReader {
     do {
       return try access.engine(databasePath, writes: false).openReader()
@@ -80,12 +79,13 @@ struct Session {
     }
   }
 
-  /// The path of the database, for what opens it itself; nobody replaces it until this command ends.
+  /// The path of the database, for code that opens it directly. No restore can replace the file until this
+  /// command ends.
   func databasePath(_ configuration: Configuration) throws -> String {
     try access.open(configuration.databasePath, writes: false)
   }
 
-  /// The database, for changes.
+  /// The database, for writing.
   func writer(_ configuration: Configuration) throws -> StoreWriter {
     let rules = try Dictionary(
       uniqueKeysWithValues: configuration.apps.map { ($0.slug, try App.rules(of: $0)) })
@@ -102,26 +102,26 @@ struct Session {
     Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
   }
 
-  /// The receiptd that serves the database; nil when none does, or when this person may not know.
+  /// The receiptd that serves the database; nil when none does, or when this user may not see its lock.
   func daemon(_ configuration: Configuration) -> LockHolder? { daemon(path: configuration.databasePath) }
 
-  /// The same where only the path of the database is known.
+  /// The same with only the database's path known.
   func daemon(path: String) -> LockHolder? {
     guard let holder = DatabaseAccess.holder(path), holder.purpose == .serving else { return nil }
     return holder
   }
 
-  /// Tells receiptd to look at once. One that cannot be told, because it is another user's or in another
-  /// container, looks every few seconds anyway.
+  /// Wakes receiptd. If the signal cannot reach it, because it belongs to another user or runs in another
+  /// container, it polls every few seconds anyway.
   func wakeDaemon(_ configuration: Configuration) {
     guard let process = daemon(configuration)?.process else { return }
     Signals.wake(process: process)
   }
 
-  /// Says on a terminal what takes a while now and cannot tell how far it is.
+  /// Announces, on a terminal, work that takes a while and has no progress display.
   func noteWork(_ text: String) { if output.notes.isTerminal { output.note(text) } }
 
-  /// Goes on only when `--yes` was given or a person agrees.
+  /// Continues only with `--yes` or after the operator's confirmation.
   func ask(_ question: String) throws {
     if command.flag("yes") { return }
     guard output.canAsk, !command.flag("no-input") else {
@@ -134,17 +134,17 @@ struct Session {
 }
 
 extension Session {
-  /// `3 min ago`, or a hyphen where there is no time.
+  /// `3 min ago`, or a hyphen without a time.
   func relative(_ time: Timestamp?) -> String {
     time.map { RelativeTime.text(of: $0.unixMilliseconds, now: now.unixMilliseconds) } ?? "-"
   }
 
-  /// A point in time that an option names.
+  /// The time given by an option.
   func time(_ option: String) throws(UsageError) -> Timestamp? {
     try command.time(option, now: now.unixMilliseconds).map(Timestamp.init(unixMilliseconds:))
   }
 
-  /// `--app`. One that is not configured any more may still have receipts; then it is only remarked on.
+  /// `--app`. An app that is no longer configured may still have receipts, so it only causes a note.
   func app(_ configuration: Configuration) throws -> String? {
     guard let slug = command.options["app"], configuration.app(slug) == nil else {
       return command.options["app"]
@@ -161,6 +161,6 @@ extension Session {
 }
 
 extension Timestamp {
-  /// RFC 3339, as answers and `--json` have it.
+  /// RFC 3339, as HTTP answers and `--json` show it.
   var text: String { RFC3339.string(unixMilliseconds: unixMilliseconds) }
 }

@@ -1,5 +1,4 @@
-// `receiptctl users`: everything about one user, and its erasure. What they do stands in the files of
-// `Users/`.
+// `receiptctl users`: shows everything about one user, and erases it. The code is in `Users/`.
 
 internal import Domain
 internal import Terminal

@@ -1,6 +1,6 @@
-// How receiptctl comes to the database without meeting a restore: a file that is exchanged while somebody has
-// it open would take what they write with it, and its last connection would delete the log of the new one
-// (https://www.sqlite.org/howtocorrupt.html, section 2.4). Any thread.
+// How receiptctl opens the database without a conflict with a restore. If a file is replaced while a process
+// has it open, that process's writes are lost, and its last connection deletes the new file's log
+// (https://www.sqlite.org/howtocorrupt.html, section 2.4). Thread-safe.
 
 internal import Platform
 internal import Relay
@@ -8,30 +8,31 @@ internal import SQLiteStore
 internal import Store
 internal import Terminal
 
-/// What one command holds of the database. It must outlive the command's connections.
+/// One command's hold on the database. It must outlive the command's connections.
 final class DatabaseAccess: Sendable {
   private let use = Monitor<FileUse?>(nil)
 
-  /// The database, for connections of this command; nobody replaces it until the command ends.
+  /// The database, for connections of this command; no restore replaces it until the command ends.
   func engine(_ databasePath: String, writes: Bool) throws(OperatorFault) -> any StoreEngine {
     SQLiteEngine(guest: try open(databasePath, writes: writes))
   }
 
-  /// Who serves or replaces the database at a path; nil when nobody does, or when this person may not know.
+  /// The process that serves or replaces the database at a path; nil when there is none, or when this user
+  /// may not see it.
   static func holder(_ databasePath: String) -> LockHolder? {
     FileLock.holder(path: DatabaseLock.lockPath(of: databasePath))
   }
 
-  /// Which files of a database are beside its path.
+  /// The database's files that exist beside its path.
   static func companions(of databasePath: String) -> [String] {
     DatabaseLock.companions(of: databasePath)
   }
 
-  /// Says that this program has the database open, from now on.
-  /// - Parameter writes: whether it is to be changed; not while somebody replaces it.
+  /// Locks the database against replacement until this object is released.
+  /// - Parameter writes: whether the caller writes to it; fails while a restore replaces it.
   /// - Returns: the path to open, without symbolic links.
   func open(_ databasePath: String, writes: Bool) throws(OperatorFault) -> String {
-    // What is not there, or may not be opened, is said by who opens it.
+    // If the file is missing or cannot be opened, opening it reports that.
     guard let path = try? FilePath.resolved(databasePath), let file = FileIdentity(path: path),
       FileWriting.accessFault(path) == nil
     else { return databasePath }
@@ -40,7 +41,7 @@ final class DatabaseAccess: Sendable {
     if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder) }
     if file.links > 1, holder == nil { try checkOtherNames(path) }
     guard use.withLock({ $0 == nil }) else { return path }
-    // SQLite would take receiptd's log for that of the other file, and delete it at the end.
+    // SQLite would mistake receiptd's log for that of the other file, and delete it on close.
     if let holder, holder.purpose == .serving, InodeLock.isHeld(path: path) == false {
       throw OperatorFault(
         .tryAgain,
@@ -73,10 +74,10 @@ final class DatabaseAccess: Sendable {
     )
   }
 
-  /// SQLite's log is named after the name that the database was opened by; with two names there are two logs,
-  /// and each of them destroys what the other one says.
+  /// SQLite derives the log's name from the name by which the database was opened; two names have two logs,
+  /// and each destroys the changes of the other.
   private func checkOtherNames(_ path: String) throws(OperatorFault) {
-    // Before SQLite has it open here: see `InodeLock`.
+    // Before SQLite opens it in this process: see `InodeLock`.
     guard use.withLock({ $0 == nil }) else { return }
     do throws(LockFailure) {
       let lock = try InodeLock(path: path, creates: false)
@@ -89,7 +90,7 @@ final class DatabaseAccess: Sendable {
           + "\(DisplayText.clean(path))"
       )
     } catch {
-      // Then SQLite will say why.
+      // SQLite reports the fault when it opens the file.
     }
   }
 }

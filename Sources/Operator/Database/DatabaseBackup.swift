@@ -1,4 +1,4 @@
-// `db backup`: a copy that stands under its name only once it is whole, checked and synced. One thread.
+// `db backup`: the copy gets its final name only after it is complete, checked and synced. One thread.
 
 internal import JSON
 internal import Platform
@@ -26,10 +26,10 @@ struct DatabaseBackup {
 
   private let source: StoreReader
   private let path: String
-  /// Where the copy is until it is known to be good, so that no half of one is ever taken for a backup.
+  /// The temporary path of the copy, so that an incomplete copy is never mistaken for a backup.
   private let partPath: String
 
-  /// With what SQLite keeps beside a file (https://www.sqlite.org/tempfiles.html).
+  /// Includes the files that SQLite keeps beside a database (https://www.sqlite.org/tempfiles.html).
   private static func remove(part partPath: String) {
     for suffix in ["", "-journal", "-wal", "-shm"] { FileWriting.remove(partPath + suffix) }
   }
@@ -40,15 +40,15 @@ struct DatabaseBackup {
     partPath = path + ".part"
   }
 
-  /// Copies, verifies and names the copy.
-  /// - Returns: how many rows of each table are in it.
+  /// Copies the database, verifies the copy and gives it its name.
+  /// - Returns: the number of rows of each table in it.
   private func write(_ session: Session) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     guard FileWriting.accessFault(path)?.isMissingFile ?? false else {
       throw OperatorFault(.refused, "\(shown) exists; choose another name, nothing is overwritten")
     }
     do throws(SystemError) {
-      // Made here and empty, which SQLite takes (https://www.sqlite.org/lang_vacuum.html), for the sake of
+      // Created here as an empty file, which SQLite accepts (https://www.sqlite.org/lang_vacuum.html), to set
       // its mode.
       try FileWriting.create(partPath, mode: 0o600)
     } catch {
@@ -73,7 +73,7 @@ struct DatabaseBackup {
     return rows
   }
 
-  /// Fills, verifies and names the part; what fails leaves no file.
+  /// Fills, verifies and renames the temporary file; a failure leaves no file.
   private func fill(_ tell: (String) -> Void) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     var isNamed = false
@@ -86,7 +86,7 @@ struct DatabaseBackup {
       try FileWriting.sync(partPath)
       try FileWriting.rename(partPath, to: path)
       isNamed = true
-      // The name itself is on disk only now.
+      // Only this sync makes the new name durable.
       try FileWriting.sync(FileWriting.folder(of: path))
       return rows
     } catch {
@@ -111,7 +111,7 @@ struct DatabaseBackup {
     }
   }
 
-  /// Opens the copy as any program would, lets it check itself, and looks whether everything came along.
+  /// Opens the copy as any program would, runs its integrity check, and compares the row counts.
   private func verify(expecting before: [(table: String, rows: Int64)]) throws -> [(
     table: String, rows: Int64
   )] {
@@ -131,7 +131,8 @@ struct DatabaseBackup {
     }
     let rows = try copy.rowCounts()
     let after = try source.rowCounts()
-    // Others write meanwhile, so a count is known only to within what it was before and after.
+    // Other processes write meanwhile, so the true count is only known to be between the counts before and
+    // after.
     for (index, table) in rows.enumerated() {
       let bounds = [before[index].rows, after[index].rows]
       guard let least = bounds.min(), let most = bounds.max(), (least...most).contains(table.rows) else {

@@ -1,4 +1,4 @@
-// `db check`: what is damaged, what that means, and what to do. One thread.
+// `db check`: reports what is damaged, what that means, and what to do. One thread.
 
 internal import JSON
 internal import Platform
@@ -8,7 +8,7 @@ internal import Store
 internal import Terminal
 
 enum DatabaseCheck {
-  /// How many of SQLite's findings are shown; further ones say the same.
+  /// How many of SQLite's findings are shown; more add no information.
   private static let faultsMax = 10
 
   static func run(_ session: Session) throws -> ExitCode {
@@ -70,7 +70,7 @@ enum DatabaseCheck {
     }
   }
 
-  /// What an operator notices of it.
+  /// The visible effect of the damage.
   private static func meaning(_ part: DamagedPart) -> String {
     guard part.state != .canBeRebuilt else { return "an index; its table has all of its data" }
     return switch part.name {
@@ -86,7 +86,7 @@ enum DatabaseCheck {
     }
   }
 
-  /// What to do: sentences, and commands that are indented. Tests follow it.
+  /// What to do: sentences, and indented commands. Tests run the commands.
   private static func next(_ findings: DatabaseFindings, _ path: String) -> [String] {
     let (stop, start) = ("  systemctl stop receiptd", "  systemctl start receiptd")
     if findings.hasLoss {
@@ -115,8 +115,8 @@ enum DatabaseCheck {
     ]
   }
 
-  /// Not `.recover`: Debian's sqlite3 lacks the table that it reads (sqlite_dbpage). `.dump` reads each table
-  /// from both ends until damage stops it, and ends with ROLLBACK then.
+  /// Not `.recover`: Debian's sqlite3 lacks the virtual table that it needs (sqlite_dbpage). `.dump` reads
+  /// each table from both ends until it reaches damage, and then ends with ROLLBACK.
   private static func copy(_ path: String) -> [String] {
     let (old, new) = (ShellWord.quoted(path), ShellWord.quoted(path + ".recovered"))
     return [

@@ -1,4 +1,4 @@
-// `receiptctl db`: whether the database is sound, and copies of it.
+// `receiptctl db`: checks, backups, restores and purges of the database.
 
 internal import Terminal
 

@@ -1,4 +1,4 @@
-// `db purge`: retention now, a slice at a time, as the housekeeper does it. One thread.
+// `db purge`: applies retention now, one slice at a time, as the housekeeper does. One thread.
 
 internal import Configuration
 internal import Domain
@@ -77,6 +77,6 @@ enum DatabasePurge {
 }
 
 extension RetentionTable {
-  /// The contract's word for its rows.
+  /// The documented name for its rows.
   fileprivate var words: String { rawValue == "purchases" ? "receipts" : rawValue }
 }

@@ -1,5 +1,5 @@
-// `db restore`: puts a backup in the place of the database. At every moment there is a whole database under
-// its name, the old one or the backup. One thread.
+// `db restore`: replaces the database with a backup. At every moment a complete database is under its name,
+// the old one or the backup. One thread.
 
 internal import Configuration
 internal import Domain
@@ -18,7 +18,7 @@ struct DatabaseRestore {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reason = try session.reason()
-    // Where a link leads is what is replaced, not the link.
+    // Replaces the target of a symbolic link, not the link.
     let path = (try? FilePath.resolved(configuration.databasePath)) ?? configuration.databasePath
     guard !session.command.flag("dry-run") else {
       let restore = try DatabaseRestore(session, path)
@@ -39,7 +39,7 @@ struct DatabaseRestore {
         try restore.describe()
         try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
         let (aside, jobs) = try restore.exchange(lock, undo, reason: reason)
-        // Nobody opens the database before all of it is in its place.
+        // No program may open the database before all of its files are in place.
         withExtendedLifetime(lock) {}
         try restore.report(aside, jobs)
       }
@@ -93,7 +93,7 @@ struct DatabaseRestore {
     }
   }
 
-  /// Nobody may serve the database meanwhile, nor begin to.
+  /// Prevents receiptd from serving or opening the database meanwhile.
   private static func lock(_ path: String) throws -> DatabaseLock {
     do throws(DatabaseRefusal) {
       return try DatabaseLock.replace(path)
@@ -116,7 +116,7 @@ struct DatabaseRestore {
     }
   }
 
-  /// - Returns: where the old database is now, nil when there was none; and the jobs that do not go on.
+  /// - Returns: the new path of the old database, nil when there was none; and the jobs that do not resume.
   private func exchange(
     _ lock: DatabaseLock, _ undo: RestoreUndo, reason: String?
   ) throws -> (aside: String?, jobs: [HaltedJob]) {
@@ -155,7 +155,7 @@ struct DatabaseRestore {
     }
   }
 
-  /// The new name is on disk only after this. The exchange is done by then, whatever the disk says.
+  /// Only this sync makes the new name durable. The replacement itself is done, even if the sync fails.
   private func syncFolder(aside: String?) throws(OperatorFault) {
     do throws(SystemError) {
       try FileWriting.sync(FileWriting.folder(of: path))
@@ -169,8 +169,8 @@ struct DatabaseRestore {
     }
   }
 
-  /// Changes in the copy what must not be as it was: jobs do not go on, and the audit says what happened.
-  /// Before it takes the database's place, so that nobody ever sees it otherwise.
+  /// Changes the copy before it replaces the database, so that no program sees it unchanged: jobs do not
+  /// resume, and the audit records the restore.
   private func prepare(_ new: String, reason: String?) throws -> [HaltedJob] {
     let jobs = try Database.haltJobs(path: new, now: session.moment)
     if backup.isCurrent {
@@ -187,7 +187,7 @@ struct DatabaseRestore {
       } catch {
         throw OperatorFault(error, path: new)
       }
-      // The copy alone is moved: nothing of it may be left in a log.
+      // Only the database file of the copy is moved, so no content may be left in its log.
       guard try Database.moveWholeLog(path: new) else { throw Self.isInUse }
     }
     return jobs
@@ -198,7 +198,7 @@ struct DatabaseRestore {
     "another program has the database open, such as receiptctl top; end it and try again; nothing was changed"
   )
 
-  /// Whether there is a database to be set aside. What cannot be looked at is not taken for nothing.
+  /// Whether there is a database to set aside. A file that cannot be examined is a fault, not a missing file.
   private func isThere() throws -> Bool {
     guard let fault = FileWriting.accessFault(path) else { return true }
     guard fault.isMissingFile else {
@@ -210,27 +210,26 @@ struct DatabaseRestore {
     return false
   }
 
-  /// Moves what is left of the old database's log into it.
+  /// Checkpoints the rest of the old database's log into it.
   private func settle() throws {
     var isSettled = false
     do throws(StoreFault) {
       isSettled = try Database.moveWholeLog(path: path)
     } catch {
-      // A damaged one does not let itself be settled; its log goes aside as it is.
+      // A damaged database cannot be checkpointed; its log is set aside unchanged.
       isSettled = error.kind != .busy
     }
     guard isSettled else { throw Self.isInUse }
   }
 
-  /// Gives the old database a second name, takes its log away, and the backup takes its place. Until the very
-  /// last step the old one is there under its name; its log is moved last, and back when the backup cannot
-  /// come.
+  /// Links the old database to a second name, moves its log aside, and renames the backup over it. The old
+  /// database keeps its name until the last step; its log is moved last, and moved back if the rename fails.
   private func replace(with new: String, aside: String, isThere: Bool) throws {
     if isThere {
       try settle()
       try FileWriting.link(path, to: aside)
     }
-    // Also without a database: a log that was left behind would be taken for the backup's.
+    // Also without a database: SQLite would mistake a leftover log for the backup's.
     var moved: [String] = []
     do throws(SystemError) {
       for suffix in ["-wal", "-shm"] {
@@ -248,11 +247,11 @@ struct DatabaseRestore {
         do throws(SystemError) {
           try FileWriting.rename(aside + suffix, to: path + suffix)
         } catch {
-          // It stays beside the second name.
+          // The log stays beside the second name.
           isBack = false
         }
       }
-      // A database with two names would be taken for one that somebody serves under the other.
+      // A database with two names would look as if a process served it under the other name.
       if isBack { FileWriting.remove(aside) }
       throw error
     }

@@ -1,17 +1,17 @@
-// What a `db restore` that fails, or is stopped by a signal, must take back. Any thread.
+// Undoes a `db restore` that fails or that a signal stops. Thread-safe.
 
 internal import Platform
 internal import Relay
 internal import SQLiteStore
 
-/// Undoes what a restore left on the disk, as long as the database was not replaced.
+/// Removes a restore's files from the disk, unless the database was already replaced.
 final class RestoreUndo: Sendable {
-  /// What a stop of the process means now.
+  /// The result of a stop request.
   enum Outcome {
-    /// All is as it was before the restore.
+    /// Everything is as it was before the restore.
     case undone
-    /// The database is being replaced, or has just been: the rest takes a moment, and its report says what to
-    /// do next.
+    /// The database is being replaced, or was just replaced: the rest takes a moment, and the report says
+    /// what to do next.
     case notNow
   }
 
@@ -24,23 +24,23 @@ final class RestoreUndo: Sendable {
 
   init(_ lock: DatabaseLock) { self.lock = lock }
 
-  /// Where the copy is until it takes the database's place.
+  /// The path of the copy until it replaces the database.
   static func copyPath(of databasePath: String) -> String { databasePath + ".restore" }
 
-  /// With what SQLite keeps beside a file (https://www.sqlite.org/tempfiles.html).
+  /// Includes the files that SQLite keeps beside a database (https://www.sqlite.org/tempfiles.html).
   static func removeCopy(of databasePath: String) {
     for suffix in ["", "-journal", "-wal", "-shm"] {
       FileWriting.remove(copyPath(of: databasePath) + suffix)
     }
   }
 
-  /// Removes the copy, and the lock file where it would be all that is left.
-  /// Once the database is being replaced it does nothing.
+  /// Removes the copy, and the lock file if nothing else would be left.
+  /// Does nothing once the database is being replaced.
   @discardableResult func run() -> Outcome {
     state.withLock { stage in
       switch stage {
       case .replacing, .replaced: return .notNow
-      // Once is enough: by now the files may be another restore's.
+      // Only once: the files may now belong to another restore.
       case .undone: return .undone
       case .preparing:
         stage = .undone
@@ -51,10 +51,10 @@ final class RestoreUndo: Sendable {
     }
   }
 
-  /// Runs `body`, which replaces the database: no signal stops the process meanwhile. When it throws, the
-  /// database is the one that it was.
+  /// Runs `body`, which replaces the database, and delays stop signals until it returns. If it throws, the
+  /// old database is in place.
   func withoutStop(_ body: () throws -> Void) throws {
-    // If a signal came first the process is about to end, and the copy is gone.
+    // A signal that came first has removed the copy, and the process is about to end.
     let mayGoOn = state.withLock { stage in
       guard stage == .preparing else { return false }
       stage = .replacing

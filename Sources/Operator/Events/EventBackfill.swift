@@ -1,5 +1,5 @@
-// `events backfill`: goes through the processor's list of events and takes in what never arrived, a slice to
-// a transaction, so that receiptd is never kept from writing for long.
+// `events backfill`: reads the processor's list of events and ingests the missing ones, one slice per
+// transaction, so that receiptd never waits long for the write lock.
 
 internal import Apps
 internal import Configuration
@@ -11,10 +11,10 @@ internal import Store
 internal import Terminal
 
 struct EventBackfill {
-  /// Events in one transaction: a few milliseconds in which receiptd has to wait.
+  /// Events per transaction: receiptd waits a few milliseconds for it.
   static let slice = 50
 
-  /// What was found for one app.
+  /// The results for one app.
   private struct Tally {
     var listed = 0
     var missing = 0
@@ -55,7 +55,7 @@ struct EventBackfill {
     return try backfill.perform(enquiries)
   }
 
-  /// The app that was named, else every app with a key; and the apps without one.
+  /// The app given by `--app`, else every app with a key; and the apps without one.
   private static func enquiries(
     _ configuration: Configuration, _ session: Session
   ) throws -> (asked: [Enquiry], skipped: [String]) {
@@ -114,7 +114,7 @@ struct EventBackfill {
     }
     let faults = tallies.compactMap(\.fault)
     guard let first = faults.first else { return .done }
-    // What is here now stays; the same command again does the rest.
+    // Events that were ingested stay; running the command again does the rest.
     let isPartly = faults.count < tallies.count || tallies.contains { $0.pages > 0 }
     return isPartly ? .partly : first.code
   }
@@ -147,7 +147,7 @@ struct EventBackfill {
     }
   }
 
-  /// Takes in what is not here.
+  /// Ingests the events that are missing.
   private func take(_ events: [TakeEvent], _ tally: inout Tally) throws {
     var missing: [TakeEvent] = []
     for event in events
@@ -172,7 +172,7 @@ struct EventBackfill {
     }
   }
 
-  /// An app whose events stay missing, which nobody must take for complete.
+  /// Reports an app that was skipped, so that its events do not look complete.
   private func say(skipped app: String) {
     let path = "apps.\(app).stripe.api_key"
     if session.isJSON {

@@ -1,5 +1,5 @@
-// `events reprocess`: reads kept bytes again with today's reader, and lets the join take in what they say. A
-// slice to a transaction.
+// `events reprocess`: reads stored bytes again with the current reader, and passes the result to the join,
+// one slice per transaction.
 
 internal import Apps
 internal import Configuration
@@ -11,11 +11,11 @@ internal import Store
 internal import Terminal
 
 struct EventReprocess {
-  /// Events in one transaction: a few milliseconds in which receiptd has to wait.
+  /// Events per transaction: receiptd waits a few milliseconds for it.
   static let slice = 50
-  /// Events that one question reads.
+  /// Events per query.
   private static let pageSize = 1000
-  /// More ids than anyone names at once.
+  /// More ids than an operator needs to name at once.
   private static let idsMax = 100_000
 
   private let session: Session
@@ -42,7 +42,7 @@ struct EventReprocess {
     self.readers = readers
   }
 
-  /// The events that the command names, those that came first first.
+  /// The events that the command selects, in the order of arrival.
   private func chosen() throws -> [EventSummary] {
     let options = session.command.options
     let app = try session.app(configuration)
@@ -84,7 +84,7 @@ struct EventReprocess {
     }
   }
 
-  /// Those on the command line, or with `-` those of stdin, one to a line.
+  /// The ids on the command line, or with `-` those on stdin, one per line.
   private func ids() throws -> [String] {
     let given = session.command.positionals
     guard given.contains("-") else { return given }
@@ -122,7 +122,7 @@ struct EventReprocess {
     }
   }
 
-  /// What an event would become, as far as it says so itself.
+  /// The outcome that the event's content alone would give.
   private func readings(_ event: EventSummary) throws -> ReprocessEvent.Outcome {
     let before = EventOutcome(rawValue: event.outcome)
     guard let body = try reader.body(ofEvent: event.row), let today = read(body, of: event) else {
@@ -136,7 +136,8 @@ struct EventReprocess {
     }
   }
 
-  /// What an event says to today's reader; nil when its app or its processor is not configured any more.
+  /// The event as the current reader understands it; nil when its app or its processor is no longer
+  /// configured.
   private func read(_ body: [UInt8], of event: EventSummary) -> TakeEvent? {
     readers[event.app]?.event(body, of: event.processor, now: session.moment)
   }

@@ -1,5 +1,5 @@
-// Asking a processor from the command line: one question at a time, tried again when it is asked to slow down
-// or something fails. One thread, which waits.
+// Sends a processor's lookups from the command line: one request at a time, with retries after a rate limit
+// or a failure. Blocks; one thread.
 
 internal import Apps
 internal import Domain
@@ -7,11 +7,11 @@ internal import HTTPClient
 internal import Relay
 internal import Terminal
 
-/// Asks one app's processor and waits for the answer.
+/// Queries one app's processor and waits for the answer.
 struct ProcessorCaller {
-  /// Tries of a question that is asked too soon, and of one that finds nobody.
+  /// The most attempts of a rate-limited request, and of one that failed.
   static let triesMax = (limited: 6, failed: 4)
-  /// What asks to be left alone for longer is told to the person, who may have other plans.
+  /// A longer Retry-After ends the command with a message, so that the operator can decide.
   static let pauseMillisecondsMax: Int64 = 60_000
 
   private let enquiry: Enquiry
@@ -72,7 +72,7 @@ struct ProcessorCaller {
       default: return .failed(error.rawValue, retryAfterMilliseconds: nil)
       }
     }
-    // The transfer has a time-out of its own.
+    // The transfer has its own time-out.
     while true {
       if let done = pool.run(timeoutMilliseconds: 1000).first {
         return enquiry.judge(done.result, now: session.moment)

@@ -1,5 +1,5 @@
-// Following a job until it ends: for `receipts replay --wait` and `jobs watch`. Asks the database again and
-// again; where no receiptd serves it, it does the job's work meanwhile. May be interrupted: the job goes on.
+// Follows a job until it ends, for `receipts replay --wait` and `jobs watch`. Polls the database; if no
+// receiptd serves it, does the job's work itself. Can be interrupted: the job continues.
 
 internal import Configuration
 internal import Domain
@@ -10,11 +10,11 @@ internal import Store
 internal import Terminal
 
 struct JobFollow {
-  /// Between two looks.
+  /// The time between two polls.
   static let pauseMilliseconds: Int64 = 250
-  /// Without progress for so long, it says why.
+  /// After this long without progress, it reports why.
   static let quietMilliseconds: Int64 = 10_000
-  /// Steps that are taken in one go, between two drawings of the bar.
+  /// Steps that run between two updates of the bar.
   static let stepsMax = 20
 
   private let session: Session
@@ -30,7 +30,7 @@ struct JobFollow {
     self.id = id
   }
 
-  /// - Returns: the job as it ended; nil when somebody interrupted this.
+  /// - Returns: the finished job; nil after an interrupt.
   mutating func run() throws -> Job? {
     session.surroundings.catchStop()
     guard let first = try reader.job(id: id) else { throw JobsNoun.unknown(id) }
@@ -62,7 +62,7 @@ struct JobFollow {
     var (settled, lastProgress) = (-1, clock.monotonic)
     while true {
       if session.daemon(configuration) == nil {
-        // A pace is for whoever delivers to keep.
+        // Only receiptd keeps to a job's rate.
         work.releases = first.request.ratePerSecond == nil
         let own = try writer ?? session.writer(configuration)
         writer = own
@@ -95,12 +95,12 @@ struct JobFollow {
     }
   }
 
-  /// Each sentence once.
+  /// Prints each sentence once.
   private mutating func tell(_ sentence: String) {
     if told.insert(sentence).inserted { session.output.note(sentence) }
   }
 
-  /// Why nothing moves, as far as the breakers tell.
+  /// Reports why nothing moves, as far as the breakers show.
   private mutating func tellWhy(_ job: Job) throws {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
     let apps = Set(

@@ -1,4 +1,4 @@
-// Jobs as people and scripts see them. Pure; any thread.
+// Formats jobs for operators and scripts. Pure; any thread.
 
 internal import Domain
 internal import JSON
@@ -15,7 +15,7 @@ enum JobText {
     switch request.source {
     case .ids(let count): text += ": \(CountText.grouped(count)) by id"
     case .filter(let filter, let limit):
-      // Nobody asked for that end: it is the moment at which the job was made.
+      // This `until` is not from the operator: it is the time at which the job was created.
       let isOwnEnd = filter.until == job.createdAt.advanced(byMilliseconds: 1)
       let parts: [(String, String?)] = [
         ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
@@ -33,13 +33,13 @@ enum JobText {
     return text
   }
 
-  /// The state; a job runs only where a receiptd does.
+  /// The state; a job makes progress only while a receiptd runs.
   static func state(_ job: Job, isServed: Bool) -> String {
     isServed || !(job.state == .running || job.state == .preparing)
       ? job.state.rawValue : "\(job.state.rawValue), no receiptd"
   }
 
-  /// `1,200 delivered, 3 failed`; how many had their turn where nothing has ended.
+  /// `1,200 delivered, 3 failed`; the number of released receipts if none has ended.
   static func outcomes(_ job: Job) -> String {
     let shown: [JobOutcome] = [.delivered, .failed, .cancelled, .skipped, .gone]
     var parts = shown.compactMap { outcome -> String? in
@@ -54,7 +54,7 @@ enum JobText {
     return parts.isEmpty ? "no receipts" : parts.joined(separator: ", ")
   }
 
-  /// Rate and time left, such as `5/s, 3 min left`.
+  /// Rate and remaining time, such as `5/s, 3 min left`.
   static func pace(_ job: Job) -> String {
     guard let rate = job.request.ratePerSecond else { return "unlimited" }
     let text = Counted.rate(rate)
@@ -68,7 +68,7 @@ enum JobText {
     return UInt64(min(seconds, 1e15).rounded(.up))
   }
 
-  /// What was not done, by reason.
+  /// The receipts that were not processed, by reason.
   static func missedTable(_ job: Job) -> Table {
     var table = Table(
       [
@@ -97,7 +97,7 @@ enum JobText {
     }
   }
 
-  /// Why a job releases nothing, app by app, such as `deliveries of ios were paused …`.
+  /// Why a job releases nothing, per app, such as `deliveries of ios were paused …`.
   static func holds(_ holds: [(app: String, breaker: Breaker)], now: Timestamp) -> [String] {
     holds.map { app, breaker in
       let app = DisplayText.clean(app)
@@ -134,7 +134,7 @@ enum JobText {
 }
 
 extension JobState {
-  /// How it stands out in a table.
+  /// Its style in a table.
   var style: Style {
     switch self {
     case .preparing: .cyan

@@ -1,5 +1,5 @@
-// The files that the hosts really serve, asked for as Apple's and Google's servers ask: over https, without
-// following a redirect. One thread, which waits.
+// Fetches the files that the hosts really serve, as Apple's and Google's servers do: over https, without
+// following a redirect. Blocks; one thread.
 
 internal import AppLinks
 internal import Configuration
@@ -23,7 +23,7 @@ struct LinkFetch {
     }
   }
 
-  /// - Returns: `unavailable` when a host did not answer, `failed` when one serves what devices do not take.
+  /// - Returns: `unavailable` when a host did not answer, `failed` when one serves files that devices reject.
   func run(_ hosts: [AssociationFiles]) throws -> ExitCode {
     var code = ExitCode.done
     for files in hosts {
@@ -57,13 +57,13 @@ struct LinkFetch {
     } catch {
       return .failure(error)
     }
-    // The transfer has a time-out of its own.
+    // The transfer has its own time-out.
     while true {
       if let done = pool.run(timeoutMilliseconds: 1000).first { return .success(done.result) }
     }
   }
 
-  /// What devices would not take, or what is not what is configured.
+  /// Reports what devices would reject, and differences from the configuration.
   private func check(
     _ fetched: Result<TransferResult, TransferFailure>, _ expected: JSONValue
   ) -> (faults: [String], isAnswered: Bool) {
@@ -93,9 +93,9 @@ struct LinkFetch {
     return (faults, true)
   }
 
-  /// Whether a file means what another does: the order of members means nothing.
+  /// Whether two files are equal, ignoring the order of members.
   private func says(_ bytes: [UInt8], _ expected: JSONValue) -> Bool {
-    // What is no JSON says something else.
+    // Invalid JSON is different.
     guard let file = try? JSONValue(parsing: bytes) else { return false }
     return file == (try? JSONValue(parsing: expected.serialized()))
   }

@@ -1,13 +1,13 @@
-// One association file from disk, whoever wrote it.
+// Checks one association file on disk, from any source.
 
 internal import AppLinks
 internal import JSON
 internal import Platform
 internal import Terminal
 
-/// Checks a file and asks it about a URL.
+/// Checks a file and evaluates a URL with it.
 struct LinkFileCheck {
-  /// Lines on stderr; a file may have a fault in every few bytes.
+  /// A limit on stderr; a file may have a fault every few bytes.
   private static let findingsShownMax = 50
 
   private let session: Session
@@ -66,7 +66,7 @@ struct LinkFileCheck {
   private var shownPath: String { path == "-" ? "stdin" : DisplayText.clean(path) }
 
   private func content() throws -> [UInt8] {
-    // One byte more than devices take, so that the reader can say that it is too large.
+    // Four times the size that devices accept, so that the reader can report a file that is too large.
     let most = AppSiteAssociation.byteCountMax * 4
     guard path != "-" else {
       guard let bytes = try session.surroundings.input(most) else {
@@ -84,7 +84,7 @@ struct LinkFileCheck {
 }
 
 extension Finding {
-  /// For people.
+  /// One line of text.
   var line: String { place.isEmpty ? "the file \(message)" : "\(place) \(message)" }
 
   var json: JSONValue {

@@ -6,7 +6,7 @@ internal import JSON
 internal import Relay
 internal import Terminal
 
-/// The files of some hosts.
+/// The association files of several hosts.
 struct LinkSurvey {
   private let hosts: [AssociationFiles]
 

@@ -4,11 +4,11 @@ internal import AppLinks
 internal import JSON
 internal import Terminal
 
-/// The files of one host, to be asked about a URL.
+/// The files of one host, to evaluate a URL with.
 struct LinkVerdicts {
   let apple: AppSiteAssociation
   let android: AssetLinks
-  /// App ids and packages; nil for all.
+  /// App ids and packages; nil means all.
   let only: Set<String>?
 
   /// One app and what it does with a URL.
@@ -19,7 +19,7 @@ struct LinkVerdicts {
     /// `opens`, `excluded`, `unmatched` or `unlisted`.
     let outcome: String
     let place: AssociationMatcher.Place?
-    /// What iOS 12 does, where it knows of the app.
+    /// What iOS 12 does, if it knows the app.
     var opensBeforeIOS13: Bool?
     let reason: String
   }
@@ -52,7 +52,7 @@ struct LinkVerdicts {
     let current = AssociationMatcher(apple)
     let legacy = AssociationMatcher(apple, system: .legacy)
     var apps = current.apps
-    // An app that is asked for by name is answered for, whether the file names it or not.
+    // An app that is requested by name gets a line even if the file does not name it.
     for app in (only ?? []).sorted() where !apps.contains(app) && isAppleID(app) { apps.append(app) }
     return apps.filter { only?.contains($0) ?? true }.map { app in
       let verdict = current.verdict(for: url, app: app)
@@ -65,7 +65,7 @@ struct LinkVerdicts {
   }
 
   private func isAppleID(_ text: String) -> Bool {
-    // Whether it is one is all that is asked.
+    // Only the check matters; the parsed id is not used.
     (try? AppleAppID(text)) != nil
   }
 
@@ -110,6 +110,6 @@ struct LinkVerdicts {
 }
 
 extension AssociationMatcher.Place {
-  /// Where the rule stands in the file.
+  /// The rule's path in the file.
   var path: String { "details[\(entry)].\(list)[\(rule)]" }
 }

@@ -1,4 +1,5 @@
-// `receiptctl links`: what devices do with links to the relay's hosts, and the files that tell them.
+// `receiptctl links`: what devices do with links to the relay's hosts, and the association files that control
+// it.
 
 internal import AppLinks
 internal import Configuration
@@ -91,7 +92,7 @@ enum LinksNoun {
     return found
   }
 
-  /// The one host that a URL is of.
+  /// The host of a URL.
   private static func hosts(_ all: [AssociationFiles], of url: LinkURL) throws -> [AssociationFiles] {
     let names = all.map(\.host).joined(separator: ", ")
     guard let host = url.host else {

@@ -1,5 +1,5 @@
-// `receipts replay`, `receipts cancel` and `receipts complete` of several: looks, shows, asks, then does it.
-// A few that were named are changed at once; everything else is a job, which outlives this program.
+// `receipts replay`, `receipts cancel` and `receipts complete` for several receipts: select, show, ask, then
+// change. A few given ids are changed at once; anything else becomes a job, which outlives this program.
 
 internal import Configuration
 internal import Domain
@@ -10,7 +10,7 @@ internal import Terminal
 
 struct BulkChange {
   static let rates = JobRequest.rates
-  /// So many ids are changed at once, in one transaction; more become a job.
+  /// Up to this many ids are changed at once, in one transaction; more become a job.
   static let directMax = 100
 
   let session: Session
@@ -34,14 +34,14 @@ struct BulkChange {
 
   private var kind: JobKind { plan.kind }
 
-  /// - Parameter askingFrom: so many are asked about.
+  /// - Parameter askingFrom: the number of receipts from which confirmation is needed.
   func run(askingFrom least: Int) throws -> ExitCode {
     if session.command.flag("dry-run") { return show() }
     guard plan.count > 0 else { return conclude(ids: []) }
     if plan.count >= least {
       let notes = session.output.notes
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
-      // Before the question: it is part of what is agreed to.
+      // Before the question, because the operator must know it to confirm.
       refusals.note()
       let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
       try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
@@ -64,7 +64,7 @@ struct BulkChange {
     return .done
   }
 
-  /// What is done to one receipt.
+  /// The change of one receipt.
   private func change(_ id: String) -> ReceiptChange {
     switch kind {
     case .replay:
@@ -94,7 +94,7 @@ struct BulkChange {
     return conclude(ids: changed)
   }
 
-  /// A replayed receipt is not sent yet, unless it was waited for.
+  /// A replayed receipt is not sent yet, unless the command waited.
   private func done(_ count: Int) -> String {
     guard kind == .replay, count > 0, !session.command.flag("wait") else {
       return "\(kind.past) \(Counted.receipts(count))."
@@ -108,8 +108,8 @@ struct BulkChange {
     return "\(Counted.receipts(count)) \(verb) pending again; \(next)."
   }
 
-  /// Says what was done.
-  /// - Parameter paced: the job that goes on with the rest.
+  /// Reports what was done.
+  /// - Parameter paced: the job that continues with the rest.
   func conclude(ids: [String], paced: Job? = nil) -> ExitCode {
     let output = session.output
     if session.isJSON {

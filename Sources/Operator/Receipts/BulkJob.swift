@@ -1,5 +1,5 @@
-// A bulk verb as a job: this program chooses the receipts and gives them their turns itself as far as that
-// need not wait, so that it works while receiptd is down; what it does not get to, receiptd does.
+// A bulk command as a job: this program selects the receipts and releases them as far as it can without
+// waiting, so that it works while receiptd is down; receiptd does the rest.
 
 internal import Domain
 internal import JSON
@@ -19,7 +19,8 @@ struct BulkJob {
 
   func run() throws -> ExitCode {
     let started = try start()
-    // At once, so that it is known whatever comes; on stderr, so that the result is one JSON object.
+    // At once, so that the operator has the id whatever happens; on stderr, so that the result is one JSON
+    // object.
     session.output.note("Job \(started.id); it continues without this program.")
     do {
       try prepare(started)
@@ -70,13 +71,13 @@ struct BulkJob {
       }, now: session.moment)
   }
 
-  /// Chooses the receipts.
+  /// Selects the receipts.
   private func prepare(_ job: Job) throws {
     guard case .ids = job.request.source else {
       try work(on: job, "choosing", total: bulk.plan.count) { $0.state == .preparing ? $0.total : nil }
       return
     }
-    // The newest first, as a search finds them.
+    // The newest first, as a filter finds them.
     var rest = bulk.plan.receipts.reversed().map(\.row)[...]
     var mark: String?
     repeat {
@@ -91,7 +92,7 @@ struct BulkJob {
     } while !rest.isEmpty
   }
 
-  /// Gives receipts their turn, as many as there is room for now; receiptd continues with the rest.
+  /// Releases receipts, as many as there is room for now; receiptd continues with the rest.
   private func release(_ job: Job) throws {
     try work(on: job, bulk.plan.kind.doing, total: bulk.plan.count, waits: false) { job in
       let planned = job.count(.planned)
@@ -99,7 +100,7 @@ struct BulkJob {
     }
   }
 
-  /// Takes the job on, step by step, as long as `done` gives how much is done.
+  /// Runs the job's steps as long as `done` returns the progress.
   private func work(
     on job: Job, _ label: String, total: Int, waits: Bool = true, while done: (Job) -> Int?
   ) throws {
@@ -131,7 +132,7 @@ struct BulkJob {
     }
   }
 
-  /// What the job left as it was.
+  /// Adds the receipts that the job left unchanged.
   private func addRefusals(_ job: Job) throws {
     let skipped = job.count(.skipped) + job.count(.gone)
     guard skipped > 0 else { return }
@@ -144,7 +145,7 @@ struct BulkJob {
     bulk.refusals.add(more: skipped - shown.count)
   }
 
-  /// The ids of the receipts that the job changes, in the order of their turns.
+  /// The ids of the receipts that the job changes, in the order of their release.
   private func ids(_ job: Job) throws -> [String] {
     var ids: [String] = []
     var after: Int64?

@@ -1,4 +1,4 @@
-// What a bulk verb would do: found before anything is changed, so that a person can look first.
+// The plan of a bulk command, computed before anything is changed, so that the operator can check it.
 
 internal import Configuration
 internal import Domain
@@ -8,20 +8,20 @@ internal import Relay
 internal import Store
 internal import Terminal
 
-/// What a bulk verb would do.
+/// The plan of a bulk command.
 struct BulkPlan {
   let kind: JobKind
   let choice: ReceiptChoice
-  /// What is taken up, the largest group first.
+  /// The receipts that will change, the largest group first.
   private(set) var groups: [ReceiptGroup] = []
-  /// The same one by one, where ids were given; oldest first.
+  /// The same one by one, if ids were given; oldest first.
   private(set) var receipts: [ReceiptOutline] = []
-  /// Ids that are left as they are, and why.
+  /// Ids that stay unchanged, and why.
   private var refused: [(id: String, why: String)] = []
-  /// Groups that are left as they are, and why.
+  /// Groups that stay unchanged, and why.
   private var refusedGroups: [(group: ReceiptGroup, why: String)] = []
 
-  /// A count that takes longer says so.
+  /// A count that takes longer is announced.
   private static let quietMilliseconds: Int64 = 200
 
   init(_ kind: JobKind, _ session: Session, _ configuration: Configuration, _ reader: StoreReader) throws {
@@ -78,10 +78,10 @@ struct BulkPlan {
     return groups
   }
 
-  /// How many receipts are taken up.
+  /// How many receipts will change.
   var count: Int { groups.reduce(0) { $0 + $1.count } }
 
-  /// One command supplies the price of all that lack it.
+  /// Advises the one command that supplies the price of all receipts that lack it.
   private static func lacksPrice(_ filter: ReceiptFilter) -> String {
     let app = filter.app.map { " --app \(ShellWord.quoted($0))" } ?? ""
     let state = filter.state?.rawValue ?? ReceiptState.failed.rawValue
@@ -96,7 +96,7 @@ struct BulkPlan {
 
   private var refusedCount: Int { refused.count + refusedGroups.reduce(0) { $0 + $1.group.count } }
 
-  /// The groups of all apps together; by cause only where that says more than the reason.
+  /// The groups of all apps combined; by cause only if that adds something to the reason.
   private var rows: [ReceiptGroup] {
     var rows: [ReceiptGroup] = []
     for var group in groups {

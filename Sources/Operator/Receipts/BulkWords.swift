@@ -1,4 +1,4 @@
-// How the bulk verbs say what they do, and why they leave a receipt as it is. Pure; any thread.
+// How the bulk commands describe what they do, and why they leave a receipt unchanged. Pure; any thread.
 
 internal import Domain
 internal import JSON
@@ -16,7 +16,7 @@ extension JobKind {
     }
   }
 
-  /// `Replayed`; in lower case it is the name of the number in `--json`.
+  /// `Replayed`; in lower case it is the name of the count in `--json`.
   var past: String {
     switch self {
     case .replay: "Replayed"
@@ -34,7 +34,7 @@ extension JobKind {
     }
   }
 
-  /// Why a receipt in this state is left as it is, as the end of a sentence that begins with its id.
+  /// Why a receipt in this state stays unchanged, as the end of a sentence that begins with its id.
   func refusal(_ state: ReceiptState, _ reason: Reason?, id: String) -> String {
     switch (self, state) {
     case (.replay, .delivered): "is delivered already; --force sends it again"
@@ -78,13 +78,13 @@ enum Counted {
   }
 }
 
-/// What a bulk verb left as it was, and why.
+/// The receipts that a bulk command left unchanged, and why.
 final class Refusals {
-  /// The rest is only counted: nobody reads thousands of lines.
+  /// The rest is only counted: thousands of lines would be useless.
   static let shownMax = 20
 
   private let output: Output
-  /// What was not said yet.
+  /// Lines that were not printed yet.
   private var lines: [String] = []
   private var groups: [(why: String, count: Int)] = []
   private var unsaid = 0
@@ -100,13 +100,13 @@ final class Refusals {
     if lines.count < Self.shownMax { lines.append("\(DisplayText.clean(id)) \(why)") }
   }
 
-  /// Several for one reason, of which the first are added one by one.
+  /// Adds several with one reason; the first of them are added individually.
   func add(more: Int) {
     count += max(0, more)
     unsaid += max(0, more)
   }
 
-  /// A whole group for one reason.
+  /// Adds a whole group with one reason.
   func add(group: ReceiptGroup, _ why: String) {
     count += group.count
     if let index = groups.firstIndex(where: { $0.why == why }) {
@@ -116,7 +116,7 @@ final class Refusals {
     }
   }
 
-  /// Says what was refused and not said before, on stderr.
+  /// Prints the refusals that were not printed yet, on stderr.
   func note() {
     for line in lines { output.error(line) }
     if unsaid > lines.count {
@@ -128,7 +128,7 @@ final class Refusals {
 }
 
 extension OperatorResult {
-  /// Why a receipt was left as it was, as the end of a sentence that begins with its id.
+  /// Why a receipt stayed unchanged, as the end of a sentence that begins with its id.
   func explanation(id: String) -> String {
     let id = DisplayText.clean(id)
     switch self {

@@ -1,4 +1,4 @@
-// `--cause`: why the last attempt to deliver failed. A word that no receipt can have is refused, because an
+// `--cause`: why the last delivery attempt failed. A value that no receipt can have is rejected, because an
 // empty list would look like good news.
 
 internal import Domain

@@ -1,4 +1,4 @@
-// What a receipt's state means and what a person can do about it. Pure.
+// What a receipt's state means and what the operator can do about it. Pure.
 
 internal import Domain
 internal import Presentation
@@ -9,7 +9,7 @@ internal import Terminal
 struct ReceiptAdvice {
   let lines: [String]
 
-  /// - Parameter isConfigured: whether the configuration has the receipt's app.
+  /// - Parameter isConfigured: whether the receipt's app is configured.
   init(
     _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, isConfigured: Bool, _ session: Session
   ) {

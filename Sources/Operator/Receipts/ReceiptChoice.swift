@@ -1,4 +1,4 @@
-// Which receipts a bulk verb is about: ids as arguments, ids on standard input, or filters.
+// Selects the receipts of a bulk command: ids as arguments, ids on standard input, or filters.
 
 internal import Configuration
 internal import Domain
@@ -8,12 +8,12 @@ internal import Store
 internal import Terminal
 
 enum ReceiptChoice {
-  /// Each once, in the order given.
+  /// Without duplicates, in the given order.
   case ids([String])
   /// At most `limit`, the newest.
   case filter(ReceiptFilter, limit: Int?)
 
-  /// What stands for standard input.
+  /// The argument that means standard input.
   static let inputWord = "-"
 
   init(_ session: Session, _ configuration: Configuration) throws {
@@ -49,7 +49,7 @@ enum ReceiptChoice {
 }
 
 extension ReceiptOutline {
-  /// The receipts with these ids, however many; each once, unknown ones left out.
+  /// The receipts with these ids, any number of them, without duplicates; unknown ids are left out.
   static func all(_ ids: [String], _ reader: StoreReader) throws -> [ReceiptOutline] {
     var found: [ReceiptOutline] = []
     var rest = ids[...]

@@ -1,5 +1,5 @@
-// The verbs that change receipts: what each asks for before it begins. `complete` of a single one is done
-// here: it may take a user and a context, which are of one purchase only.
+// The commands that change receipts: what each checks before it begins. `complete` of a single receipt is
+// done here: it may set a user and a context, which belong to one purchase only.
 
 internal import Configuration
 internal import Domain
@@ -57,7 +57,8 @@ enum ReceiptComplete {
     return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
   }
 
-  /// What it has that is not to be replaced by the way, as the end of a sentence; nil when there is nothing.
+  /// A known value that differs from a given one, as the end of a sentence; nil when there is none. Replacing
+  /// it needs `--force`.
   private static func known(_ purchase: Purchase, _ user: String?, _ price: String?) -> String? {
     if let user, let known = purchase.userID, known != user {
       return "has the user \(DisplayText.clean(known)) already"
@@ -66,7 +67,8 @@ enum ReceiptComplete {
     return "has the price \(DisplayText.clean(purchase.prices.joined(separator: ", "))) already"
   }
 
-  /// What was supplied and what it replaced; of users only that it was, for their ids are not kept here.
+  /// What was supplied and what it replaced. Of a user it records only the fact, because user ids are not
+  /// kept in the audit.
   private static func details(
     _ old: Purchase, _ user: String?, _ price: String?, _ supplied: [JSONValue]
   ) -> JSONValue {
@@ -89,7 +91,7 @@ enum ReceiptComplete {
       "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")
   }
 
-  /// What the receipt would say, before it is changed.
+  /// The receipt's content as it would be sent, before it is changed.
   private static func plan(_ record: PurchaseRecord, _ session: Session) -> [String] {
     let purchase = record.purchase
     var lines = [
@@ -120,7 +122,7 @@ enum ReceiptComplete {
         "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; "
           + "add it to \(DisplayText.clean(session.configurationPath))")
     }
-    // What is on its way, or has arrived, cannot be changed at all; the store says so.
+    // A receipt that is being sent, or was delivered, cannot be changed at all; the store reports that.
     let isOpen = record.receipt?.state != .pending && record.receipt?.state != .delivered
     if isOpen, !session.command.flag("force"),
       let has = known(record.purchase, options["user"], options["price"])
@@ -138,7 +140,8 @@ enum ReceiptComplete {
       session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
       return .done
     }
-    // A script that names the receipt and its user has decided; a person sees first what the join found.
+    // A script that names the receipt and its user needs no confirmation; an interactive operator first sees
+    // what the join found.
     if planned.purchase.contextSource == .guess, session.output.canAsk, !session.command.flag("no-input") {
       try session.ask("Send it with these values?")
     }

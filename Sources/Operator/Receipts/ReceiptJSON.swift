@@ -1,18 +1,18 @@
-// A receipt as `--json` prints it: the field names and their order are a promise to scripts (contract:
-// receiptctl). Pure.
+// A receipt as `--json` prints it: scripts rely on the field names and their order (contract: receiptctl).
+// Pure.
 
 internal import Domain
 internal import JSON
 internal import Store
 
 enum ReceiptJSON {
-  /// The fields of a list; what is not there is null.
+  /// The fields of a list; a missing value is null.
   static func summary(of record: PurchaseRecord) -> JSONValue {
     .object(members(of: record))
   }
 
   /// The fields of a list, then the session and the customer, the context's blob, every attempt, the events,
-  /// and what people changed.
+  /// and the operators' changes.
   static func detail(
     of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
   ) -> JSONValue {
@@ -41,7 +41,7 @@ enum ReceiptJSON {
       "id": .optional(receipt?.id), "app": .string(record.app), "state": .optional(receipt?.state.rawValue),
       "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID),
       "object_type": .string(purchase.key.type.rawValue), "object_id": .string(purchase.key.id),
-      // What will be sent; before that is fixed, what is known so far.
+      // The content that will be sent; before that is fixed, the values known so far.
       "price_id": .optional(receipt?.priceID ?? purchase.prices.first),
       "price_mismatch": .bool(receipt?.priceMismatch ?? false),
       "context_disputed": .bool(receipt?.contextDisputed ?? false),
@@ -71,7 +71,7 @@ enum ReceiptJSON {
       "duration_ms": .integer(report.durationMilliseconds), "status": .optional(report.status),
       "error": .optional(report.error), "detail": .optional(report.detail),
       "ambiguous": .bool(report.isAmbiguous),
-      // Repaired where it is no UTF-8: the kept part may end inside of a character.
+      // Invalid UTF-8 is repaired: the stored part may end inside a character.
       "response": .string(String(decoding: report.response, as: UTF8.self)),
     ]
   }

@@ -1,4 +1,4 @@
-// `receipts list`: one line for each receipt, newest first.
+// `receipts list`: one line per receipt, newest first.
 
 internal import Domain
 internal import JSON
@@ -53,7 +53,7 @@ enum ReceiptList {
 }
 
 extension ReceiptState {
-  /// How it stands out in a table.
+  /// Its style in a table.
   var style: Style {
     switch self {
     case .waiting: .cyan

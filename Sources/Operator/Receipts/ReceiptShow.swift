@@ -1,4 +1,4 @@
-// `receipts show`: all that is known of one receipt, for a person who was woken by it.
+// `receipts show`: everything known about one receipt, on one screen.
 
 internal import Configuration
 internal import Domain
@@ -8,7 +8,7 @@ internal import Store
 internal import Terminal
 
 enum ReceiptShow {
-  /// Changes by persons, the newest; nobody touches one receipt more often by hand.
+  /// The newest audit entries that are shown; operators rarely change one receipt more often.
   private static let personsMax = 200
 
   static func run(_ session: Session) throws -> ExitCode {

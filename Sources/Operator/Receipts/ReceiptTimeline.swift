@@ -1,10 +1,10 @@
-// The story of one receipt as a table. Pure.
+// The history of one receipt as a table. Pure.
 
 internal import Presentation
 internal import Terminal
 
 extension ReceiptStory {
-  /// How much of an answer is shown; `--json` has all that was kept.
+  /// How much of an answer is shown; `--json` has all that was stored.
   private static let responseCharactersMax = 200
 
   func table(_ session: Session) -> Table {

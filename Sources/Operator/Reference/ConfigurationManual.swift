@@ -1,5 +1,5 @@
-// The manual page of the configuration, made of the starter file: its comments are the documentation of every
-// key. Pure; any thread.
+// The manual page of the configuration, generated from the starter file: its comments are the documentation
+// of every key. Pure; any thread.
 
 internal import Configuration
 internal import Relay
@@ -8,12 +8,12 @@ internal import Terminal
 
 /// Reads the starter file line by line.
 struct ConfigurationManual {
-  /// One key, or a group of them.
+  /// One key, or a group of keys.
   struct Entry: Equatable {
-    /// From the top, such as `apps.NAME.stripe.tolerance`.
+    /// The full path, such as `apps.NAME.stripe.tolerance`.
     var path: String
     var comment: String
-    /// What stands in its place in the starter file; nil for a group.
+    /// Its value in the starter file; nil for a group.
     var value: String?
     var kind: Kind
   }
@@ -25,7 +25,7 @@ struct ConfigurationManual {
   private(set) var entries: [Entry] = []
   private var path: [String] = []
   private var comment: [String] = []
-  /// How many of the groups that are open stand in comments: those that a file may do without.
+  /// How many of the open groups are in comments, which means that a file may omit them.
   private var optionalDepth = 0
 
   init(_ template: String) {
@@ -36,7 +36,7 @@ struct ConfigurationManual {
 
   private mutating func read(_ line: Substring) {
     if optionalDepth > 0, line.hasPrefix("//") { return readOptional(line.dropFirst(2).drop { $0 == " " }) }
-    // What stands above the first brace is about the file.
+    // The text above the first brace describes the file.
     if line.isEmpty || line == "{" {
       comment = []
     } else if line.hasPrefix("// "), let (key, value) = Self.member(line.dropFirst(3)), Self.isValue(value) {
@@ -49,7 +49,7 @@ struct ConfigurationManual {
       _ = path.popLast()
     } else if let (key, value) = Self.member(line) {
       if value == "{" {
-        // The name of an app is the reader's own choice.
+        // The operator chooses the name of an app.
         open(path == ["apps"] ? "NAME" : key)
       } else {
         add(key, value, .required)
@@ -57,7 +57,7 @@ struct ConfigurationManual {
     }
   }
 
-  /// A line of a group that stands in comments, without the slashes and the blanks before it.
+  /// A line of a commented-out group, without the slashes and the spaces before it.
   private mutating func readOptional(_ line: Substring) {
     if line.hasPrefix("// ") {
       comment.append(String(line.dropFirst(3)))
@@ -85,7 +85,7 @@ struct ConfigurationManual {
     entries.append(Entry(path: path, comment: text(), value: value, kind: kind))
   }
 
-  /// The comment that stands before; it belongs to one key only.
+  /// The preceding comment; it belongs to one key only.
   private mutating func text() -> String {
     defer { comment = [] }
     return comment.joined(separator: " ")
@@ -102,12 +102,12 @@ struct ConfigurationManual {
     return (String(key), String(value))
   }
 
-  /// Whether what follows a colon is a value, and not the rest of a sentence.
+  /// Whether the text after a colon is a value, and not the rest of a sentence.
   private static func isValue(_ text: String) -> Bool {
     text.first.map { "\"[{".contains($0) || $0.isNumber } ?? false
   }
 
-  /// The page.
+  /// The text of the page.
   static var text: String {
     let reading = ConfigurationManual(ConfigurationTemplate.text)
     var page = Roff("receiptd.json5", section: 5, source: "Receipt Relay \(Version.number)")
@@ -132,7 +132,7 @@ struct ConfigurationManual {
       switch entry.kind {
       case .group: page.subsection(entry.path)
       case .required:
-        // The comment says when, where it is not always.
+        // The comment says when, if it is not always required.
         let word = words.contains("Required") ? "For instance" : "Required; for instance"
         page.term(entry.path, "\(words)\(word) \(entry.value ?? "").")
       case .optional: page.term(entry.path, "\(words)Unset by default; for instance \(entry.value ?? "").")

@@ -1,5 +1,5 @@
-// `receiptctl completions` and `receiptctl manual`: what shells and man(1) want to know, made of the same
-// tables that parse and print help. One thread.
+// `receiptctl completions` and `receiptctl manual`: input for shells and man(1), generated from the tables
+// that parse and print help. One thread.
 
 internal import Configuration
 internal import DaemonCommand
@@ -30,7 +30,7 @@ enum ReferenceVerbs {
   ]
 
   private static func completions(_ session: Session) throws -> ExitCode {
-    // The table lets nothing else through.
+    // The parser accepts no other value.
     guard let shell = Completions.Shell(rawValue: session.command.positionals[0]) else { return .usage }
     session.output.text(Completions.script(of: CommandTable.spec, for: shell))
     return .done
@@ -48,7 +48,7 @@ public enum ManualPage: String, Sendable, CaseIterable {
   case receiptctl, receiptd
   case configuration = "receiptd.json5"
 
-  /// The name of its file in a folder of manual pages.
+  /// Its file name in a folder of manual pages.
   public var fileName: String {
     switch self {
     case .receiptctl: "receiptctl.1"
@@ -57,7 +57,7 @@ public enum ManualPage: String, Sendable, CaseIterable {
     }
   }
 
-  /// The page, for man(1).
+  /// The page's text, for man(1).
   public var text: String {
     let configuration = (
       ConfigurationLoader.defaultPath, "The default path of the configuration; see receiptd.json5(5)."

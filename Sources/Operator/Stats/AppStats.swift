@@ -1,4 +1,4 @@
-// How one app stands, in numbers that cost the same on any database. One thread.
+// The state of one app, in numbers whose cost does not depend on the database's size. One thread.
 
 internal import Configuration
 internal import Domain
@@ -8,26 +8,26 @@ internal import Relay
 internal import Store
 internal import Terminal
 
-/// How one app stands.
+/// The state of one app.
 struct AppStats {
   private static let hourMilliseconds: Int64 = 3_600_000
 
   let slug: String
   let counts: [ReceiptState: Int64]
   let oldestPending: Timestamp?
-  /// When the newest event came.
+  /// The arrival of the newest event.
   let lastEvent: Timestamp?
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
   let breaker: Breaker
-  /// Whether a receiptd is there to deliver.
+  /// Whether a receiptd runs and can deliver.
   let isServed: Bool
-  /// What stands still because the app is not configured; nil when it is, or has nothing open.
+  /// What is blocked because the app is not configured; nil when it is configured, or has no open receipts.
   let unconfigured: UnconfiguredApp?
   let isConfigured: Bool
   let now: Timestamp
 
-  /// Every app that is configured or has receipts, by slug.
+  /// Every app that is configured or has receipts, sorted by slug.
   static func all(
     _ reader: StoreReader, _ configuration: Configuration, only: String?, _ session: Session
   ) throws -> [AppStats] {
@@ -53,7 +53,7 @@ struct AppStats {
     }
   }
 
-  /// Whether deliveries go.
+  /// Whether deliveries run, and if not, why.
   func deliveries(_ session: Session) -> Table.Cell {
     guard isServed else { return Table.Cell("receiptd is not running", .red) }
     guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }

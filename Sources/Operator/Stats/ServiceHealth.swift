@@ -1,5 +1,5 @@
-// The relay's own health, which stats, top and alerts begin with: from the lock, the last report of receiptd
-// and the disk. One thread.
+// The relay's own health, which stats, top and alerts show first: from the lock, receiptd's last report and
+// the disk. One thread.
 
 internal import Configuration
 internal import Domain
@@ -14,11 +14,11 @@ internal import Terminal
 struct ServiceHealth {
   /// The receiptd that serves the database; nil when none does.
   let daemon: LockHolder?
-  /// Its last report; nil when there is none, or none of a receiptd that runs.
+  /// Its last report; nil when there is none, or when no receiptd runs.
   let report: HealthReport?
-  /// When a receiptd last reported, whether it runs or not.
+  /// The time of the last report, whether receiptd runs or not.
   let lastReport: Timestamp?
-  /// What the database's disk has left.
+  /// Free bytes on the database's disk.
   let freeBytes: Int64?
   let now: Timestamp
   private let configuration: Configuration
@@ -34,12 +34,12 @@ struct ServiceHealth {
       self.report = nil
       return
     }
-    // The disk can be asked now; the report may be a minute old.
+    // The disk can be read now; the report may be a minute old.
     report.freeBytes = freeBytes ?? report.freeBytes
     self.report = report
   }
 
-  /// Whether the last report is too old for a receiptd that works.
+  /// Whether the last report is too old for a working receiptd.
   private var isSilent: Bool {
     guard let lastReport else { return false }
     return now.milliseconds(since: lastReport) > HealthReport.staleMilliseconds
@@ -69,7 +69,7 @@ struct ServiceHealth {
     return lines
   }
 
-  /// One line of `--json`, under `service`.
+  /// The object `service` of `--json`.
   var json: JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "running", value: .bool(daemon != nil)),

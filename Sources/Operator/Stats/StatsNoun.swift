@@ -1,4 +1,4 @@
-// `receiptctl stats`: how things stand, app by app. Every number comes from an index or a kept count.
+// `receiptctl stats`: the state of each app. Every number comes from an index or a stored count.
 
 internal import Configuration
 internal import Domain
@@ -43,7 +43,7 @@ enum StatsNoun {
     session.surroundings.catchStop()
     let output = session.output
     repeat {
-      // On a terminal each look takes the place of the last one; elsewhere it follows it.
+      // On a terminal, each update replaces the previous one; elsewhere it is appended.
       if output.result.isTerminal, !session.isJSON {
         try draw(session.again()) { try show(reader, configuration, only, $0) }
       } else {

@@ -1,4 +1,4 @@
-// `receiptctl top`: how things stand, live, on the whole screen. One thread.
+// `receiptctl top`: a live full-screen view of the relay's state. One thread.
 
 internal import Configuration
 internal import Domain
@@ -21,11 +21,11 @@ struct TopView {
       examples: [ExampleSpec("receiptctl top", "What is going on right now?")]), run: run)
 
   private static let intervalDefault: Int64 = 1000
-  /// Rates are over so long.
+  /// The window over which rates are computed.
   private static let windowMilliseconds: Int64 = 10_000
-  /// The newest attempts that latencies and troubles are taken from.
+  /// How many of the newest attempts are used for latencies and troubles.
   private static let attemptsMax = 500
-  /// A key is looked for so often.
+  /// How often the keyboard is polled.
   private static let keyMilliseconds: Int64 = 50
 
   private struct Sample {
@@ -62,7 +62,7 @@ struct TopView {
     session.surroundings.catchStop()
     let keyboard = RawTerminal()
     let output = session.output
-    // The other screen, and no cursor (xterm's control sequences, DEC private modes 1049 and 25).
+    // The alternate screen, without a cursor (xterm's control sequences, DEC private modes 1049 and 25).
     output.text("\u{1B}[?1049h\u{1B}[?25l")
     defer { output.text("\u{1B}[?25h\u{1B}[?1049l") }
     while true {
@@ -90,7 +90,7 @@ struct TopView {
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
     var lines = wrapped(head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
-    // The latencies get a line of their own where they do not fit beside the rates.
+    // The latencies get their own line if they do not fit beside the rates.
     let (rates, latencies) = (rates(), latencies(attempts))
     let both = rates + "   " + latencies
     lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]

@@ -1,4 +1,4 @@
-// Asking Purchasely to forget a user. One thread, which waits for the answers.
+// Asks Purchasely to erase a user. Blocks until the answers arrive; one thread.
 
 internal import Configuration
 internal import Destinations
@@ -8,11 +8,11 @@ internal import Relay
 internal import Telemetry
 internal import Terminal
 
-/// The requests of the apps that may know a user.
+/// The requests for the apps that may know a user.
 struct UserDeletions {
   private let parts: [(app: String, purchasely: AppConfiguration.Purchasely, secret: Secret)]
 
-  /// - Throws: before anything is changed, when it is to be asked for and an app has no secret for it.
+  /// - Throws: before anything is changed, if the request was asked for and an app has no secret to sign it.
   init(_ session: Session, _ configuration: Configuration, apps: [String]) throws {
     guard session.command.flag("ask-purchasely") else {
       parts = []
@@ -37,8 +37,8 @@ struct UserDeletions {
     }
   }
 
-  /// Asks for each app.
-  /// - Returns: what it is known under there, or why it was not taken in and what to do.
+  /// Sends the request of each app.
+  /// - Returns: the request's id at Purchasely, or why it was not accepted and what to do.
   func ask(toForget user: String, _ session: Session) -> [(app: String, id: String?, fault: String?)] {
     parts.map { part in
       do {

@@ -1,5 +1,5 @@
-// `users forget`: erases a user, in short transactions that can be cut off anywhere and given again. First it
-// looks through the events that belong to no purchase, for only the rest tells by which ids they are known.
+// `users forget`: erases a user in short transactions. It can be interrupted at any point and run again. It
+// first searches the events without a purchase, because the remaining rows provide the ids to search for.
 
 internal import Configuration
 internal import Domain
@@ -10,12 +10,12 @@ internal import Store
 internal import Terminal
 
 struct UserForget {
-  /// Rows of events that one step looks through.
+  /// Event rows that one step searches.
   static let slice: Int64 = 1000
-  /// How often it looks again for what came meanwhile.
+  /// The most passes over data that arrived meanwhile.
   static let roundsMax = 100
 
-  /// What was done.
+  /// What was erased.
   private struct Done {
     var receipts = 0
     var cancelled = 0
@@ -37,7 +37,7 @@ struct UserForget {
   private let configuration: Configuration
   private var survey: UserSurvey
   private let reader: StoreReader
-  /// Events of the user that belong to no purchase, and up to which row they were looked for.
+  /// Events of the user without a purchase, and the last row that was searched.
   private var loose: [Int64] = []
   private var searchedTo: Int64 = 0
   private var done = Done()
@@ -98,11 +98,11 @@ struct UserForget {
         + "--cancel-open: then what was paid is not reported; nothing was changed")
   }
 
-  /// Until nothing is left: more may have come while a person was asked, or than one look takes in.
+  /// Repeats until nothing is left: more data may arrive during the confirmation, or exceed one pass.
   private mutating func eraseAll() throws {
     erased = survey.parts.map(\.app)
     for _ in 0..<Self.roundsMax {
-      // First what only its content tells: from the rest the ids are taken that it is known by.
+      // First the events that only their content identifies: the ids to search for come from the other rows.
       try findLooseEvents()
       try emptyLooseEvents()
       done.open = []
@@ -142,7 +142,7 @@ struct UserForget {
         .init("CONTEXTS", alignment: .trailing), .init("EVENTS", alignment: .trailing),
       ], emptyMessage: "No data of this user is stored.")
     for part in survey.parts {
-      // A question about one purchase each; a count that cannot be read now is shown when it is erased.
+      // One query per purchase; a failed count is left out here, and the report after the erasure has it.
       let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
       table.add([
         Table.Cell(part.app), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
@@ -168,7 +168,7 @@ struct UserForget {
     }
   }
 
-  /// Looks through the events that no look has seen yet.
+  /// Searches the events that no pass has searched yet.
   private mutating func findLooseEvents() throws {
     let search = UserSearch(user: user, app: session.command.options["app"], survey)
     let last = try reader.lastRow(of: .events)
@@ -205,7 +205,7 @@ struct UserForget {
         details: ["receipts": .integer(Int64(done.receipts)), "contexts": .integer(Int64(done.contexts))])
       try writer.apply(WriteAudit(entry), now: session.moment)
     }
-    // Out of the log, too; where receiptd is at it, its own next pass does that.
+    // Erases the data from the log, too; if receiptd is doing so, its next pass covers it.
     try? writer.finish()
   }
 

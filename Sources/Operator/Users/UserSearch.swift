@@ -1,17 +1,17 @@
-// Whether an event speaks of a user: by the ids that the processor gave, which are like no other text, or by
-// the user's own id where events carry one. Pure.
+// Whether an event refers to a user: by the processor's ids, which are unique strings, or by the user's own
+// id in the fields that carry it. Pure.
 
 internal import Domain
 internal import JSON
 internal import Store
 
-/// What tells that an event is of one user.
+/// The ids that identify a user's events.
 struct UserSearch {
   private let user: String
   /// Ids of customers, subscriptions and sessions, by app.
   private let ids: [String: Set<String>]
 
-  /// The only app to look into; nil for all.
+  /// The only app to search; nil means all.
   private let only: String?
 
   init(user: String, app: String?, _ survey: UserSurvey) {
@@ -24,10 +24,10 @@ struct UserSearch {
       })
   }
 
-  /// - Returns: whether a member of the event names the user, or one of the ids.
+  /// - Returns: whether a member of the event contains the user or one of the ids.
   func finds(in body: [UInt8], app: String) -> Bool {
     guard only == nil || only == app, let event = try? JSONValue(parsing: body) else {
-      return false  // Of another app; or no JSON, and then nobody can tell whom it is about.
+      return false  // Another app's event, or invalid JSON, which cannot be attributed to a user.
     }
     return finds(in: event, ids[app] ?? [], isMetadata: false)
   }

@@ -7,7 +7,7 @@ internal import Store
 internal import Terminal
 
 enum UserShow {
-  /// How many receipts and contexts one screen shows; --json has all.
+  /// How many receipts and contexts one screen shows; `--json` has all.
   static let shownMax = 10
   static let listMax = 10_000
 

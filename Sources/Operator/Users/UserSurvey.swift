@@ -1,14 +1,14 @@
-// What the database has of one user. One thread.
+// What the database stores about one user. One thread.
 
 internal import Domain
 internal import Store
 
-/// What there is of one user.
+/// The stored data of one user.
 struct UserSurvey {
-  /// More purchases than this no person has; a user id that many share may.
+  /// No real user has more purchases; an id that many users share may.
   static let purchasesMax = 10_000
 
-  /// What one app has.
+  /// The data of one app.
   struct Part {
     var app: String
     var purchases: [UserPurchase] = []
@@ -18,13 +18,13 @@ struct UserSurvey {
 
     var customers: [String] { Set(purchases.compactMap(\.customerID)).sorted() }
 
-    /// Receipts that are still to be delivered.
+    /// Receipts that are not delivered yet.
     var open: [UserPurchase] { purchases.filter { $0.state == .waiting || $0.state == .pending } }
   }
 
   var parts: [Part] = []
 
-  /// - Parameter app: the only one to look into; nil for all.
+  /// - Parameter app: the only app to search; nil means all.
   init(of user: String, app: String?, _ reader: StoreReader) throws {
     let purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
     let apps = Set(purchases.map(\.app)).union(try reader.appsWithContexts(ofUser: user))
