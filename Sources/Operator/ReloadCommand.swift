@@ -91,9 +91,9 @@ enum ReloadCommand {
   }
 
   /// - Parameters:
-  /// - isConfigured: whether the path is from the configuration, which may have changed since receiptd
-  ///   started: its lock is beside the database that it opened.
-  /// - expected: the process that systemd reports as receiptd.
+  ///   - isConfigured: whether the path is from the configuration, which may have changed since receiptd
+  ///     started: its lock is beside the database that it opened.
+  ///   - expected: the process that systemd reports as receiptd.
   private static func notServed(
     _ path: String, isConfigured: Bool, by expected: Int32?, holder: Int32?
   ) -> OperatorFault {

@@ -1,5 +1,4 @@
-// Help texts, made of the table. Lines fit 80 columns, so that they read the same everywhere. Pure; any
-// thread.
+// Help texts, generated from the command table. Lines fit 80 columns on every terminal. Pure; any thread.
 
 /// The help of a program at every level.
 public struct CommandHelp: Sendable {
@@ -8,7 +7,7 @@ public struct CommandHelp: Sendable {
 
   public init(_ program: ProgramSpec) { self.program = program }
 
-  /// What the program's help lists: the nouns, then the commands of one word.
+  /// The entries of the program's help: the nouns, then the one-word commands.
   public var topics: [NounSpec] {
     program.nouns
       + program.commands.filter { $0.path.count == 1 }.map { NounSpec($0.name, summary: $0.summary) }
@@ -26,7 +25,7 @@ public struct CommandHelp: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Help about a noun and its verbs; nil when there is none.
+  /// Help about a noun and its verbs; nil when the noun does not exist.
   public func text(ofNoun name: String) -> String? {
     guard let noun = program.nouns.first(where: { $0.name == name }) else { return nil }
     let commands = program.commands(under: [name])
@@ -87,7 +86,7 @@ public struct CommandHelp: Sendable {
     return ["", "Examples:"] + examples.flatMap { ["  # \($0.help)", "  \($0.line)"] }
   }
 
-  /// Two columns under a title. What is too wide for the left one has its text on the next line.
+  /// Two columns under a title. If the left text is too wide, the right text starts on the next line.
   private func section(_ title: String, _ rows: [(String, String)]) -> [String] {
     guard !rows.isEmpty else { return [] }
     let leftMax = 28
@@ -107,7 +106,7 @@ public struct CommandHelp: Sendable {
     return lines
   }
 
-  /// Breaks a text between words; a word that is too long for a line stands alone on one.
+  /// Breaks a text between words; a word that is too long for a line gets its own line.
   private static func wrap(_ text: Substring, _ columns: Int) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {

@@ -1,17 +1,16 @@
-// One reading of a command line with one set of options: which words, which options, what does not fit. Pure;
-// any thread.
+// One reading of a command line with one set of options: words, options, and problems. Pure; any thread.
 
 extension CommandParser {
   /// The parts of a command line.
   struct Reading {
-    /// What is no option, in order, up to `--`.
+    /// Arguments that are not options, in order, up to `--`.
     private(set) var words: [String] = []
-    /// What stands behind `--`.
+    /// The arguments after `--`.
     private(set) var afterTerminator: [String] = []
     private(set) var given: [(option: OptionSpec, value: String?)] = []
-    /// Options that are not known, with their hyphens.
+    /// Unknown options, with their hyphens.
     private(set) var unknown: [String] = []
-    /// Known options with a value where none belongs, or none where one does.
+    /// Known options with an unexpected or a missing value.
     private(set) var problems: [String] = []
 
     private var rest: ArraySlice<String>
@@ -36,14 +35,15 @@ extension CommandParser {
     /// Whether a flag was given.
     func asks(for flag: String) -> Bool { given.contains { $0.option.name == flag && $0.option.isFlag } }
 
-    /// A hyphen alone means stdin or stdout, and a negative number is a value.
+    /// A single hyphen means stdin or stdout, and a negative number is a value.
     private static func looksLikeOption(_ argument: String) -> Bool {
       guard argument.hasPrefix("-"), let second = argument.dropFirst().first else { return false }
       return !second.isNumber
     }
 
     private mutating func readLong(_ text: Substring, _ options: [OptionSpec]) {
-      // Bytes, not characters: a value may begin with what combines with the sign before it.
+      // Bytes, not characters: a value may begin with a combining character, which would merge with the sign
+      // before it.
       let parts = text.utf8.split(
         separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(Substring(parts[0]))
@@ -62,7 +62,7 @@ extension CommandParser {
       }
     }
 
-    /// `-y`, `-n 5`, `-n5`, and flags side by side, `-yq`.
+    /// `-y`, `-n 5`, `-n5`, and combined flags, `-yq`.
     private mutating func readShort(_ text: Substring, _ options: [OptionSpec]) {
       var text = text
       while let letter = text.popFirst() {
@@ -83,8 +83,8 @@ extension CommandParser {
       }
     }
 
-    /// The next argument, unless it is an option itself: `--why --help` asks for help. A value that begins
-    /// with a hyphen is written `--why=-…`.
+    /// The next argument, unless it is an option: `--why --help` asks for help. A value that begins with a
+    /// hyphen is written `--why=-…`.
     private mutating func valueBehind() -> String? {
       guard let next = rest.first, next != "--", !Self.looksLikeOption(next) else { return nil }
       return rest.popFirst()

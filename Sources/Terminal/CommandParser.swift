@@ -1,16 +1,16 @@
-// The one parser of command lines, for every program's table. Options may stand anywhere; `--` ends them;
-// whether an option takes a value is known only when the command is, so the line is read once for each
-// command and the reading that fits is taken. Pure; any thread.
+// The one parser of command lines, for every program's table. Options may be in any place; `--` ends them.
+// Whether an option has a value depends on the command, so the line is read once per command and the best
+// reading is used. Pure; any thread.
 
 internal import Platform
 
-/// Reads command lines by a table.
+/// Parses command lines by a table.
 public struct CommandParser: Sendable {
   private let program: ProgramSpec
 
   public init(_ program: ProgramSpec) { self.program = program }
 
-  /// Reads the arguments of a program, without its own name.
+  /// Parses the arguments of a program, without its name.
   public func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
     guard let command = command(for: arguments) else { return try withoutCommand(arguments) }
     let reading = Reading(arguments, options: options(of: command))
@@ -24,8 +24,8 @@ public struct CommandParser: Sendable {
     command.options + program.options + ProgramSpec.builtInOptions
   }
 
-  /// The command whose path the words begin with, each in its own reading: of several the one that knows
-  /// every option, then the longest.
+  /// The command whose path the words begin with, each with its own reading. If several match, the one that
+  /// knows every option wins, then the longest.
   private func command(for arguments: [String]) -> CommandSpec? {
     var best: CommandSpec?
     var bestRank = (0, 0)
@@ -97,7 +97,7 @@ public struct CommandParser: Sendable {
 }
 
 extension CommandParser {
-  /// A line that names no command: a question for help, a noun without its verb, or a slip.
+  /// A line without a command: a request for help, a noun without its verb, or a mistake.
   private func withoutCommand(_ arguments: [String]) throws(UsageError) -> Invocation {
     let everyOption = program.options + ProgramSpec.builtInOptions + program.commands.flatMap(\.options)
     let reading = Reading(arguments, options: everyOption)

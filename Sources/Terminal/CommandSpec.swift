@@ -1,17 +1,17 @@
-// A program's commands as one table: what the parser takes, what help says, what completions and manual pages
-// will say. Texts about a command stand here and nowhere else. Pure; any thread.
+// A program's commands as one table, for the parser, help, completions and manual pages. It is the only place
+// of their texts. Pure; any thread.
 
 /// One option: a flag, or a name with a value.
 public struct OptionSpec: Sendable, Equatable {
-  /// Without its hyphens.
+  /// Without the hyphens.
   public let name: String
   public let short: Character?
-  /// What stands for the value in help, such as `PATH`; nil for a flag.
+  /// The placeholder of the value in help, such as `PATH`; nil for a flag.
   public let placeholder: String?
   public let help: String
   /// Whether it may be given more than once.
   public let isRepeatable: Bool
-  /// The values that it takes; empty when it takes any.
+  /// The allowed values; empty allows any.
   public let choices: [String]
 
   /// An option with a value.
@@ -41,15 +41,15 @@ public struct OptionSpec: Sendable, Equatable {
   public var isFlag: Bool { placeholder == nil }
 }
 
-/// One argument that is told by its place.
+/// One positional argument.
 public struct ArgumentSpec: Sendable, Equatable {
   /// Upper case, such as `ID`.
   public let name: String
   public let help: String
   public let isRequired: Bool
-  /// Whether it takes every argument that is left; only the last one of a command may.
+  /// Whether it accepts all remaining arguments; only the last one of a command may.
   public let isRepeatable: Bool
-  /// The values that it takes; empty when it takes any.
+  /// The allowed values; empty allows any.
   public let choices: [String]
 
   public init(
@@ -69,9 +69,9 @@ public struct ArgumentSpec: Sendable, Equatable {
   }
 }
 
-/// A command line that works, and what it does.
+/// A valid command line, and what it does.
 public struct ExampleSpec: Sendable, Equatable {
-  /// The whole line, program included.
+  /// The whole line, including the program.
   public let line: String
   public let help: String
 
@@ -106,7 +106,7 @@ public struct CommandSpec: Sendable, Equatable {
     self.examples = examples
   }
 
-  /// The words of the path with spaces.
+  /// The words of the path, separated by spaces.
   public var name: String { path.joined(separator: " ") }
 }
 
@@ -122,17 +122,16 @@ public struct NounSpec: Sendable, Equatable {
   }
 }
 
-/// A program: its commands and what all of them share. `--help`, `-h`, `--version` and `help` are always
-/// there.
+/// A program: its commands and shared options. `--help`, `-h`, `--version` and `help` always exist.
 public struct ProgramSpec: Sendable, Equatable {
   public let name: String
   public let version: String
   /// One line, without a full stop.
   public let summary: String
   public let discussion: String?
-  /// Options that every command takes, in any place.
+  /// Options that every command accepts, in any place.
   public let options: [OptionSpec]
-  /// In the order of help. A command of one word needs none.
+  /// In the order of help. A one-word command needs none.
   public let nouns: [NounSpec]
   public let commands: [CommandSpec]
   public let examples: [ExampleSpec]
@@ -162,8 +161,8 @@ public struct ProgramSpec: Sendable, Equatable {
     commands.filter { $0.path.starts(with: words) }
   }
 
-  /// What is wrong with the table itself: a command without an example, two of one name, an option that hides
-  /// another. Empty for a good one; a test of each program says so.
+  /// The faults of the table: a command without an example, two commands with one name, an option that hides
+  /// another. Each program has a test that expects none.
   public var flaws: [String] {
     var flaws: [String] = []
     var paths: Set<[String]> = []

@@ -1,11 +1,11 @@
-// Text from outside on its way to a terminal. An id may hold escape sequences that recolour, hide or type;
-// none of them may reach the terminal. Pure; any thread.
+// Makes untrusted input safe for a terminal. An id may contain escape sequences that change colours, hide
+// text or insert input; none of them may reach the terminal. Pure; any thread.
 
-/// Text as a terminal shows it.
+/// Text that is safe to show on a terminal.
 public enum DisplayText {
-  /// The text on one line, with nothing in it that a terminal obeys: blanks of every kind become spaces, and
-  /// control characters (C0, DEL and C1, which xterm obeys too), directional overrides and other invisible
-  /// formatting become U+FFFD, so that two ids which differ still look different.
+  /// The text on one line, without anything that a terminal interprets: whitespace becomes spaces. Control
+  /// characters (C0, DEL and C1, which xterm interprets too), directional overrides and other invisible
+  /// formatting become U+FFFD, so that two different ids still look different.
   public static func clean(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { replacement(for: $0) != nil }) else { return text }
     var clean = String.UnicodeScalarView()
@@ -17,16 +17,16 @@ public enum DisplayText {
     switch scalar.properties.generalCategory {
     case .lineSeparator, .paragraphSeparator: return " "
     case .control: return scalar == "\t" || scalar == "\n" || scalar == "\r" ? " " : "\u{FFFD}"
-    // The joiners of emoji and of several scripts (Unicode 16 §23.2).
+    // The joiners that emoji and several scripts need (Unicode 16 §23.2).
     case .format: return scalar == "\u{200D}" || scalar == "\u{200C}" ? nil : "\u{FFFD}"
     default: return nil
     }
   }
 
-  /// How many columns a text takes: one for each grapheme cluster, two for those of East Asia and for emoji
-  /// (UAX #11).
+  /// The width of a text in columns: one for each grapheme cluster, two for East Asian wide characters and
+  /// emoji (UAX #11).
   public static func width(of text: String) -> Int {
-    // Printable ASCII is nearly everything that is ever shown.
+    // Nearly all text is printable ASCII.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
     return text.reduce(0) { $0 + width(of: $1) }
   }
@@ -39,17 +39,17 @@ public enum DisplayText {
   private static func width(of character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
     if first.properties.isEmojiPresentation { return 2 }
-    // U+FE0F asks for the emoji form of what is text otherwise.
+    // U+FE0F selects the emoji form of a text character.
     if character.unicodeScalars.contains("\u{FE0F}") { return 2 }
     return wideRanges.contains { $0.contains(first.value) } ? 2 : 1
   }
 
-  /// The text with spaces behind it up to a width.
+  /// The text padded with spaces to a width.
   public static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - Self.width(of: text)))
   }
 
-  /// The text cut to a width, with `…` where something is left out.
+  /// The text truncated to a width, with `…` at the cut.
   public static func truncated(_ text: String, to width: Int) -> String {
     guard Self.width(of: text) > width else { return text }
     guard width > 0 else { return "" }

@@ -1,27 +1,28 @@
-// How both programs end (contract of the programs). The numbers from 64 on are those of BSD's sysexits(3).
+// The exit codes of both programs (contract of the programs). The numbers from 64 on are those of BSD's
+// sysexits(3).
 
-/// What a program's end says to whoever started it.
+/// What a program reports to its parent process.
 public enum ExitCode: Int32, Error, Sendable, CaseIterable {
   case done = 0
   case failed = 1
-  /// A bulk verb did a part: some of what it waited for failed.
+  /// A bulk command finished partly: some of the receipts that it waited for failed.
   case partly = 3
-  /// The command line was wrong.
+  /// The command line was invalid.
   case usage = 64
-  /// The input was wrong.
+  /// The input was invalid.
   case badData = 65
   case notFound = 66
-  /// Something that is needed does not answer.
+  /// A required service does not answer.
   case unavailable = 69
-  /// The disk did not keep what was written to it.
+  /// A write to the disk failed.
   case diskFault = 74
   case tryAgain = 75
-  /// Not allowed, or not without `--force` or `--yes`.
+  /// Not allowed, or only with `--force` or `--yes`.
   case refused = 77
   /// The configuration has faults.
   case configuration = 78
 
-  /// What it says, for manuals.
+  /// Its description, for manual pages.
   public var meaning: String {
     switch self {
     case .done: "All was done."

@@ -1,21 +1,21 @@
-// A screen that is drawn again and again in place. What is too much for the terminal is cut at the right and
-// at the bottom, so its first line is always the first line of the screen. Pure; any thread.
+// A screen that is redrawn in place. Lines that do not fit are cut at the right and at the bottom, so the
+// first line stays at the top. Pure; any thread.
 
 internal import Platform
 
 /// How a live screen is drawn.
 public enum LiveScreen {
   /// - Parameters:
-  ///   - lines: without newlines; a line that is too long is cut.
+  ///   - lines: without newlines; a long line is cut.
   ///   - footer: the last line of the screen.
-  /// - Returns: what to write to a terminal (ECMA-48 CUP, EL and ED).
+  /// - Returns: the text to write to a terminal (ECMA-48 CUP, EL and ED).
   public static func drawing(_ lines: [String], footer: String, columns: Int, rows: Int) -> String {
-    // Cleared before its text: after a text that ends in the last column, EL would clear that column.
+    // Clears the line before its text: after a text that ends in the last column, EL would clear that column.
     let shown = lines.prefix(max(1, rows - 1)).map { "\u{1B}[2K\(cut($0, to: columns))\r\n" }.joined()
     return "\u{1B}[H\(shown)\u{1B}[J\(cut(footer, to: columns))"
   }
 
-  /// A sentence on as many lines as it takes, each as far to the right as the first.
+  /// A sentence wrapped over several lines with the indent of the first.
   /// - Parameter text: without styles.
   public static func wrapped(_ text: String, columns: Int) -> [String] {
     let indent = String(text.prefix { $0 == " " })
@@ -58,7 +58,7 @@ public enum LiveScreen {
 }
 
 extension Output {
-  /// What `body` writes as a result, as lines for a live screen.
+  /// What `body` writes to stdout, as lines for a live screen.
   public func lines(_ body: (Output) throws -> Void) rethrows -> [String] {
     let bytes = Monitor<[UInt8]>([])
     let channel = OutputChannel(isTerminal: result.isTerminal, size: { result.size }) { more in

@@ -1,11 +1,10 @@
-// Where a program's words go: results to stdout, everything about them to stderr. A reader that goes away (`|
-// head`) is no error: the rest is dropped quietly. Any thread, though lines of several threads may come in
-// any order.
+// A program's output: results to stdout, everything else to stderr. A closed reader (`| head`) is no error:
+// the rest is dropped silently. Thread-safe; lines of several threads have no order.
 
 public import JSON
 public import Platform
 
-/// One stream that a program writes to.
+/// One output stream of a program.
 public final class OutputChannel: Sendable {
   private struct State {
     var failure: SystemError?
@@ -17,8 +16,8 @@ public final class OutputChannel: Sendable {
   private let sink: @Sendable ([UInt8]) throws(SystemError) -> Void
 
   /// - Parameters:
-  ///   - size: asked again each time, since windows change.
-  ///   - sink: takes all of the bytes or throws.
+  ///   - size: called each time, because windows change.
+  ///   - sink: writes all of the bytes or throws.
   public init(
     isTerminal: Bool, size: @escaping @Sendable () -> (columns: Int, rows: Int)? = { nil },
     sink: @escaping @Sendable ([UInt8]) throws(SystemError) -> Void
@@ -30,31 +29,31 @@ public final class OutputChannel: Sendable {
 
   /// A stream of the process.
   public convenience init(_ stream: StandardStream) {
-    // A dumb one takes no control sequences (terminfo(5)); to it is written as to a pipe.
+    // A dumb terminal has no control sequences (terminfo(5)); it is treated as a pipe.
     let isTerminal = stream.isTerminal && Environment.process["TERM"] != "dumb"
     self.init(isTerminal: isTerminal, size: { stream.size }) { bytes throws(SystemError) in
       try stream.write(bytes)
     }
   }
 
-  /// The terminal's width now; nil when this is none.
+  /// The terminal's current width; nil when the stream is not a terminal.
   public var columns: Int? { isTerminal ? sizeNow()?.columns : nil }
 
-  /// How many lines the terminal has now; nil when this is none or it does not say.
+  /// The terminal's current number of lines; nil when the stream is not a terminal or the number is unknown.
   public var rows: Int? { isTerminal ? sizeNow().flatMap { $0.rows > 0 ? $0.rows : nil } : nil }
 
-  /// Its size now; nil when it is no terminal.
+  /// The current size; nil when the stream is not a terminal.
   var size: (columns: Int, rows: Int)? { isTerminal ? sizeNow() : nil }
 
-  /// Whether nobody reads any more; a program that would write for ever (`--watch`) ends then.
+  /// Whether the reader is gone or a write failed; a program that writes for ever (`--watch`) ends then.
   public var isClosed: Bool { state.withLock { $0.failure != nil } }
 
-  /// Why a write failed (a full disk, say); nil also when only the reader went away.
+  /// Why a write failed (a full disk, for example); nil also when only the reader went away.
   public var failure: SystemError? {
     state.withLock { $0.failure.flatMap { $0.isBrokenPipe ? nil : $0 } }
   }
 
-  /// Writes, unless a write failed before.
+  /// Writes the text, unless an earlier write failed.
   public func write(_ text: String) {
     guard !isClosed else { return }
     do {
@@ -65,11 +64,11 @@ public final class OutputChannel: Sendable {
   }
 }
 
-/// What a program says and asks.
+/// A program's output and questions.
 public struct Output: Sendable {
-  /// stdout: what was asked for.
+  /// stdout: results.
   public let result: OutputChannel
-  /// stderr: questions, progress, faults.
+  /// stderr: questions, progress, errors.
   public let notes: OutputChannel
   private let program: String
   private let environment: Environment
@@ -77,8 +76,8 @@ public struct Output: Sendable {
   private let answer: @Sendable () -> String?
 
   /// - Parameters:
-  ///   - program: stands before each error.
-  ///   - answer: reads one line from whoever is asked.
+  ///   - program: the prefix of each error.
+  ///   - answer: reads one line from the user.
   public init(
     program: String, result: OutputChannel, notes: OutputChannel, environment: Environment,
     isInputTerminal: Bool,
@@ -92,7 +91,8 @@ public struct Output: Sendable {
     self.answer = answer
   }
 
-  /// The streams of the process. Makes a broken pipe an error instead of the program's end.
+  /// The streams of the process. Turns SIGPIPE into a write error, so that a broken pipe does not end the
+  /// process.
   public static func standard(program: String) -> Output {
     StandardStream.ignoreBrokenPipes()
     return Output(
@@ -112,38 +112,37 @@ public struct Output: Sendable {
     Style.isColourWanted(isTerminal: result.isTerminal, environment: environment)
   }
 
-  /// A line of the result.
-  /// - Parameter text: the program's own words; what comes from outside goes through `DisplayText.clean`
-  ///   first.
+  /// Writes a line of the result.
+  /// - Parameter text: the program's own words; untrusted input must pass `DisplayText.clean` first.
   public func line(_ text: String = "") { result.write(text + "\n") }
 
-  /// A text of the result as it is, such as help.
+  /// Writes a result unchanged, such as help.
   public func text(_ text: String) { result.write(text) }
 
-  /// One JSON object on a line of its own.
+  /// Writes one JSON object on its own line.
   public func json(_ value: JSONValue) { result.write(value.text + "\n") }
 
   public func table(_ table: Table) {
     result.write(table.text(inColour: isInColour, terminalColumns: result.columns))
   }
 
-  /// A line on stderr.
+  /// Writes a line to stderr.
   public func note(_ text: String) { notes.write(text + "\n") }
 
-  /// What went wrong, on stderr: `receiptctl: message`.
+  /// Writes an error to stderr: `receiptctl: message`.
   public func error(_ message: String) {
     let inColour = Style.isColourWanted(isTerminal: notes.isTerminal, environment: environment)
     notes.write("\(Style.red.applied(to: "\(program):", inColour: inColour)) \(message)\n")
   }
 
-  /// Whether a person is there to be asked.
+  /// Whether a user at a terminal can answer questions.
   public var canAsk: Bool { isInputTerminal }
 
-  /// Asks on stderr; `y` and `yes` in any case agree, everything else and the end of the input do not.
+  /// Asks on stderr; `y` and `yes` in any case mean yes, everything else and the end of the input mean no.
   public func confirm(_ prompt: String) -> Bool {
     notes.write("\(prompt) [y/N] ")
     let line = answer()
-    // Without a person who ended the line, the question would run into what follows.
+    // Unless the user ended the line, the next output would continue on the question's line.
     if line == nil || !isInputTerminal { notes.write("\n") }
     let word = line.map { $0.filter { !$0.isWhitespace }.lowercased() }
     return word == "y" || word == "yes"

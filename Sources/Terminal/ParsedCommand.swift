@@ -1,13 +1,14 @@
-// What a command line said, checked against the table. Pure; any thread.
+// A parsed command line, checked against the table. Pure; any thread.
 
 internal import Platform
 
-/// A command line that the program does not understand: what is wrong and what to do. Ends with
+/// A command line that the program cannot parse: what is wrong and what to do. The exit code is
 /// `ExitCode.usage`.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What is wrong, with a suggestion where there is one.
+  /// What is wrong, with a suggestion if there is one.
   public let message: String
-  /// Where help is, such as `receiptctl receipts list --help`; nil when the parser does not add it.
+  /// The command that shows help, such as `receiptctl receipts list --help`; nil when the parser does not add
+  /// it.
   public let helpCommand: String?
 
   public init(_ message: String, helpCommand: String? = nil) {
@@ -15,11 +16,11 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     self.helpCommand = helpCommand
   }
 
-  /// The message, then where help is.
+  /// The message, then the command that shows help.
   public var description: String { helpCommand.map { "\(message)\nSee: \($0)" } ?? message }
 }
 
-/// What a program was asked to do.
+/// What the program should do.
 public enum Invocation: Sendable, Equatable {
   case run(ParsedCommand)
   /// Print this text to stdout and end with `ExitCode.done`.
@@ -32,7 +33,7 @@ public struct OptionValues: Sendable, Equatable {
 
   init() {}
 
-  /// The value, the last one of several; nil when it was not given.
+  /// The value, the last one if there are several; nil when the option was not given.
   public subscript(name: String) -> String? { values[name]?.last }
 
   /// Every value in the order given.
@@ -44,13 +45,13 @@ public struct OptionValues: Sendable, Equatable {
   mutating func add(_ value: String, to name: String) { values[name, default: []].append(value) }
 }
 
-/// A command with what was given to it.
+/// A command with its options and arguments.
 public struct ParsedCommand: Sendable, Equatable {
   public let spec: CommandSpec
   public let options: OptionValues
-  /// As many as the table asks for.
+  /// As many as the table requires.
   public let positionals: [String]
-  /// Where help about it is.
+  /// The command that shows its help.
   let helpCommand: String
 
   /// Noun and verb.
@@ -77,7 +78,7 @@ public struct ParsedCommand: Sendable, Equatable {
     return number
   }
 
-  /// How often a second, as `5/s` or `5`; nil when the option was not given.
+  /// A rate per second, as `5/s` or `5`; nil when the option was not given.
   public func ratePerSecond(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
     guard let text = options[name] else { return nil }
     guard let rate = Double(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), range.contains(rate) else {

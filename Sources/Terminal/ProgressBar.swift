@@ -1,5 +1,5 @@
-// A bar that shows how far a long command is. On a terminal's stderr only, and at most ten times a second.
-// One thread.
+// A progress bar for a long command. Only on a terminal's stderr, and at most ten updates a second. One
+// thread.
 
 public import Platform
 
@@ -19,9 +19,9 @@ public struct ProgressBar {
   private var secondsLeft: Double?
 
   /// - Parameters:
-  ///   - label: what is being done, such as `replaying`.
-  ///   - doneBefore: how much was done before anybody looked; it says nothing of the rate.
-  ///   - channel: stderr; nothing is drawn when it is no terminal.
+  ///   - label: the current activity, such as `replaying`.
+  ///   - doneBefore: work that was done before the start; it does not count for the rate.
+  ///   - channel: stderr; nothing is drawn unless it is a terminal.
   public init(
     _ label: String, total: Int, doneBefore: Int = 0, on channel: OutputChannel,
     clock: any Clock = SystemClock()
@@ -34,8 +34,8 @@ public struct ProgressBar {
     start = clock.monotonic
   }
 
-  /// Shows how much is done.
-  /// - Parameter secondsLeft: how long the rest takes at least, where that is known.
+  /// Updates the progress.
+  /// - Parameter secondsLeft: the least remaining time, if it is known.
   public mutating func update(done: Int, secondsLeft: Double? = nil) {
     self.done = min(max(0, done), total)
     self.secondsLeft = secondsLeft
@@ -47,7 +47,7 @@ public struct ProgressBar {
     draw(now)
   }
 
-  /// Leaves the bar as it is and goes on to the next line. To be called once, also after a failure.
+  /// Leaves the bar on the screen and moves to the next line. Call it once, also after a failure.
   public mutating func finish() {
     guard lastDrawn != nil else { return }
     draw(clock.monotonic)
@@ -59,11 +59,11 @@ public struct ProgressBar {
     let text = Self.text(
       label, done: done, total: total, doneBefore: doneBefore, elapsedSeconds: now.seconds(since: start),
       secondsLeft: secondsLeft, columns: channel.columns ?? 80)
-    // Back to the first column, then clear what the last drawing left behind (ECMA-48 EL).
+    // Moves to the first column, and clears the rest of the line after the text (ECMA-48 EL).
     channel.write("\r\(text)\u{1B}[K")
   }
 
-  /// `replaying [######------] 50/100  25/s  2 s left`, cut to the width.
+  /// `replaying [######------] 50/100  25/s  2 s left`, truncated to the width.
   static func text(
     _ label: String, done: Int, total: Int, doneBefore: Int = 0, elapsedSeconds: Double,
     secondsLeft: Double? = nil, columns: Int
@@ -75,11 +75,11 @@ public struct ProgressBar {
     let rate = elapsedSeconds > 0 ? Double(max(0, done - doneBefore)) / elapsedSeconds : 0
     if rate > 0 { text += "  \(rateText(rate))/s" }
     let guess = rate > 0 ? Double(total - done) / rate : nil
-    // Nothing goes faster than it is known to; and a guess of years is no information.
+    // The estimate is never below the known minimum; an estimate of years is not shown.
     if let left = [guess, secondsLeft].compactMap(\.self).max(), done < total, left < 1e8 {
       text += "  \(RelativeTime.span(seconds: UInt64(max(0, left).rounded(.up)))) left"
     }
-    // One column stays free: a full line would wrap on some terminals.
+    // Leaves one column free: a full line would wrap on some terminals.
     return DisplayText.truncated(text, to: max(1, columns - 1))
   }
 

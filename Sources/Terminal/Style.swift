@@ -1,8 +1,8 @@
-// Colour, only where a person at a terminal did not ask for none. Pure; any thread.
+// Colours, only on a terminal whose user did not disable them. Pure; any thread.
 
 public import Platform
 
-/// How a text stands out (ECMA-48 §8.3.117, SGR).
+/// A text style (ECMA-48 §8.3.117, SGR).
 public enum Style: Sendable, Equatable {
   case plain, bold, dim, red, green, yellow, blue, cyan
 
@@ -26,8 +26,8 @@ public enum Style: Sendable, Equatable {
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }
 
-  /// Whether colour is wanted: on a terminal that is not dumb, unless NO_COLOR is set (no-color.org: set and
-  /// not empty).
+  /// Whether to use colour: on a terminal that is not dumb, unless NO_COLOR is set (no-color.org: set and not
+  /// empty).
   public static func isColourWanted(isTerminal: Bool, environment: Environment) -> Bool {
     isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }

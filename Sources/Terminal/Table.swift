@@ -1,11 +1,10 @@
-// Tables of text, for people: the same in a pipe as on a terminal, there without colour and never cut. Pure;
-// any thread.
+// Text tables for operators. In a pipe they have no colour and are never cut. Pure; any thread.
 
 internal import Platform
 
-/// A table: columns, rows, and what is said instead when there is none.
+/// A table: columns, rows, and a message for an empty table.
 public struct Table: Sendable, Equatable {
-  /// On which side of its column a text stands.
+  /// The side of the column on which a text is aligned.
   public enum Alignment: Sendable {
     case leading, trailing
   }
@@ -14,9 +13,9 @@ public struct Table: Sendable, Equatable {
   public struct Column: Sendable, Equatable {
     public let title: String
     public let alignment: Alignment
-    /// Whether the terminal's width may cut it. Ids are never cut: people copy them.
+    /// Whether it may be truncated to the terminal's width. Ids are never truncated: operators copy them.
     public let canShrink: Bool
-    /// Whether it is left out, the rightmost first, where even cutting leaves lines too long.
+    /// Whether the column may be dropped, the rightmost first, if truncated lines are still too long.
     public let canDrop: Bool
 
     public init(
@@ -29,7 +28,7 @@ public struct Table: Sendable, Equatable {
     }
   }
 
-  /// One text and how it stands out. Whatever a terminal would obey is taken out of the text.
+  /// One text and its style. Terminal control characters are removed from the text.
   public struct Cell: Sendable, Equatable, ExpressibleByStringInterpolation {
     public let text: String
     public let style: Style
@@ -41,13 +40,13 @@ public struct Table: Sendable, Equatable {
 
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// A count, its digits in groups.
+    /// A count, with grouped digits.
     public init(count: some BinaryInteger, _ style: Style = .plain) {
       self.init(CountText.grouped(count), style)
     }
   }
 
-  /// A cut column keeps so many columns of the terminal, or its title.
+  /// A truncated column keeps this many columns of the terminal, or the width of its title.
   private static let shrunkWidthMin = 8
   private static let gap = "  "
 
@@ -55,7 +54,7 @@ public struct Table: Sendable, Equatable {
   private let emptyMessage: String
   private var rows: [[Cell]] = []
 
-  /// - Parameter emptyMessage: a sentence that is shown in place of a table without rows.
+  /// - Parameter emptyMessage: a sentence that is shown instead of a table without rows.
   public init(_ columns: [Column], emptyMessage: String) {
     self.columns = columns
     self.emptyMessage = emptyMessage
@@ -63,7 +62,7 @@ public struct Table: Sendable, Equatable {
 
   public var isEmpty: Bool { rows.isEmpty }
 
-  /// Adds a row: missing cells stay blank, those beyond the last column are left out.
+  /// Adds a row: missing cells are blank, extra cells are dropped.
   public mutating func add(_ cells: [Cell]) {
     let blank = max(0, columns.count - cells.count)
     rows.append(Array(cells.prefix(columns.count)) + Array(repeating: Cell(""), count: blank))
@@ -72,7 +71,7 @@ public struct Table: Sendable, Equatable {
   /// The table as lines, each with its newline.
   /// - Parameters:
   ///   - inColour: whether styles are shown.
-  ///   - terminalColumns: the width to fit into; nil in a pipe, where nothing is cut.
+  ///   - terminalColumns: the terminal's width; nil in a pipe, where nothing is truncated.
   public func text(inColour: Bool = false, terminalColumns: Int? = nil) -> String {
     guard !rows.isEmpty else { return DisplayText.clean(emptyMessage) + "\n" }
     let widths = widths(fitting: terminalColumns)
@@ -105,12 +104,12 @@ public struct Table: Sendable, Equatable {
       if index > 0 { line += Self.gap }
       line += columns[index].alignment == .leading ? styled + padding : padding + styled
     }
-    // A line that ends in blanks would wrap on a terminal that is just too narrow.
+    // Trailing spaces would wrap on a terminal that is slightly too narrow.
     while line.last == " " { line.removeLast() }
     return line
   }
 
-  /// The natural widths, less what does not fit: the widest column that may shrink gives way first.
+  /// The natural widths, reduced to fit: the widest column that may shrink is reduced first.
   private func widths(fitting terminalColumns: Int?) -> [Int] {
     var widths = columns.indices.map { index in
       rows.map { DisplayText.width(of: $0[index].text) }

@@ -1,16 +1,16 @@
-// Times as people type them. Pure; any thread.
+// Points in time as users type them. Pure; any thread.
 
 internal import Platform
 
 /// The values of `--since` and `--until`.
 public enum TimeArgument {
-  /// What they may be, for messages.
+  /// The accepted forms, for messages.
   public static let forms =
     "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
 
   /// Reads an RFC 3339 timestamp, a date, or a duration before now.
   /// - Parameter now: Unix milliseconds.
-  /// - Returns: Unix milliseconds; nil when it is none of them or reaches back before 1970.
+  /// - Returns: Unix milliseconds; nil for any other form, and for a time before 1970.
   public static func unixMilliseconds(parsing text: String, now: Int64) -> Int64? {
     if let time = RFC3339.unixMilliseconds(parsing: text) { return time >= 0 ? time : nil }
     guard let duration = DurationText.milliseconds(parsing: text), duration <= now else { return nil }

@@ -1,6 +1,6 @@
-// What a shell is to complete, taken from the table of commands. Pure; any thread.
+// The data of shell completions, built from the command table. Pure; any thread.
 
-/// A program's words as shells ask for them.
+/// A program's words, arranged for shell completion.
 struct CompletionTable {
   /// One option of a command.
   struct Option {
@@ -10,14 +10,14 @@ struct CompletionTable {
     var value: Value?
   }
 
-  /// What may stand behind an option, or in an argument's place.
+  /// The possible values of an option or an argument.
   enum Value: Equatable {
     case choices([String])
     case file
     case anything
   }
 
-  /// A command with the words before it.
+  /// A command with its full path.
   struct Command {
     var words: [String]
     var help: String
@@ -29,7 +29,7 @@ struct CompletionTable {
   /// The first words, with their help.
   let topics: [(word: String, help: String)]
   let commands: [Command]
-  /// Options that stand anywhere.
+  /// Options that are allowed in any place.
   let shared: [Option]
 
   init(_ spec: ProgramSpec) {

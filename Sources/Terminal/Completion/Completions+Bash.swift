@@ -1,4 +1,4 @@
-// bash(1), Programmable Completion. Works with bash 4 and nothing beside it. Pure.
+// Completions for bash(1), Programmable Completion. Needs bash 4 and no other program. Pure.
 
 extension Completions {
   static func bash(_ table: CompletionTable) -> String {
@@ -48,7 +48,7 @@ extension Completions {
     table.shared + table.commands.flatMap(\.options)
   }
 
-  /// What follows an option of a command.
+  /// The completions for the value of an option.
   private static func values(of command: CompletionTable.Command, _ table: CompletionTable) -> [String] {
     (command.options + table.shared).compactMap { option in
       guard let value = option.value else { return nil }

@@ -1,4 +1,4 @@
-// fish's complete(1). Pure.
+// Completions for fish, complete(1). Pure.
 
 extension Completions {
   static func fish(_ table: CompletionTable) -> String {

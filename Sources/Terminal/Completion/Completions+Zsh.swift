@@ -1,4 +1,4 @@
-// zsh's completion system (zshcompsys(1), _arguments and _describe). Pure.
+// Completions for zsh (zshcompsys(1), _arguments and _describe). Pure.
 
 extension Completions {
   static func zsh(_ table: CompletionTable) -> String {
@@ -58,7 +58,7 @@ extension Completions {
     return ["\(indent)_arguments \\"] + options + ["\(indent)  \(rest)"]
   }
 
-  /// `'(-y --yes)'{-y,--yes}'[Do not ask]'`, or the same of one name.
+  /// `'(-y --yes)'{-y,--yes}'[Do not ask]'`, or the same for a single name.
   private static func argument(_ option: CompletionTable.Option) -> String {
     let help = option.help.replacing("\\", with: "\\\\").replacing("[", with: "\\[")
       .replacing("]", with: "\\]").replacing(":", with: "\\:")

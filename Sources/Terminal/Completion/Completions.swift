@@ -1,8 +1,8 @@
-// Completions for the shells that people use, made of the table. Pure; any thread.
+// Completion scripts for common shells, generated from the table. Pure; any thread.
 
-/// Scripts that teach a shell a program's words.
+/// Scripts that add a program's completions to a shell.
 public enum Completions {
-  /// The shells.
+  /// The supported shells.
   public enum Shell: String, Sendable, CaseIterable {
     case bash, zsh, fish
   }

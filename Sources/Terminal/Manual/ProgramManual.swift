@@ -1,6 +1,6 @@
-// A program's manual page, made of the table that parses and prints help. Pure; any thread.
+// A program's manual page, generated from the table that parses and prints help. Pure; any thread.
 
-/// The manual of a program.
+/// The manual page of a program.
 public struct ProgramManual {
   private let program: ProgramSpec
   private let section: Int
@@ -10,9 +10,9 @@ public struct ProgramManual {
     self.section = section
   }
 
-  /// The page.
+  /// The text of the page.
   /// - Parameters:
-  ///   - environment: variables that it reads, and what for.
+  ///   - environment: the variables that the program reads, and their purpose.
   ///   - files: files that it reads or writes.
   ///   - seeAlso: other pages, such as `receiptd(8)`.
   public func text(

@@ -3,14 +3,14 @@
 /// Builds a manual page.
 public struct Roff {
   public private(set) var text: String
-  /// Right behind a title a paragraph begins by itself.
+  /// A paragraph directly after a title needs no `.PP`.
   private var isBehindTitle = false
 
   /// - Parameters:
-  ///   - section: of the manual: 1 commands, 5 files, 8 administration.
-  ///   - source: what the page belongs to, with its version.
+  ///   - section: the manual section: 1 commands, 5 files, 8 administration.
+  ///   - source: the package that contains the page, with its version.
   public init(_ name: String, section: Int, source: String) {
-    // No date: the page is made of the program, and the same program makes the same page.
+    // No date: the same program must generate the same page.
     text = ".TH \(Self.argument(name.uppercased())) \(section) \"\" \(Self.argument(source))\n"
   }
 
@@ -32,16 +32,16 @@ public struct Roff {
     isBehindTitle = false
   }
 
-  /// A term and, indented, what it is.
+  /// A term with an indented description.
   public mutating func term(_ term: String, _ words: String) {
     isBehindTitle = false
     text += ".TP\n\\fB\(Self.inline(term))\\fR\n\(Self.escaped(words))\n"
   }
 
-  /// One more paragraph under the term before.
+  /// Another paragraph under the previous term.
   public mutating func more(_ words: String) { text += ".IP\n\(Self.escaped(words))\n" }
 
-  /// Lines that stay as they are.
+  /// Lines without filling, such as commands.
   public mutating func lines(_ lines: [String]) {
     text += ".PP\n.RS 4\n.nf\n\(lines.map(Self.escaped).joined(separator: "\n"))\n.fi\n.RE\n"
   }
@@ -52,17 +52,17 @@ public struct Roff {
     text += "\(Self.inline(name)) \\- \(Self.inline(summary))\n"
   }
 
-  /// A text of one line in quotes, as an argument of a macro.
+  /// A one-line text in quotes, as a macro argument.
   private static func argument(_ words: String) -> String {
     "\"\(inline(words).replacing("\"", with: "\\(dq"))\""
   }
 
-  /// Backslashes, and hyphens that people copy (groff_char(7)).
+  /// Escapes backslashes, and hyphens that users may copy (groff_char(7)).
   private static func inline(_ words: String) -> String {
     words.replacing("\\", with: "\\e").replacing("-", with: "\\-")
   }
 
-  /// A line that begins with a dot or a quotation mark would be taken for a macro.
+  /// roff reads a line that begins with a dot or an apostrophe as a macro.
   private static func escaped(_ words: String) -> String {
     inline(words).split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : String(line)
