@@ -1,5 +1,5 @@
-// receiptd's command line: the one table that parses and prints help, and that its manual is made of. Pure;
-// any thread.
+// receiptd's command line: the one table that parses, prints help and generates its manual page. Pure; any
+// thread.
 
 internal import Configuration
 internal import Relay

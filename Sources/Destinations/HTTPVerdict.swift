@@ -1,16 +1,16 @@
-// The verdict table of the contract (Delivery), for destinations that answer as HTTP means it (RFC 9110 §15).
+// The verdict table of the contract (Delivery), for destinations that follow HTTP semantics (RFC 9110 §15).
 // Pure.
 
 public import Domain
 
-/// What an HTTP answer means for a receipt.
+/// The meaning of an HTTP answer for a receipt.
 public enum HTTPVerdict {
-  /// - Parameter acceptance: reads what the answer of a 2xx says.
+  /// - Parameter acceptance: interprets the body of a 2xx answer.
   public static func of(
     _ answer: DeliveryAnswer, now: Timestamp, acceptance: (DeliveryAnswer) -> Acceptance = Acceptance.read
   ) -> Verdict {
-    // A status is an answer even when the rest of it was cut off: after a 2xx the receipt is accepted, unless
-    // what did come says otherwise, and sending it again would duplicate it.
+    // A status counts even if the rest of the answer was cut off: after a 2xx the receipt is accepted, unless
+    // the received part says otherwise. Sending it again would duplicate it.
     guard let status = answer.status else { return withoutStatus(answer.failure) }
     let rest = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, now: now) }
     switch status {
@@ -24,7 +24,7 @@ public enum HTTPVerdict {
     case 300...399, 401, 402, 403, 407: return .misconfigured(.status(status))
     case 408, 409, 425: return .retry(.status(status), notBeforeMilliseconds: rest)
     case 400...499: return .refused(.status(status))
-    // 5xx, and what is no HTTP status at all.
+    // 5xx, and invalid HTTP statuses.
     default: return .retry(.status(status), notBeforeMilliseconds: rest)
     }
   }

@@ -1,18 +1,18 @@
-// The Retry-After header: seconds, or a date in one of the three forms that a recipient must take (RFC 9110
-// §10.2.3, §5.6.7). A header that cannot be read counts as absent: it must never cost a delivery. Pure; any
+// The Retry-After header: seconds, or a date in one of the three forms that a recipient must accept (RFC 9110
+// §10.2.3, §5.6.7). An unreadable header counts as absent, so that it never prevents a delivery. Pure; any
 // thread.
 
 public import Domain
 
 /// The header's value.
 public enum RetryAfter {
-  /// Milliseconds from now, 0 for a time that is past, at most `Delivery.retryAfterMillisecondsMax`; nil when
+  /// Milliseconds from now, 0 for a time in the past, at most `Delivery.retryAfterMillisecondsMax`; nil when
   /// unreadable.
   public static func milliseconds(_ value: String, now: Timestamp) -> Int64? {
     let text = value.trimmingSpaces()
     let wait: Int64
     if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      // More digits than fit are more than the limit.
+      // A number too large for Int64 exceeds the limit, too.
       wait =
         Int64(text).map { $0.multipliedReportingOverflow(by: 1000) }.map {
           $0.overflow ? .max : $0.partialValue
@@ -32,8 +32,8 @@ enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// Reads IMF-fixdate (`Sun, 06 Nov 1994 08:49:37 GMT`), RFC 850 (`Sunday, 06-Nov-94 08:49:37 GMT`) and
-  /// asctime (`Sun Nov  6 08:49:37 1994`). The name of the day is not checked: it adds nothing.
+  /// Parses IMF-fixdate (`Sun, 06 Nov 1994 08:49:37 GMT`), RFC 850 (`Sunday, 06-Nov-94 08:49:37 GMT`) and
+  /// asctime (`Sun Nov  6 08:49:37 1994`). The weekday is ignored: it adds no information.
   static func timestamp(_ text: String, now: Timestamp) -> Timestamp? {
     let words = text.split(separator: " ").map(String.init)
     switch words.count {
@@ -50,7 +50,8 @@ enum HTTPDate {
     }
   }
 
-  /// RFC 9110 §5.6.7: a two-digit year that looks more than 50 years ahead is of the century before.
+  /// RFC 9110 §5.6.7: a two-digit year that appears to be more than 50 years in the future is in the past
+  /// century.
   private static func fullYear(_ short: Int64, now: Timestamp) -> Int64 {
     let current = 1970 + now.unixMilliseconds / 31_556_952_000
     let year = current - current % 100 + short
@@ -89,7 +90,7 @@ enum HTTPDate {
 }
 
 extension String {
-  /// Without the blanks around it (RFC 9110 §5.6.3, OWS).
+  /// Without surrounding whitespace (RFC 9110 §5.6.3, OWS).
   fileprivate func trimmingSpaces() -> String {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     var rest = self[...].drop(while: isBlank)

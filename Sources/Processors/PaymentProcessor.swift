@@ -1,28 +1,27 @@
-// What the relay asks of whoever takes the money. A processor says what an event means in terms of purchases;
-// it knows no destination, no store and no HTTP. A new one is a folder beside `Stripe`.
+// What the relay requires of a payment processor. A processor translates events into purchases; it knows no
+// destination, no store and no HTTP. A new one is a folder beside `Stripe`.
 
 public import Domain
 
 /// One app's view of a payment processor: how its webhooks are authenticated and what they mean.
 public protocol PaymentProcessor: Sendable {
-  /// The word for it in URLs, rows and metrics.
+  /// Its name in URLs, rows and metrics.
   static var name: ProcessorName { get }
 
-  /// Whether the path of its webhooks ends in a secret that only the processor was told.
+  /// Whether the path of its webhooks ends in a secret that only the processor knows.
   static var hasPathToken: Bool { get }
 
-  /// What the rules of the join must know of it.
-  /// - Parameter isAsked: whether the app has a key for asking it.
+  /// The properties that the rules of the join need.
+  /// - Parameter isAsked: whether the app has an API key for lookups.
   static func rules(isAsked: Bool) -> ProcessorRules
 
-  /// Decides who sent a request, before anything reads its body (R6). Total.
+  /// Decides who sent a request, before any code parses its body (R6). Total.
   func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity
 
-  /// Reads what a body says. It is called for a body that was not refused. Total: whatever the bytes are, the
-  /// answer is a value.
+  /// Parses a body that was not refused. Total: returns a value for any bytes.
   func read(_ body: [UInt8], now: Timestamp) -> EventReading
 
-  /// What the processor can be asked; nil when it cannot, or when the app has no key for it.
+  /// The queries that the processor supports; nil when it has none, or when the app has no key for them.
   var queries: (any ProcessorQueries)? { get }
 }
 
@@ -38,8 +37,8 @@ public struct WebhookRequest: Sendable {
   private let clientAddress: @Sendable () -> String
   /// The raw bytes.
   public let body: [UInt8]
-  /// What follows the processor's name in the path; nil when nothing does. Only a processor that asks for it
-  /// (`hasPathToken`) gets requests with one.
+  /// The path segment after the processor's name; nil when there is none. Only a processor with
+  /// `hasPathToken` gets requests with one.
   public let pathToken: String?
 
   public init(
@@ -55,53 +54,53 @@ public struct WebhookRequest: Sendable {
   /// The address of the client, behind the proxies that the configuration trusts.
   public var address: String { clientAddress() }
 
-  /// The values of every header with a name, in their order.
+  /// The values of every header with this name, in order.
   public func headers(_ name: String) -> [String] { headerValues(name) }
 }
 
-/// Who sent a request.
+/// The authenticity of a request.
 public enum Authenticity: Sendable, Equatable {
-  /// The processor, for certain. What the body says counts.
+  /// The processor sent it. The body is trusted.
   case genuine
-  /// Possibly anybody. The body counts only as a hint that something happened to a purchase: the relay asks
-  /// the processor, if the purchase is known.
+  /// Anyone may have sent it. The body is only a hint that something happened to a purchase: if the purchase
+  /// is known, the relay asks the processor.
   case hint
-  /// Somebody else, or nobody knows. Nothing of it is kept.
+  /// The sender is wrong or unknown. Nothing of the request is stored.
   case refused(SignatureFault)
 }
 
 /// Why a signature was refused; the raw value is the metric's label.
 public enum SignatureFault: String, Sendable, CaseIterable {
-  /// There is no signature at all.
+  /// There is no signature.
   case missing
-  /// The header is not of the form that the processor sends.
+  /// The header does not have the processor's format.
   case malformed
-  /// No signature matches: another secret, or an altered body.
+  /// No signature matches: a different secret, or a modified body.
   case mismatch
-  /// Rightly signed, too long ago.
+  /// The signature is correct, but too old.
   case stale
-  /// Rightly signed, with a time that is yet to come.
+  /// The signature is correct, but its timestamp is in the future.
   case future
 }
 
-/// What an event is, and what it says.
+/// What an event is, and what it means.
 public struct EventReading: Sendable, Equatable {
-  /// What the relay is to do with the event.
+  /// What the relay should do with the event.
   public enum Content: Sendable, Equatable {
-    /// It speaks of a purchase.
-    /// - isWorthKeeping: whether it may serve a purchase that is yet to come.
+    /// It is about a purchase.
+    /// - isWorthKeeping: whether it may be needed by a purchase that is not known yet.
     case purchase(PurchaseReport, isWorthKeeping: Bool)
-    /// It says no more than that something happened to a purchase: the processor must be asked what.
+    /// It only says that something happened to a purchase: the relay must query the processor.
     /// - sessionID: the checkout's id, when the event names one.
-    /// - isWorthKeeping: whether a purchase of which nothing is known yet is asked about, too.
+    /// - isWorthKeeping: whether to query an unknown purchase, too.
     case fetchFirst(PurchaseKey, sessionID: String?, isWorthKeeping: Bool)
     /// There is nothing to do, for this reason.
     case nothing(EventOutcome)
   }
 
-  /// The processor's id of the event; nil when it has none that could be read.
+  /// The processor's id of the event; nil when it is missing or unreadable.
   public var id: String?
-  /// The processor's name for the kind of event; empty when it could not be read.
+  /// The processor's name of the event type; empty when it is unreadable.
   public var type: String
   public var content: Content
 

@@ -1,51 +1,52 @@
-// What the relay may ask a payment processor for: what an event left out, and events that never arrived. A
-// processor says what to ask and what an answer means; who asks, and when, is not its business. Pure.
+// What the relay may query from a payment processor: data that an event left out, and events that never
+// arrived. A processor builds requests and interprets answers; other code sends the requests and chooses the
+// time. Pure.
 
 public import Domain
 
-/// One app's way to ask a payment processor. Knows no HTTP client.
+/// One app's queries to a payment processor. Knows no HTTP client.
 public protocol ProcessorQueries: Sendable {
-  /// How far back the processor's list of events goes, in milliseconds.
+  /// How far back the processor lists events, in milliseconds.
   var eventsKeptMilliseconds: Int64 { get }
 
-  /// Requests per second that leave the app's other programs room.
+  /// Requests per second that leave capacity for the app's other programs.
   var ratePerSecond: Double { get }
 
-  /// Where every request goes: scheme, host and port, without a slash at the end. It comes from the
-  /// configuration alone.
+  /// The base URL of every request: scheme, host and port, without a trailing slash. It comes from the
+  /// configuration only.
   var base: String { get }
 
-  /// Sent with every request. Among them is the key.
+  /// Sent with every request; includes the key.
   var headers: [(name: String, value: String)] { get }
 
-  /// What to ask, one after the other, until nothing is lacking any more.
+  /// The queries to send, one after the other, until nothing is missing.
   /// - Parameters:
   ///   - sessionID: the checkout's id, when it is known.
-  ///   - lacking: what the purchase waits for; nil when an event asked for all that there is.
+  ///   - lacking: what the purchase waits for; nil when an event requested all data.
   func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery]
 
-  /// Reads what a look-up answered. Total: whatever the bytes are, the answer is a value.
-  /// - Parameter key: the purchase that was asked about.
-  /// - Returns: one more report about the purchase; nil when it says nothing about it.
+  /// Parses the answer to a lookup. Total: returns a value for any bytes.
+  /// - Parameter key: the purchase of the lookup.
+  /// - Returns: another report about the purchase; nil when the answer is not about it.
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
-  /// The lists of events to go through, one for each account that counts.
+  /// The event lists to read, one for each accepted account.
   func eventLists(_ selection: EventSelection) -> [EventList]
 
-  /// Reads one page of a list; nil when it is none.
+  /// Parses one page of a list; nil when the body is not a page.
   func page(from body: [UInt8]) -> EventPage?
 
-  /// What an answer means, before anyone reads its body.
+  /// Classifies an answer before its body is parsed.
   /// - Parameter status: nil when there was no answer.
   func judge(status: Int?) -> QueryVerdict
 }
 
-/// One request: `GET`, and nothing else is ever asked. It goes to `ProcessorQueries.base`: parts of the path
-/// may be ids from a webhook, and no path can lead to another host.
+/// One request, always a `GET`. It goes to `ProcessorQueries.base`: parts of the path may be ids from a
+/// webhook, and no path can lead to another host.
 public struct ProcessorQuery: Sendable, Equatable {
   /// Path and query, escaped.
   public var target: String
-  /// Beside those of `ProcessorQueries.headers`.
+  /// In addition to `ProcessorQueries.headers`.
   public var headers: [String: String]
 
   /// - Parameter target: begins with a slash, which ends a URL's authority (RFC 3986 §3.2).
@@ -55,14 +56,14 @@ public struct ProcessorQuery: Sendable, Equatable {
   }
 
   /// The whole URL.
-  /// - Parameter base: without a slash at the end.
+  /// - Parameter base: without a trailing slash.
   public func url(at base: String) -> String { base + (target.hasPrefix("/") ? "" : "/") + target }
 }
 
 /// Which events to list.
 public struct EventSelection: Sendable, Equatable {
   public var since: Timestamp
-  /// Whether only those count that the processor could not deliver.
+  /// Whether to list only events that the processor could not deliver.
   public var undeliveredOnly: Bool
 
   public init(since: Timestamp, undeliveredOnly: Bool) {
@@ -71,19 +72,19 @@ public struct EventSelection: Sendable, Equatable {
   }
 }
 
-/// A list of events, page by page, newest first.
+/// A list of events in pages, newest first.
 public struct EventList: Sendable, Equatable {
   let firstPage: ProcessorQuery
-  /// The parameter that carries the cursor.
+  /// The query parameter of the cursor.
   let cursorName: String
 
-  /// - Parameter firstPage: with a query, to which the cursor is added.
+  /// - Parameter firstPage: has a query, to which the cursor is appended.
   public init(firstPage: ProcessorQuery, cursorName: String) {
     self.firstPage = firstPage
     self.cursorName = cursorName
   }
 
-  /// - Parameter cursor: where the page before ended; nil for the first.
+  /// - Parameter cursor: the end of the previous page; nil for the first page.
   public func page(after cursor: String?) -> ProcessorQuery {
     var query = firstPage
     if let cursor { query.target += "&\(cursorName)=" + URLText.escaped(cursor) }
@@ -93,9 +94,9 @@ public struct EventList: Sendable, Equatable {
 
 /// One page of a list of events.
 public struct EventPage: Sendable, Equatable {
-  /// Each event's own bytes, as a webhook would have had them, in the order of the list.
+  /// The raw bytes of each event, as in its webhook, in the order of the list.
   public var events: [[UInt8]]
-  /// Where the next page begins; nil when this is the last one.
+  /// The cursor of the next page; nil for the last page.
   public var next: String?
 
   public init(events: [[UInt8]], next: String?) {
@@ -106,21 +107,21 @@ public struct EventPage: Sendable, Equatable {
 
 /// What an answer to a query means.
 public enum QueryVerdict: Sendable, Equatable {
-  /// Its body can be read.
+  /// The body can be parsed.
   case answered
-  /// There is no such thing.
+  /// The object does not exist.
   case notFound
-  /// Too much was asked: the app's questions rest for a while.
+  /// Rate limited: pause the app's queries for a while.
   case limited
-  /// The key, the address or the request is not accepted: it concerns every question of the app.
+  /// The key, the URL or the request was rejected: this affects every query of the app.
   case refused
-  /// Ask again later.
+  /// Retry later.
   case transient
 }
 
-/// Texts as parts of a URL.
+/// Escapes text for URLs.
 enum URLText {
-  /// With everything escaped but what RFC 3986 §2.3 calls unreserved.
+  /// The text with every character escaped except the unreserved ones (RFC 3986 §2.3).
   static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

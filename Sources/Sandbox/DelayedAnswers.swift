@@ -1,5 +1,4 @@
-// Answers that are held back: one thread that sleeps until the next is due. The server's threads only put
-// answers in.
+// Delays answers: one thread sleeps until the next one is due. The server's threads only add answers.
 
 internal import HTTPServer
 internal import Platform
@@ -25,7 +24,7 @@ final class DelayedAnswers: Sendable {
     thread.withLock { $0 = started }
   }
 
-  /// Answers later; at once when the timer has stopped.
+  /// Answers after the delay; at once when the timer has stopped.
   func answer(_ responder: Responder, _ response: Response, afterMilliseconds delay: Int64) {
     let due = MonotonicInstant.now().advanced(byMilliseconds: delay)
     let isWaiting = state.update { state in
@@ -35,7 +34,7 @@ final class DelayedAnswers: Sendable {
     if !isWaiting { responder.respond(response) }
   }
 
-  /// Answers everything that waits, and ends the thread. May be called again.
+  /// Sends all waiting answers, and ends the thread. May be called again.
   func stop() {
     state.update { $0.isStopping = true }
     let running = thread.withLock { thread in
@@ -50,7 +49,7 @@ final class DelayedAnswers: Sendable {
     while !isStopping {
       let next = state.withLock { $0.waiting.map(\.due).min() }
       let now = MonotonicInstant.now()
-      // Woken by whatever changes, and when the next is due.
+      // Wakes after any change, and when the next answer is due.
       let _: Bool? = state.wait(until: next) { state in
         let nearest = state.waiting.map(\.due).min()
         return state.isStopping || nearest != next || (nearest.map { $0 <= now } ?? false) ? true : nil
@@ -61,7 +60,7 @@ final class DelayedAnswers: Sendable {
         state.waiting.removeAll { state.isStopping || $0.due <= now }
         return (due, state.isStopping)
       }
-      // Outside of the lock: a responder calls into the server.
+      // Without the lock: a responder calls into the server.
       for entry in due { entry.responder.respond(entry.response) }
       isStopping = stops
     }

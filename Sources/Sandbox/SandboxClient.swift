@@ -1,17 +1,17 @@
-// A client of a relay's public listener: what an app, Stripe and the screen after a checkout would send.
-// Blocks until the answer is there; one thread.
+// A client of a relay's public listener: sends the requests of an app, of Stripe and of the page after a
+// checkout. Blocks until the answer arrives; one thread.
 
 public import HTTPClient
 internal import JSON
 
-/// Speaks to one relay.
+/// A connection to one relay.
 public final class SandboxClient {
   private let base: String
   private let timeoutMilliseconds: Int
   private let transfers: TransferPool
 
   /// - Parameter base: scheme, host and port, such as `http://127.0.0.1:8080`.
-  /// - Throws: when libcurl cannot be set up.
+  /// - Throws: when libcurl cannot be initialised.
   public init(base: String, timeoutMilliseconds: Int = 40_000) throws(TransferFailure) {
     var base = base
     while base.hasSuffix("/") { base.removeLast() }
@@ -21,7 +21,7 @@ public final class SandboxClient {
   }
 
   /// Posts a context as an app does before a checkout.
-  /// - Parameter key: one of the app's client keys; nil where anyone may post.
+  /// - Parameter key: one of the app's client keys; nil when the app requires none.
   /// - Throws: when there is no answer; a refusal is an answer.
   public func postContext(
     app: String, user: String, context: String, key: String?
@@ -45,7 +45,7 @@ public final class SandboxClient {
     return try send(.post, "/v1/\(app)/webhooks/stripe", headers, event.body)
   }
 
-  /// Asks what became of a checkout.
+  /// Requests the state of a checkout.
   /// - Parameter waitSeconds: how long the relay may hold the answer until the state is final.
   public func status(
     app: String, contextID: String, waitSeconds: Int = 0

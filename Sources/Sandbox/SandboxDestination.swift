@@ -1,32 +1,31 @@
-// A stand-in for Purchasely's receipt endpoint, for trying things out and for tests: it checks what the real
-// one is publicly known to check, and fails on demand. A server on this machine only; what it gets it hands
-// to its owner and forgets.
+// A simulation of Purchasely's receipt endpoint, for experiments and tests: it performs the publicly
+// documented checks, and fails on demand. It listens on this machine only, and stores nothing: it passes each
+// request to its owner.
 
 public import HTTPServer
 internal import Platform
 
-/// A running stand-in for `POST https://s2s.purchasely.io/receipts`.
+/// A running simulation of `POST https://s2s.purchasely.io/receipts`.
 ///
-/// Owns a server and one timer thread; `stop` ends both, and `deinit` does when nobody stopped it. Any thread
-/// may use it but those that call `onReceipt`.
+/// Owns a server and one timer thread; `stop` ends both, and so does `deinit`. Thread-safe, but do not call
+/// it from `onReceipt`.
 public final class SandboxDestination: Sendable {
   /// The path that receipts are posted to.
   public static let path = "/receipts"
 
-  /// It is of use to this machine only.
+  /// Only this machine can reach it.
   static let address = "127.0.0.1"
 
   private let server: Server
   private let handler: SandboxDestinationHandler
   private let timer: DelayedAnswers
 
-  /// Listens and answers at once.
+  /// Starts to listen.
   /// - Parameters:
-  ///   - port: 0 lets the system choose.
+  ///   - port: 0 lets the system choose a free port.
   ///   - seed: the same seed fails the same requests, counted in order of arrival.
-  ///   - onReceipt: told of each request for the endpoint, on a thread of the server; must not block for
-  ///     long.
-  /// - Throws: `ServerError`; nothing is left behind then.
+  ///   - onReceipt: called for each request, on a thread of the server; must not block for long.
+  /// - Throws: `ServerError`; then nothing keeps running.
   public init(
     port: UInt16 = 0, behaviour: SandboxBehaviour = SandboxBehaviour(), seed: UInt64 = 1,
     onReceipt: @escaping @Sendable (SandboxReceipt) -> Void = { _ in }
@@ -50,31 +49,31 @@ public final class SandboxDestination: Sendable {
   /// The port it listens on.
   public var port: UInt16 { server.port }
 
-  /// What `purchasely.url` must be for receipts to come here.
+  /// The value of `purchasely.url` that sends receipts here.
   public var url: String { "http://\(Self.address):\(port)\(Self.path)" }
 
-  /// How requests are answered from now on.
+  /// How subsequent requests are answered.
   public var behaviour: SandboxBehaviour {
     get { handler.behaviour.withLock { $0 } }
     set { handler.behaviour.withLock { $0 = newValue } }
   }
 
-  /// Answers what still waits at once, closes everything, and returns when no thread is left.
+  /// Sends all waiting answers, closes everything, and returns when no thread is left.
   public func stop() {
     timer.stop()
     server.stop(graceMilliseconds: 100)
   }
 }
 
-/// How the stand-in answers.
+/// How the simulation answers.
 public struct SandboxBehaviour: Sendable, Equatable {
-  /// Every request is answered with this status, whatever is in it; nil judges the request.
+  /// Answers every request with this status, regardless of its content; nil validates the request.
   public var status: Int?
-  /// The share of requests that is answered 503, 0…1.
+  /// The share of requests that are answered with 503, 0…1.
   public var failRate: Double
-  /// How long every answer is held back.
+  /// The delay of every answer.
   public var delayMilliseconds: Int64
-  /// The key that is taken; nil takes any.
+  /// The accepted key; nil accepts any.
   public var apiKey: String?
 
   public init(
@@ -87,11 +86,11 @@ public struct SandboxBehaviour: Sendable, Equatable {
   }
 }
 
-/// One request that the stand-in got, and what it is answered.
+/// One received request, and the status of its answer.
 public struct SandboxReceipt: Sendable, Equatable {
   public var method: String
   public var path: String
-  /// Those that the endpoint knows, in the order of its documentation; the key's value is left out.
+  /// The headers that the endpoint documents, in that order; the key's value is left out.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
   /// The status of the answer.

@@ -1,16 +1,16 @@
-// How the stand-in destination judges a request. Runs on the server's threads and must not block them: an
-// answer that is held back goes to the timer with its responder.
+// How the simulated destination validates a request. Runs on the server's threads and must not block them: a
+// delayed answer goes to the timer with its responder.
 
 internal import FoundationEssentials
 internal import HTTPServer
 internal import JSON
 internal import Platform
 
-/// Answers as Purchasely's endpoint does, as far as that is public: 403 for an unknown key, 422 for what is
-/// missing, else 200 with an import id.
+/// Answers as Purchasely's endpoint does, as far as that is public: 403 for an unknown key, 422 for missing
+/// properties, else 200 with an import id.
 final class SandboxDestinationHandler: RequestHandler {
   static let bodyBytesMax = 1 << 20
-  /// In the order in which the first missing one is named.
+  /// The answer names the first missing one in this order.
   static let mandatoryProperties = ["user_id", "stripe_object_type", "stripe_object_id", "stripe_price_id"]
 
   let behaviour: Monitor<SandboxBehaviour>
@@ -71,7 +71,7 @@ final class SandboxDestinationHandler: RequestHandler {
     }
     let share = random.withLock { Double.random(in: 0..<1, using: &$0) }
     if share < behaviour.failRate { return Self.response(503, "the sandbox fails now and then") }
-    // The pair of key and platform has to be known; which of the two is not is never said.
+    // Key and platform must match as a pair; the answer never says which one does not.
     guard let key = request.head.header("X-API-KEY"), behaviour.apiKey.map({ $0 == key }) ?? true,
       request.head.header("X-PLATFORM-TYPE") == "STRIPE"
     else { return Self.response(403, "unknown api_key") }

@@ -1,21 +1,22 @@
-// An event as bytes, and its signature (https://docs.stripe.com/webhooks#verify-manually). Pure; any thread.
+// A sample event as bytes, and its signature (https://docs.stripe.com/webhooks#verify-manually). Pure; any
+// thread.
 
 internal import Cryptography
 
-/// A made-up event, ready to be sent.
+/// A sample event, ready to be sent.
 public struct SandboxEvent: Sendable, Equatable {
   /// `evt_…`
   public let id: String
-  /// Stripe's name for the type.
+  /// Stripe's name of the event type.
   public let type: String
-  /// The raw bytes; the signature is made over them.
+  /// The raw bytes, which the signature covers.
   public let body: [UInt8]
 
   /// The value of `Stripe-Signature`.
   /// - Parameters:
-  ///   - secret: the endpoint's, whole, with its `whsec_`.
-  ///   - now: Unix milliseconds; Stripe counts whole seconds.
-  /// - Throws: when the cryptographic library refuses the key.
+  ///   - secret: the endpoint's secret, including the prefix `whsec_`.
+  ///   - now: Unix milliseconds; Stripe uses whole seconds.
+  /// - Throws: when the cryptographic library rejects the key.
   public func signature(secret: String, now: Int64) throws -> String {
     let time = String(now / 1000)
     let key = try HMACSHA256(key: Array(secret.utf8))

@@ -1,24 +1,24 @@
-// A stand-in for Stripe's API, for trying things out and for tests: the list of events and the objects that a
-// relay asks for, with pages, keys, limits and bad days. A server on this machine only.
+// A simulation of Stripe's API, for experiments and tests: the list of events and the objects that a relay
+// queries, with pages, keys, rate limits and failures. It listens on this machine only.
 
 public import HTTPServer
 internal import Platform
 
-/// A running stand-in for https://api.stripe.com.
+/// A running simulation of https://api.stripe.com.
 ///
-/// Owns a server and one timer thread; `stop` ends both, and `deinit` does when nobody stopped it. Any thread
-/// may use it but those that call `onRequest`.
+/// Owns a server and one timer thread; `stop` ends both, and so does `deinit`. Thread-safe, but do not call
+/// it from `onRequest`.
 public final class SandboxStripe: Sendable {
   private let server: Server
   private let handler: SandboxStripeHandler
   private let timer: DelayedAnswers
 
-  /// Listens and answers at once.
+  /// Starts to listen.
   /// - Parameters:
-  ///   - port: 0 lets the system choose.
+  ///   - port: 0 lets the system choose a free port.
   ///   - seed: the same seed fails the same requests, counted in order of arrival.
-  ///   - onRequest: told of each request, on a thread of the server; must not block for long.
-  /// - Throws: `ServerError`; nothing is left behind then.
+  ///   - onRequest: called for each request, on a thread of the server; must not block for long.
+  /// - Throws: `ServerError`; then nothing keeps running.
   public init(
     port: UInt16 = 0, books: StripeBooks = StripeBooks(),
     behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour(), seed: UInt64 = 1,
@@ -44,42 +44,42 @@ public final class SandboxStripe: Sendable {
   /// The port it listens on.
   public var port: UInt16 { server.port }
 
-  /// What `stripe.api_base` must be for questions to come here.
+  /// The value of `stripe.api_base` that sends queries here.
   public var base: String { "http://\(SandboxDestination.address):\(port)" }
 
-  /// What it knows.
+  /// Its events and objects.
   public var books: StripeBooks {
     get { handler.state.withLock { $0.books } }
     set { handler.state.withLock { $0.books = newValue } }
   }
 
-  /// How requests are answered from now on.
+  /// How subsequent requests are answered.
   public var behaviour: SandboxStripeBehaviour {
     get { handler.state.withLock { $0.behaviour } }
     set { handler.state.withLock { $0.behaviour = newValue } }
   }
 
-  /// Answers what still waits at once, closes everything, and returns when no thread is left.
+  /// Sends all waiting answers, closes everything, and returns when no thread is left.
   public func stop() {
     timer.stop()
     server.stop(graceMilliseconds: 100)
   }
 }
 
-/// How the stand-in answers.
+/// How the simulation answers.
 public struct SandboxStripeBehaviour: Sendable, Equatable {
-  /// Every request is answered with this status, whatever is in it; nil judges the request.
+  /// Answers every request with this status, regardless of its content; nil validates the request.
   public var status: Int?
-  /// The share of requests that is answered 500, 0…1.
+  /// The share of requests that are answered with 500, 0…1.
   public var failRate: Double
-  /// What comes beyond that in one second is answered 429; nil for no limit.
+  /// Requests beyond this number in one second are answered with 429; nil means no limit.
   public var requestsPerSecondMax: Int?
-  /// `Retry-After` of a 429, in seconds; nil leaves it out, as Stripe often does.
+  /// `Retry-After` of a 429, in seconds; nil omits it, as Stripe often does.
   public var retryAfterSeconds: Int?
-  /// The most that one page holds.
+  /// The most entries on one page.
   public var pageSizeMax: Int
   public var delayMilliseconds: Int64
-  /// The key that is taken; nil takes any.
+  /// The accepted key; nil accepts any.
   public var apiKey: String?
 
   public init(
@@ -96,12 +96,12 @@ public struct SandboxStripeBehaviour: Sendable, Equatable {
   }
 }
 
-/// One request that the stand-in got, and what it is answered.
+/// One received request, and the status of its answer.
 public struct SandboxStripeRequest: Sendable, Equatable {
   public var method: String
-  /// With its query, as it came.
+  /// Path and query, as received.
   public var target: String
-  /// The connected account that was named, if any.
+  /// The connected account that the request names, if any.
   public var account: String?
   /// The status of the answer.
   public var status: Int

@@ -1,17 +1,17 @@
-// How the stand-in for Stripe's API judges a request. Runs on the server's threads and must not block them:
-// an answer that is held back goes to the timer with its responder.
+// How the simulated Stripe API validates a request. Runs on the server's threads and must not block them: a
+// delayed answer goes to the timer with its responder.
 
 internal import HTTPServer
 internal import JSON
 internal import Platform
 
-/// Answers as Stripe's API does (https://docs.stripe.com/api), as far as a relay asks it.
+/// Answers as Stripe's API does (https://docs.stripe.com/api), as far as a relay uses it.
 final class SandboxStripeHandler: RequestHandler {
   struct State {
     var books: StripeBooks
     var behaviour: SandboxStripeBehaviour
     var random: SeededGenerator
-    /// How many requests came in this second.
+    /// The number of requests in this second.
     var second: Int64 = 0
     var requests = 0
   }
@@ -114,7 +114,7 @@ final class SandboxStripeHandler: RequestHandler {
         guard words[4] == "line_items" else { return missing(words[4]) }
         return whole(session["line_items"] ?? ["object": "list", "data": [], "has_more": false])
       }
-      // Line items come only when they are asked for.
+      // Line items are included only on request.
       let expands = parameters.contains { $0.name == "expand[]" && $0.value == "line_items" }
       return whole(expands ? session : session.removing("line_items"))
     default:
@@ -169,7 +169,7 @@ final class SandboxStripeHandler: RequestHandler {
     }
   }
 
-  /// Without percent-encoding; as it is where that is broken.
+  /// Decodes percent-encoding; returns an invalid text unchanged.
   private static func decoded(_ text: String) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

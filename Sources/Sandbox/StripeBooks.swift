@@ -1,9 +1,9 @@
-// What the stand-in for Stripe's API knows: events and objects, and how they are listed
+// The events and objects of the simulated Stripe API, and how they are listed
 // (https://docs.stripe.com/api/events/list, https://docs.stripe.com/api/pagination). A value.
 
 public import JSON
 
-/// The books of a made-up Stripe account.
+/// The data of a simulated Stripe account.
 public struct StripeBooks: Sendable {
   private struct Entry {
     var id: String
@@ -13,7 +13,7 @@ public struct StripeBooks: Sendable {
     var event: JSONValue
   }
 
-  /// Which events a request asks for.
+  /// The parameters of a list request.
   struct EventQuery {
     var limit: Int
     var startingAfter: String?
@@ -34,18 +34,18 @@ public struct StripeBooks: Sendable {
 
   public init() {}
 
-  /// How many events there are.
+  /// The number of events.
   public var count: Int { entries.count }
 
-  /// Enters an event, and the object in it unless the books have it.
-  /// - Parameter isDelivered: whether its webhook arrived everywhere.
-  /// - Returns: whether it is one: an object with an id and a type.
+  /// Adds an event, and its object unless that is already present.
+  /// - Parameter isDelivered: whether its webhook was delivered to all endpoints.
+  /// - Returns: whether the value is an event: an object with an id and a type.
   @discardableResult public mutating func add(_ event: JSONValue, isDelivered: Bool = true) -> Bool {
     guard let id = event["id"]?.stringValue, let type = event["type"]?.stringValue else { return false }
     var created: Int64 = 0
     if case .integer(let seconds)? = event["created"] { created = seconds }
     let entry = Entry(id: id, type: type, created: created, isDelivered: isDelivered, event: event)
-    // The newest stand first, and of two of one second the one that came later.
+    // The newest first; of two events in one second, the one that was added later.
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
@@ -58,12 +58,12 @@ public struct StripeBooks: Sendable {
     return true
   }
 
-  /// Enters an object under its id, in place of what was there.
+  /// Adds an object under its id, and replaces an existing one.
   public mutating func add(object: JSONValue) {
     if let id = object["id"]?.stringValue { objects[id] = object }
   }
 
-  /// The webhook of an event has arrived everywhere.
+  /// Marks an event's webhook as delivered to all endpoints.
   public mutating func deliver(_ id: String) {
     if let index = entries.firstIndex(where: { $0.id == id }) { entries[index].isDelivered = true }
   }
@@ -101,10 +101,10 @@ public struct StripeBooks: Sendable {
 }
 
 extension StripeBooks {
-  /// Books with made-up checkouts of subscriptions, each a paid session whose event names no price, as
-  /// Stripe's own does not: it stands in the line items and in the subscription, which have to be asked for.
+  /// Sample data with checkouts of subscriptions, each a paid session whose event has no price, as in
+  /// Stripe's real events: the price is in the line items and in the subscription, which must be queried.
   /// - Parameters:
-  ///   - count: so many checkouts, a minute apart, the last one now.
+  ///   - count: the number of checkouts, a minute apart, the last one now.
   ///   - now: Unix milliseconds.
   public static func made(_ count: Int, now: Int64, random: inout some RandomNumberGenerator) -> StripeBooks {
     var books = StripeBooks()
@@ -117,7 +117,7 @@ extension StripeBooks {
     return books
   }
 
-  /// Enters a paid checkout: its event, and the objects that can be asked for.
+  /// Adds a paid checkout: its event, and the objects that can be queried.
   /// - Returns: the event.
   @discardableResult public mutating func add(
     _ purchase: SandboxPurchase, at now: Int64, isDelivered: Bool = true,
@@ -127,7 +127,7 @@ extension StripeBooks {
     terse.priceID = nil
     let event = StripeSandbox.event(
       purchase.subscriptionID == nil ? .payment : .subscription, terse, now: now, random: &random)
-    // It was made as JSON a moment ago.
+    // The bytes were just serialized from JSON, so parsing cannot fail.
     if let value = try? JSONValue(parsing: event.body) { add(value, isDelivered: isDelivered) }
     for kind in [SandboxEventKind.subscription, .subscriptionCreated] {
       if kind == .subscriptionCreated, purchase.subscriptionID == nil { continue }

@@ -1,29 +1,28 @@
-// Stripe events as Stripe sends them, made up: for tests, the demo and `receiptctl sandbox event`. The shapes
-// are those of the 2025-03-31 API and later (https://docs.stripe.com/api/events/types). Pure; any thread.
-// Nothing here ever speaks to Stripe.
+// Sample Stripe events for tests, the demo and `receiptctl sandbox event`, in the format of the 2025-03-31
+// API and later (https://docs.stripe.com/api/events/types). Never connects to Stripe. Pure; any thread.
 
 public import JSON
 
-/// What a made-up event says.
+/// The kinds of sample events.
 public enum SandboxEventKind: String, Sendable, CaseIterable {
-  /// A checkout that sold a subscription, paid.
+  /// A completed checkout of a subscription, paid.
   case subscription
-  /// A checkout of a single payment, paid.
+  /// A completed checkout of a single payment, paid.
   case payment
-  /// A checkout whose money is still under way.
+  /// A completed checkout whose payment is pending.
   case unpaid
-  /// That money came.
+  /// The pending payment succeeded.
   case asyncSucceeded = "async-succeeded"
-  /// That money did not come.
+  /// The pending payment failed.
   case asyncFailed = "async-failed"
-  /// The checkout ended unfinished.
+  /// The checkout expired without completion.
   case expired
-  /// The subscription itself began.
+  /// The subscription was created.
   case subscriptionCreated = "subscription-created"
-  /// The first invoice of the subscription is paid.
+  /// The first invoice of the subscription was paid.
   case invoicePaid = "invoice-paid"
 
-  /// Stripe's name for the type of event.
+  /// Stripe's name of the event type.
   public var type: String {
     switch self {
     case .subscription, .payment, .unpaid: "checkout.session.completed"
@@ -35,14 +34,14 @@ public enum SandboxEventKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// What a person may write for it: its short form or Stripe's name of the type.
+  /// The accepted names: the short forms and Stripe's event types.
   public static var names: [String] {
     var names = allCases.map(\.rawValue)
     for type in allCases.map(\.type) where !names.contains(type) { names.append(type) }
     return names
   }
 
-  /// - Parameter name: one of `names`. Stripe's name that several share stands for the first of them.
+  /// - Parameter name: one of `names`. If several kinds share Stripe's event type, it means the first.
   public init?(name: String) {
     guard let kind = Self.allCases.first(where: { $0.rawValue == name || $0.type == name }) else {
       return nil
@@ -51,20 +50,20 @@ public enum SandboxEventKind: String, Sendable, CaseIterable {
   }
 }
 
-/// One purchase whose events are made up. What is left out is given a realistic id.
+/// One sample purchase. Omitted ids get realistic values.
 public struct SandboxPurchase: Sendable, Equatable {
   public var userID: String?
   public var priceID: String?
   public var customerID: String
   public var sessionID: String
-  /// With one, checkouts sell this subscription; without, a single payment.
+  /// If set, checkouts sell this subscription; otherwise a single payment.
   public var subscriptionID: String?
-  /// The id of a context: where there is no user it is the checkout's reference, as a Payment Link hands it
-  /// on; otherwise it goes into the metadata.
+  /// A context's id. Without a user it is the checkout's client reference, as a Payment Link sets it;
+  /// otherwise it is in the metadata.
   public var contextID: String?
   /// A context's blob, for the metadata.
   public var context: String?
-  /// The metadata key that carries the user where there is no reference of a checkout.
+  /// The metadata key of the user, if the checkout has no client reference.
   public var userKey = "ply_user_id"
 
   public init(
@@ -80,16 +79,16 @@ public struct SandboxPurchase: Sendable, Equatable {
       subscriptionID ?? (isSubscription ? StripeSandbox.id("sub_1", letters: 23, &random) : nil)
   }
 
-  /// The id under which the receipt is known.
+  /// The object id of the receipt.
   public var objectID: String { subscriptionID ?? sessionID }
 }
 
-/// Makes events up.
+/// Builds sample events.
 public enum StripeSandbox {
   static let apiVersion = "2025-03-31.basil"
   private static let amount: JSONValue = 999
 
-  /// An event about a purchase.
+  /// Builds an event about a purchase.
   /// - Parameter now: Unix milliseconds; becomes `created`.
   public static func event(
     _ kind: SandboxEventKind, _ purchase: SandboxPurchase, now: Int64,
@@ -105,7 +104,7 @@ public enum StripeSandbox {
     return event(type: kind.type, object: object, now: now, random: &random)
   }
 
-  /// An event of any type about any object.
+  /// Builds an event of any type about any object.
   public static func event(
     type: String, object: JSONValue, now: Int64, random: inout some RandomNumberGenerator
   ) -> SandboxEvent {
@@ -205,7 +204,7 @@ public enum StripeSandbox {
 
   private static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
-  /// An id that looks like Stripe's.
+  /// A random id in Stripe's format.
   static func id(_ prefix: String, letters: Int, _ random: inout some RandomNumberGenerator) -> String {
     var bytes = Array(prefix.utf8)
     for _ in 0..<letters { bytes.append(alphabet[Int.random(in: alphabet.indices, using: &random)]) }

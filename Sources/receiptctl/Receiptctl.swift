@@ -1,4 +1,4 @@
-// receiptctl: everything it does is in `Operator`. The main thread.
+// receiptctl: the main function. The commands are in `Operator`. The main thread.
 
 import Glibc
 import Operator

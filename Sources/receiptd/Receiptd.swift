@@ -1,4 +1,4 @@
-// receiptd: command line, configuration, signals. What it does is in `Relay.Daemon`. The main thread.
+// receiptd: command line, configuration, signals. The daemon itself is `Relay.Daemon`. The main thread.
 
 internal import Configuration
 import DaemonCommand
@@ -12,7 +12,8 @@ import Terminal
 struct Receiptd {
   static func main() {
     StandardStream.occupyAll()
-    // Before any thread exists, so that all of them leave signals to this one.
+    // Before any other thread exists, so that all threads inherit the signal mask and leave the signals to
+    // this one.
     Signals.block()
     ProcessLimits.keepFilesPrivate()
     ProcessLimits.raiseOpenFiles()
@@ -67,8 +68,7 @@ struct Receiptd {
     let log = Log.queued(
       level: settings.level, format: settings.format, showsPersonal: settings.personal,
       marksPriority: JournalStream.isStandardError())
-    // Whatever the end is, its reason is written if anyone reads the log; a log that nobody reads delays it
-    // by this much only.
+    // The reason of every end is written if the log has a reader; without a reader, this limits the delay.
     defer { log.flush(withinMilliseconds: logFlushMilliseconds) }
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
     do throws(DaemonError) {
@@ -81,7 +81,8 @@ struct Receiptd {
             + "disk; look at the disk, then start again: what was acknowledged before is there",
           ["error": fault])
         log.flush(withinMilliseconds: logFlushMilliseconds)
-        // No orderly stop, which would go on writing. The next start reads what the disk really has.
+        // No orderly stop, because it would continue to write. The next start reads the actual state of the
+        // disk.
         _exit(ExitCode.diskFault.rawValue)
       }
       log.info(

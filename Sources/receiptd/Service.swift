@@ -1,12 +1,12 @@
-// What the running daemon hears from outside the network: signals, and the service manager's watchdog. The
-// main thread.
+// The running daemon's inputs besides the network: signals, and the service manager's watchdog. The main
+// thread.
 
 import Platform
 import Relay
 
-/// Runs a daemon until it is told to stop.
+/// Runs a daemon until a signal stops it.
 struct Service {
-  /// How often to look for nothing in particular, where no watchdog wants a sign of life.
+  /// The wake-up interval without a watchdog; nothing depends on it.
   private static let idleMilliseconds: Int64 = 3_600_000
 
   private let daemon: Daemon
@@ -22,7 +22,7 @@ struct Service {
 
   func run() {
     notifier.ready(status: "serving on port \(daemon.publicPort)")
-    // Twice as often as is asked for, as sd_watchdog_enabled(3) advises.
+    // Twice the required frequency, as sd_watchdog_enabled(3) advises.
     let interval = notifier.watchdogMilliseconds.map { max(1, $0 / 2) } ?? Self.idleMilliseconds
     while true {
       switch Signals.wait(milliseconds: interval) {
@@ -36,7 +36,7 @@ struct Service {
       case .wake: daemon.wake()
       case nil: break
       }
-      // No sign of life while a write is stuck: the manager then restarts the daemon, which recovers.
+      // No watchdog message while a write is stuck: the manager then restarts the daemon, which recovers.
       if notifier.watchdogMilliseconds != nil, daemon.isResponsive { notifier.watchdog() }
     }
   }

@@ -1,19 +1,18 @@
-// Purchasely's endpoint for the erasure of a user (https://docs.purchasely.com/docs/user-deletion-request).
-// Pure.
+// Purchasely's endpoint for user deletion (https://docs.purchasely.com/docs/user-deletion-request). Pure.
 
 internal import Cryptography
 internal import JSON
 
-/// `POST https://s2s.purchasely.io/user_deletion_requests`: asks Purchasely to forget a user. It is processed
-/// later; the answer, `{"id": "…"}`, is what its support asks for, within a week. 50 requests in ten minutes
-/// are taken; beyond that it answers 429 and blocks for ten minutes.
+/// `POST https://s2s.purchasely.io/user_deletion_requests`: asks Purchasely to erase a user. Purchasely
+/// processes it later. The answer is `{"id": "…"}`; support questions within a week need this id. 50 requests
+/// in ten minutes are accepted; after that it answers 429 and blocks for ten minutes.
 public struct PurchaselyDeletion: Sendable {
   public let url: String
   public let headers: [(name: String, value: String)]
   public let body: [UInt8]
 
   /// - Parameters:
-  ///   - receiptsURL: where receipts go; the endpoint stands beside it.
+  ///   - receiptsURL: the URL of receipts; the endpoint has the same base.
   ///   - clientSecret: the client shared secret of Purchasely's console, which signs the body.
   /// - Throws: `CryptographyError` when libcrypto has no HMAC-SHA256.
   public init(
@@ -28,7 +27,7 @@ public struct PurchaselyDeletion: Sendable {
     ]
   }
 
-  /// The same address with another last segment of its path.
+  /// The same URL with another last path segment.
   static func url(beside receiptsURL: String) -> String {
     let path = receiptsURL.prefix { $0 != "?" }
     let authority = path.firstRange(of: "://").map { path[..<$0.upperBound].endIndex } ?? path.startIndex
@@ -38,7 +37,7 @@ public struct PurchaselyDeletion: Sendable {
 
   /// The request's id in an answer; nil when there is none.
   public static func requestID(in body: [UInt8]) -> String? {
-    // Shown to a person; without one there is nothing to show.
+    // Only for display, so a missing id is no error.
     (JSONDocument.read(body) { $0.member("id")?.string }) ?? nil
   }
 }

@@ -10,7 +10,7 @@ public struct PurchaselySettings: Sendable {
 
   public var url: String
   public var apiKey: String
-  /// Whether `ply_context` is sent when there is one.
+  /// Whether `ply_context` is sent, if there is one.
   public var forwardsContext: Bool
   /// The value of `User-Agent`.
   public var userAgent: String
@@ -54,7 +54,7 @@ public struct PurchaselyDestination: ReceiptDestination {
     return JSONValue.object(members).serialized()
   }
 
-  /// `{"id":"<uuid>"}`: the import is processed later under this id, which Purchasely's support asks for.
+  /// `{"id":"<uuid>"}`: Purchasely processes the import later; its support asks for this id.
   public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
     HTTPVerdict.of(answer, now: now)
   }

@@ -1,5 +1,4 @@
-// What sessions, subscriptions and invoices have in common, whether they came in an event or were asked for.
-// Pure; any thread.
+// What sessions, subscriptions and invoices have in common, in events and in lookups. Pure; any thread.
 
 internal import Domain
 
@@ -11,10 +10,10 @@ struct StripeFacts {
   let userKeys: [String]
   let happenedAt: Timestamp
 
-  /// The prices that a session sells, as far as it names them.
+  /// The prices that a session sells, if it names them.
   var sessionPrices: [String?] { (object.lineItems ?? object.displayItems ?? []).map(\.priceID) }
 
-  /// The prices of a subscription's items; before there were any, its plan.
+  /// The prices of a subscription's items; the plan in old versions without items.
   var subscriptionPrices: [String?] {
     let prices = (object.items ?? []).map(\.priceID)
     return prices.allSatisfy { $0 == nil } ? [object.plan?.id] : prices

@@ -1,8 +1,8 @@
-// The fields of Stripe's objects that the relay reads, by presence and never by `api_version`: old and new
-// shapes may stand side by side, and what has another type than expected reads as absent
-// (https://docs.stripe.com/upgrades, https://docs.stripe.com/changelog/basil/2025-03-31). The one place that
-// turns bytes into fields. Each is a view of the event's bytes, looked up when it is asked for, and valid as
-// long as the document is open. Pure; any thread.
+// The fields of Stripe's objects that the relay reads. It looks at the fields that are present, never at
+// `api_version`: old and new formats may be mixed, and a field of an unexpected type reads as absent
+// (https://docs.stripe.com/upgrades, https://docs.stripe.com/changelog/basil/2025-03-31). The only code that
+// turns bytes into fields. Each field is a view of the event's bytes, looked up on access, and valid as long
+// as the document is open. Pure; any thread.
 
 internal import JSON
 
@@ -10,7 +10,7 @@ internal import JSON
 struct StripeEnvelope {
   let node: JSONNode
 
-  /// - Returns: nil when it is no object.
+  /// - Returns: nil unless it is an object.
   init?(_ node: JSONNode) {
     guard node.isObject else { return nil }
     self.node = node
@@ -20,7 +20,7 @@ struct StripeEnvelope {
   var type: String? { node.member("type")?.string }
   var account: String? { node.member("account")?.string }
   var livemode: Bool? { node.member("livemode")?.bool }
-  /// Seconds since 1970; thin events have a text here, which reads as absent.
+  /// Seconds since 1970. Thin events have a string here, which reads as absent.
   var created: Int64? { node.member("created")?.int64 }
   var object: StripeObject? { node.member("data")?.member("object").flatMap(StripeObject.init) }
   var previousStatus: String? {
@@ -28,18 +28,18 @@ struct StripeEnvelope {
   }
 }
 
-/// The union of what is read from checkout sessions, subscriptions and invoices.
+/// The union of the fields of checkout sessions, subscriptions and invoices.
 struct StripeObject {
   let node: JSONNode
 
-  /// - Returns: nil when it is no object.
+  /// - Returns: nil unless it is an object.
   init?(_ node: JSONNode) {
     guard node.isObject else { return nil }
     self.node = node
   }
 
   var id: String? { node.member("id")?.string }
-  /// What kind of object it is, by its own word.
+  /// The object's type, from its member `object`.
   var kind: String? { node.member("object")?.string }
   var mode: String? { node.member("mode")?.string }
   var status: String? { node.member("status")?.string }
@@ -52,7 +52,7 @@ struct StripeObject {
   var metadata: Metadata? { Metadata(node.member("metadata")) }
   var lineItems: [Item]? { Item.list(node.member("line_items")?.member("data")) }
   var displayItems: [Item]? { Item.list(node.member("display_items")) }
-  /// The objects of a list (https://docs.stripe.com/api/pagination); nil when it is none.
+  /// The objects of a list (https://docs.stripe.com/api/pagination); nil when it is not a list.
   var listed: [StripeObject]? {
     guard let data = node.member("data"), data.isArray else { return nil }
     var objects: [StripeObject] = []
@@ -64,17 +64,17 @@ struct StripeObject {
   var items: [Item]? { Item.list(node.member("items")?.member("data")) }
   var lines: [Item]? { Item.list(node.member("lines")?.member("data")) }
   var subscriptionDetails: SubscriptionDetails? { SubscriptionDetails(node.member("subscription_details")) }
-  /// What made an invoice, since the 2025-03-31 API.
+  /// The source of an invoice, since the 2025-03-31 API.
   var parentSubscriptionDetails: SubscriptionDetails? {
     SubscriptionDetails(node.member("parent")?.member("subscription_details"))
   }
 }
 
-/// An id, given as itself or as the whole object that has it (https://docs.stripe.com/expand).
+/// An id, as a string or inside the expanded object (https://docs.stripe.com/expand).
 struct Reference {
   private let node: JSONNode
 
-  /// - Returns: nil when there is neither.
+  /// - Returns: nil when it is neither.
   init?(_ node: JSONNode?) {
     guard let node, node.isString || node.isObject else { return nil }
     self.node = node
@@ -84,12 +84,12 @@ struct Reference {
   var metadata: Metadata? { Metadata(node.member("metadata")) }
 }
 
-/// Key and value pairs of the merchant's own (https://docs.stripe.com/api/metadata). What is no text is left
-/// out.
+/// The merchant's own key-value pairs (https://docs.stripe.com/api/metadata). Values that are not strings are
+/// ignored.
 struct Metadata {
   private let node: JSONNode
 
-  /// - Returns: nil when there are none.
+  /// - Returns: nil unless it is an object.
   init?(_ node: JSONNode?) {
     guard let node, node.isObject else { return nil }
     self.node = node
@@ -98,11 +98,11 @@ struct Metadata {
   subscript(key: String) -> String? { node.member(named: key)?.string }
 }
 
-/// A line of a session, an item of a subscription, a line of an invoice.
+/// A line of a session, an item of a subscription, or a line of an invoice.
 struct Item {
   private let node: JSONNode
 
-  /// The items of a list; nil when there is none, or when something else stands in it. Some events publish a
+  /// The items of a list; nil when there is no list, or when it contains anything else. Some events publish a
   /// list elided to `{}`.
   static func list(_ node: JSONNode?) -> [Item]? {
     guard let node, node.isArray else { return nil }
@@ -114,13 +114,13 @@ struct Item {
     return isWhole ? items : nil
   }
 
-  /// The newest shape first: `pricing` (2025-03-31), `price` (2020), `plan`.
+  /// The newest format first: `pricing` (2025-03-31), `price` (2020), `plan`.
   var priceID: String? {
     Reference(node.member("pricing")?.member("price_details")?.member("price"))?.id
       ?? Reference(node.member("price"))?.id ?? Reference(node.member("plan"))?.id
   }
 
-  /// Whether a line of an invoice is of one of the subscription's items: by its `parent` (2025-03-31), else
+  /// Whether an invoice line belongs to one of the subscription's items: by its `parent` (2025-03-31), else
   /// by its `type`.
   var isOfSubscription: Bool { itemDetails != nil || node.member("type")?.string == "subscription" }
 
@@ -128,8 +128,7 @@ struct Item {
     Reference(itemDetails?.member("subscription"))?.id ?? Reference(node.member("subscription"))?.id
   }
 
-  /// The item of a subscription that made the line; nil also when what it says of the subscription cannot be
-  /// understood.
+  /// The subscription item of the line; nil also when its subscription cannot be read.
   private var itemDetails: JSONNode? {
     guard let details = node.member("parent")?.member("subscription_item_details"), details.isObject
     else { return nil }
@@ -138,11 +137,11 @@ struct Item {
   }
 }
 
-/// What an invoice says about its subscription.
+/// An invoice's data about its subscription.
 struct SubscriptionDetails {
   private let node: JSONNode
 
-  /// - Returns: nil when it says nothing.
+  /// - Returns: nil unless it is an object.
   init?(_ node: JSONNode?) {
     guard let node, node.isObject else { return nil }
     self.node = node

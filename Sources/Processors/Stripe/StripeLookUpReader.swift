@@ -1,19 +1,18 @@
-// What an object that Stripe was asked for says about its purchase. A look-up fills in what events left out:
-// user, customer, prices, the subscription that a checkout sold, the checkout that sold a subscription. It
-// may say that money is still to come, never that it came: of that only events are accepted. Pure; any
-// thread.
+// Interprets an object from Stripe's API. A lookup adds what events left out: user, customer, prices, the
+// subscription that a checkout sold, the checkout that sold a subscription. It may report that payment is
+// due, never that it was received: only events are accepted for that. Pure; any thread.
 
 internal import Domain
 
-/// Reads one checkout session or subscription, or the list of the sessions that sold a subscription.
+/// Reads one checkout session or subscription, or the list of sessions that sold a subscription.
 struct StripeLookUpReader {
   let settings: StripeSettings
   let object: StripeObject
-  /// What was asked about.
+  /// The purchase of the lookup.
   let key: PurchaseKey
   let now: Timestamp
 
-  /// - Returns: nil when the object is none of these, or has no id.
+  /// - Returns: nil when the object has another type or no id.
   func report() -> PurchaseReport? {
     if object.kind == "list" { return listReport() }
     guard let id = OutsideText.identifier(object.id) else { return nil }
@@ -37,7 +36,8 @@ struct StripeLookUpReader {
     }
   }
 
-  /// A list of sessions of one subscription: it has one, or none when no checkout sold it.
+  /// A list of one subscription's sessions: it has one session, or none when no checkout sold the
+  /// subscription.
   private func listReport() -> PurchaseReport? {
     guard let sessions = object.listed, key.type == StripeObjectType.subscription else { return nil }
     if sessions.isEmpty {
@@ -48,6 +48,6 @@ struct StripeLookUpReader {
     }.first { $0.key == key }
   }
 
-  /// Dated now: when the object was made says nothing of when the purchase happened.
+  /// Dated now: an object's creation time is not the time of the purchase.
   private var facts: StripeFacts { StripeFacts(object: object, userKeys: settings.userKeys, happenedAt: now) }
 }

@@ -1,4 +1,4 @@
-// Stripe as a payment processor: signature, then meaning. Pure; any thread.
+// Stripe as a payment processor: checks the signature, then interprets the event. Pure; any thread.
 
 internal import Cryptography
 public import Domain
@@ -6,11 +6,11 @@ internal import JSON
 
 /// One app's Stripe settings, without its secrets.
 public struct StripeSettings: Sendable, Equatable {
-  /// Which events count.
+  /// Which events are accepted.
   public enum Livemode: String, Sendable, CaseIterable {
     case any, live, test
 
-    /// - Parameter live: what the event says of itself; nil counts as either.
+    /// - Parameter live: the event's `livemode`; nil matches both modes.
     func accepts(_ live: Bool?) -> Bool {
       switch self {
       case .any: true
@@ -20,13 +20,13 @@ public struct StripeSettings: Sendable, Equatable {
     }
   }
 
-  /// Whether events of connected accounts count (https://docs.stripe.com/connect/webhooks).
+  /// Whether events of connected accounts are accepted (https://docs.stripe.com/connect/webhooks).
   public enum Accounts: Sendable, Equatable {
     case own
     case any
     case ownAnd([String])
 
-    /// - Parameter account: the connected account; nil is the app's own.
+    /// - Parameter account: the connected account; nil means the app's own account.
     func accepts(_ account: String?) -> Bool {
       guard let account else { return true }
       switch self {
@@ -37,14 +37,14 @@ public struct StripeSettings: Sendable, Equatable {
     }
   }
 
-  /// How far the signature's time may be from now, either way.
+  /// The most that the signature's timestamp may differ from now, in either direction.
   public var toleranceMilliseconds: Int64
-  /// Which kind of event makes receipts; the other kind is kept.
+  /// The mode whose events make receipts; events of the other mode are only stored.
   public var livemode: Livemode
-  /// Metadata keys that may carry the user, in order.
+  /// Metadata keys that may contain the user, in order.
   public var userKeys: [String]
   public var accounts: Accounts
-  /// Where its API is, without a slash at the end.
+  /// The base URL of its API, without a trailing slash.
   public var apiBase: String
 
   /// The defaults: 5 min, any mode, `ply_user_id` then `user_id`, no connected accounts, Stripe's own API.
@@ -61,7 +61,7 @@ public struct StripeSettings: Sendable, Equatable {
   }
 }
 
-/// The kinds of Stripe's objects that a purchase is known by; Purchasely's `stripe_object_type`.
+/// The Stripe object types that identify a purchase; Purchasely's `stripe_object_type`.
 extension PurchaseKey {
   static func subscription(_ id: String) -> PurchaseKey {
     PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.subscription, id: id)
@@ -80,11 +80,11 @@ enum StripeObjectType {
 /// Stripe's webhooks (https://docs.stripe.com/webhooks).
 public struct StripeProcessor: PaymentProcessor {
   public static let name: ProcessorName = "stripe"
-  /// How the ids of Stripe's own prices begin (https://docs.stripe.com/api/prices,
-  /// https://docs.stripe.com/api/plans); a merchant's own names (`stripe.monthly_premium_123`) do not.
+  /// Prefixes of Stripe's price ids (https://docs.stripe.com/api/prices, https://docs.stripe.com/api/plans);
+  /// a merchant's own names (`stripe.monthly_premium_123`) do not have them.
   static let pricePrefixes = ["price_", "plan_"]
 
-  /// Stripe sends events of 30 days again (https://docs.stripe.com/webhooks), and lists those for a backfill.
+  /// Stripe can resend events for 30 days (https://docs.stripe.com/webhooks), and lists them for a backfill.
   public static let repeatMilliseconds: Int64 = 30 * 86_400_000
 
   public static func rules(isAsked: Bool) -> ProcessorRules {
@@ -99,9 +99,9 @@ public struct StripeProcessor: PaymentProcessor {
   private let verifier: StripeSignatureVerifier
 
   /// - Parameters:
-  ///   - webhookSecrets: whole, with their `whsec_`; without any no webhook is genuine.
-  ///   - apiKey: for asking Stripe; nil asks nothing.
-  /// - Throws: when the cryptographic library refuses a key, which it does only without memory.
+  ///   - webhookSecrets: including the prefix `whsec_`; without any, no webhook is genuine.
+  ///   - apiKey: for lookups; nil disables them.
+  /// - Throws: when the cryptographic library rejects a key, which happens only when it is out of memory.
   public init(_ settings: StripeSettings, webhookSecrets: [String], apiKey: String? = nil) throws {
     self.settings = settings
     self.apiKey = apiKey
@@ -119,7 +119,7 @@ public struct StripeProcessor: PaymentProcessor {
 
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
     let reading = JSONDocument.read(body) { root in StripeEnvelope(root).map { read($0, now: now) } }
-    // Genuine, and no JSON object: kept for a person to look at.
+    // Genuine, but not a JSON object: stored for the operator.
     return (reading ?? nil) ?? EventReading(id: nil, type: "", content: .nothing(.unparsed))
   }
 

@@ -1,16 +1,17 @@
-// What to ask Stripe's API, and how its answers read (https://docs.stripe.com/api). No version is asked for:
-// answers have the account's own, and are read by presence, as events are. Pure; any thread.
+// Builds requests to Stripe's API and interprets the answers (https://docs.stripe.com/api). Requests name no
+// version: answers have the account's version, and are read like events, by the fields that are present.
+// Pure; any thread.
 
 public import Domain
 internal import JSON
 
-/// One app's questions to Stripe.
+/// One app's queries to Stripe.
 public struct StripeQueries: ProcessorQueries {
-  /// Stripe lists events of 30 days (https://docs.stripe.com/api/events).
+  /// Stripe lists the events of the last 30 days (https://docs.stripe.com/api/events).
   public static let keptDays: Int64 = 30
   /// https://docs.stripe.com/api/pagination
   static let pageSize = 100
-  /// The types that say something about a purchase; the list takes up to 20 names.
+  /// The event types that are about a purchase; the list accepts up to 20 names.
   static let types = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed", "checkout.session.expired", "customer.subscription.created",
@@ -20,7 +21,7 @@ public struct StripeQueries: ProcessorQueries {
 
   private let settings: StripeSettings
   private let apiKey: String
-  /// Without a slash at its end.
+  /// Without a trailing slash.
   public let base: String
 
   public init(_ settings: StripeSettings, apiKey: String, base: String) {
@@ -31,15 +32,15 @@ public struct StripeQueries: ProcessorQueries {
 
   public var eventsKeptMilliseconds: Int64 { Self.keptDays * 86_400_000 }
 
-  /// Stripe allows 25 reads a second in a sandbox and 100 live, of all of an account's programs together
-  /// (https://docs.stripe.com/rate-limits).
+  /// Stripe allows 25 reads a second in a sandbox and 100 in live mode, for all of an account's programs
+  /// together (https://docs.stripe.com/rate-limits).
   public var ratePerSecond: Double { 20 }
 
   public var headers: [(name: String, value: String)] {
     [("Authorization", "Bearer \(apiKey)"), ("Accept", "application/json")]
   }
 
-  /// A purchase of a connected account is not found: which account it is of stands in its events alone.
+  /// A purchase of a connected account is not found: only its events name the account.
   public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
     switch key.type {
     case StripeObjectType.checkoutSession: [session(key.id)]
@@ -51,8 +52,8 @@ public struct StripeQueries: ProcessorQueries {
     }
   }
 
-  /// Line items stand in a session only when they are asked for
-  /// (https://docs.stripe.com/checkout/fulfillment). Up to ten come with it; an app's checkout sells one.
+  /// A session includes line items only on request (https://docs.stripe.com/checkout/fulfillment). It
+  /// includes up to ten; an app's checkout sells one.
   private func session(_ id: String) -> ProcessorQuery {
     ProcessorQuery(target: "/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
   }
@@ -72,12 +73,12 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   public func eventLists(_ selection: EventSelection) -> [EventList] {
-    // Stripe counts whole seconds; the second that the selection begins in belongs to it.
+    // Stripe's timestamps are whole seconds; the second in which the selection begins is included.
     var target = "/v1/events?limit=\(Self.pageSize)"
     target += "&created%5Bgte%5D=\(max(0, selection.since.unixMilliseconds / 1000))"
     if selection.undeliveredOnly { target += "&delivery_success=false" }
     for type in Self.types { target += "&types%5B%5D=\(type)" }
-    // A connected account's events are in a list of its own (https://docs.stripe.com/connect/authentication).
+    // A connected account has its own list of events (https://docs.stripe.com/connect/authentication).
     var accounts: [String?] = [nil]
     if case .ownAnd(let connected) = settings.accounts { accounts += connected }
     return accounts.map { account in
@@ -99,15 +100,15 @@ public struct StripeQueries: ProcessorQueries {
         events.append(Array(body[range]))
         last = OutsideText.identifier(element.member("id")?.string)
       }
-      // Without a place to go on from, what is behind this page cannot be had.
+      // Without a cursor, the next page cannot be requested.
       if hasMore, last == nil { return nil }
       return EventPage(events: events, next: hasMore ? last : nil)
     }
     return page ?? nil
   }
 
-  /// https://docs.stripe.com/api/errors. A 404 is also what a key of the other mode gets; a 400 is about the
-  /// one question, such as a list filtered by an object that is not the account's.
+  /// https://docs.stripe.com/api/errors. A key of the other mode also gets a 404; a 400 concerns one request
+  /// only, such as a list filtered by an object of another account.
   public func judge(status: Int?) -> QueryVerdict {
     switch status {
     case 200: .answered

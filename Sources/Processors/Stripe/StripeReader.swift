@@ -1,11 +1,11 @@
-// What Stripe's events mean in terms of purchases (https://docs.stripe.com/checkout/fulfillment,
-// https://docs.stripe.com/billing/subscriptions/webhooks). Where an event's type and its object's state
-// contradict each other, the object is believed. Only that a delayed payment came or failed, the type alone
-// says. Pure; any thread.
+// Interprets Stripe's events as purchases (https://docs.stripe.com/checkout/fulfillment,
+// https://docs.stripe.com/billing/subscriptions/webhooks). If an event's type and its object's state
+// contradict each other, the object wins. Only the result of a delayed payment is taken from the type alone.
+// Pure; any thread.
 
 internal import Domain
 
-/// Turns one envelope into what it says.
+/// Interprets one envelope.
 struct StripeReader {
   let settings: StripeSettings
   let envelope: StripeEnvelope
@@ -20,8 +20,7 @@ struct StripeReader {
     self.now = now
   }
 
-  /// When the event happened, by Stripe's clock: the end of the whole second that `created` names, and never
-  /// later than now.
+  /// The time of the event by Stripe's clock: the end of the second in `created`, and never later than now.
   private var happenedAt: Timestamp {
     guard let created = envelope.created else { return now }
     return min(now, Timestamp(unixSeconds: created).advanced(byMilliseconds: 999))
@@ -34,8 +33,7 @@ struct StripeReader {
     if type.hasPrefix("checkout.session.") { return session() }
     if type.hasPrefix("customer.subscription.") { return subscription() }
     if type.hasPrefix("invoice.") { return invoice() }
-    // Thin events (`v1.…`, `v2.…`) carry no object; pings, charges and all others say nothing about a
-    // purchase.
+    // Thin events (`v1.…`, `v2.…`) contain no object; pings, charges and all others are not about a purchase.
     return .nothing(.ignored)
   }
 
@@ -45,7 +43,7 @@ struct StripeReader {
     }
     let subscriptionID = OutsideText.identifier(object.subscription?.id)
     let isSubscription: Bool
-    // Sessions of 2019 have no mode.
+    // Sessions from 2019 have no mode.
     switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
     case "subscription": isSubscription = true
     case "payment": isSubscription = false
@@ -81,16 +79,17 @@ struct StripeReader {
   private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) -> SessionState {
     switch type {
     case "checkout.session.async_payment_succeeded": return .seen(.paid)
-    // Only a payment that was under way can fail: the checkout was complete and unpaid, known or not.
+    // Only a pending payment can fail, so the checkout was complete and unpaid, even if no earlier event said
+    // so.
     case "checkout.session.async_payment_failed": return .seen([.promised, .failed])
     case "checkout.session.expired": return .seen(.expired)
     case "checkout.session.completed":
-      // An object that is still open contradicts the type: nothing was bought yet.
+      // An open session contradicts the event type: nothing was bought yet.
       guard object.status == nil || object.status == "complete" else { return .end(.ignored) }
       switch object.paymentStatus {
       case "paid", "no_payment_required": return .seen(.paid)
       case "unpaid": return .seen(.promised)
-      // Before 2020-08-27 there was no such field, and a session with a subscription was complete once it was
+      // The field did not exist before 2020-08-27. A session with a subscription was complete once it was
       // paid.
       case nil where hasSubscription: return .seen(.paid)
       default: return .end(.unparsed)
@@ -107,8 +106,7 @@ struct StripeReader {
       type == "customer.subscription.created"
       || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
     let hasEnded = type == "customer.subscription.deleted"
-    // `incomplete_expired` is what becomes of an incomplete one whose first payment does not come within a
-    // day.
+    // `incomplete_expired`: the first payment of an incomplete subscription did not arrive within a day.
     let seen: Observations =
       switch object.status {
       case _ where hasEnded: .ended
@@ -122,8 +120,8 @@ struct StripeReader {
     let report = facts.report(
       .subscription(id), metadata: [object.metadata],
       prices: facts.subscriptionPrices, observations: seen)
-    // A renewal or a change of a subscription of which nothing is known is no purchase of ours. Its end is
-    // kept, because the events of its beginning may come later.
+    // A renewal or a change of an unknown subscription is not a purchase to track. Its end is stored, because
+    // the events of its start may arrive later.
     return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.ended))
   }
 
@@ -142,8 +140,7 @@ struct StripeReader {
     let metadata = [
       object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
     ]
-    // One-off lines (a set-up fee) stand before the subscription's own, and are not what the subscription
-    // costs.
+    // One-off lines (a set-up fee) precede the subscription's lines, and are not the subscription's price.
     let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
     let report = facts(of: object).report(
       .subscription(id), metadata: metadata, prices: prices.map(\.priceID),

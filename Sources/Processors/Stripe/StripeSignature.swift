@@ -1,30 +1,30 @@
-// Stripe's webhook signatures. Accepted is what every official Stripe library accepts, and nothing that only
-// some do (https://docs.stripe.com/webhooks#verify-manually; stripe-python, -go, -node and -dotnet). Pure;
-// any thread.
+// Verifies Stripe's webhook signatures. It accepts only what every official Stripe library accepts
+// (https://docs.stripe.com/webhooks#verify-manually; stripe-python, -go, -node and -dotnet). Pure; any
+// thread.
 
 internal import Cryptography
 internal import Domain
 
 /// The content of one `Stripe-Signature` header: `t=1492774577,v1=<64 hex>,v0=…`.
 struct StripeSignature {
-  /// A header has one `v1` per secret that is in force, which are two at most while one is being rotated.
+  /// A header has one `v1` per active secret: two at most, during a rotation.
   static let signaturesMax = 16
   static let headerBytesMax = 8192
   static let timestampDigitsMax = 12
 
-  /// What is signed with the body behind it: the digits of `t` as they stand, and a point.
+  /// The signed text before the body: the digits of `t` as received, and a dot.
   private(set) var signedHead: [UInt8] = []
   /// Seconds since 1970.
   private(set) var unixSeconds: Int64 = 0
-  /// The `v1` values that have the form of one: 64 lower-case hexadecimal digits.
+  /// The valid `v1` values: 64 lower-case hexadecimal digits each.
   private(set) var signatures: [AuthenticationCode] = []
   private var signatureCount = 0
 
-  /// Reads a header.
+  /// Parses a header.
   ///
-  /// A bare `t` or `v1`, and a second `t`, are refused: libraries disagree on what they mean. Other elements
+  /// A bare `t` or `v1`, and a second `t`, are refused: libraries interpret them differently. Other elements
   /// are ignored.
-  /// - Returns: nil when it is not of the form that Stripe sends.
+  /// - Returns: nil unless the header has Stripe's format.
   init?(_ header: String) {
     let header = header.utf8.span
     guard header.count <= Self.headerBytesMax else { return nil }
@@ -37,7 +37,7 @@ struct StripeSignature {
     if signedHead.isEmpty || signatureCount == 0 { return nil }
   }
 
-  /// - Returns: false when the element makes the header one that Stripe does not send.
+  /// - Returns: false when the element makes the header invalid.
   private mutating func take(_ element: Span<UInt8>) -> Bool {
     let nameEnd = Self.position(of: "=", in: element, from: 0)
     let hasValue = nameEnd < element.count
@@ -53,8 +53,7 @@ struct StripeSignature {
     return true
   }
 
-  /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the number as they print it, others
-  /// the text.
+  /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the parsed number, others the text.
   private mutating func takeTimestamp(_ digits: Span<UInt8>) -> Bool {
     guard (1...Self.timestampDigitsMax).contains(digits.count),
       digits.count == 1 || digits[0] != UInt8(ascii: "0")
@@ -77,12 +76,12 @@ struct StripeSignature {
   }
 }
 
-/// Checks bodies against an endpoint's secrets.
+/// Verifies bodies with an endpoint's secrets.
 struct StripeSignatureVerifier: Sendable {
   private let keys: [HMACSHA256]
   private let toleranceMilliseconds: Int64
 
-  /// - Parameter secrets: whole, with their `whsec_`; several while one is being rotated.
+  /// - Parameter secrets: including the prefix `whsec_`; several during a rotation.
   init(secrets: [String], toleranceMilliseconds: Int64) throws(CryptographyError) {
     var keys: [HMACSHA256] = []
     for secret in secrets { keys.append(try HMACSHA256(key: Array(secret.utf8))) }
@@ -90,7 +89,7 @@ struct StripeSignatureVerifier: Sendable {
     self.toleranceMilliseconds = toleranceMilliseconds
   }
 
-  /// The signature is checked before the age, as in three of the four libraries: "stale" then means "once
+  /// Checks the signature before the age, as three of the four libraries do: "stale" then means "was
   /// genuine".
   func verify(headers: [String], body: [UInt8], now: Timestamp) -> Authenticity {
     guard let header = headers.first, !header.isEmpty else { return .refused(.missing) }
@@ -98,13 +97,13 @@ struct StripeSignatureVerifier: Sendable {
     var matches = false
     for key in keys {
       let expected = key.authenticationCode(of: signature.signedHead.span, body.span)
-      // No early exit: the time taken says nothing about which secret or signature matched.
+      // No early exit: the duration must not depend on which secret or signature matched.
       for candidate in signature.signatures where candidate.isEqual(to: expected) { matches = true }
     }
     guard matches else { return .refused(.mismatch) }
     let age = now.milliseconds(since: Timestamp(unixSeconds: signature.unixSeconds))
     if age > toleranceMilliseconds { return .refused(.stale) }
-    // `t` is in whole seconds, cut off; ours is not.
+    // `t` is truncated to whole seconds; the local time is not.
     if age < -toleranceMilliseconds { return .refused(.future) }
     return .genuine
   }
