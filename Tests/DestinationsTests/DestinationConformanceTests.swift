@@ -1,4 +1,4 @@
-// What every destination must do, whichever it is: the definition of `ReceiptDestination` that can be run.
+// The requirements for every destination: `ReceiptDestination` as executable tests.
 
 import Configuration
 import Destinations
@@ -8,7 +8,7 @@ import Processors
 import TestSupport
 import Testing
 
-/// One registered destination, and the same where no secret may be read.
+/// One registered destination, with secrets or without.
 private struct Fixture: Sendable, CustomTestStringConvertible {
   var kind: DestinationKind
 

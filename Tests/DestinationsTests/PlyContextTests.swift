@@ -1,5 +1,4 @@
-// What is a `ply_context` and what is not. It is kept and forwarded exactly as it came, so only real base64
-// may pass.
+// Which texts are a `ply_context`. It is stored and forwarded unchanged, so only valid base64 is accepted.
 
 import Destinations
 import Domain
@@ -37,7 +36,7 @@ struct PlyContextTests {
 
   @Test("Both alphabets are read, padded or not, and none is rewritten", arguments: 1...9)
   func alphabets(count: Int) throws {
-    // All bits set: the text is made of the characters in which the alphabets differ.
+    // All bits set: the text consists of the characters in which the alphabets differ.
     for bytes in [[UInt8](repeating: 0xFF, count: count), [UInt8](repeating: 0xFB, count: count)] {
       let standard = base64(bytes)
       for text in [standard, urlSafe(standard), withoutPadding(standard), urlSafe(withoutPadding(standard))] {

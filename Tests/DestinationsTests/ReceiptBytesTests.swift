@@ -1,4 +1,4 @@
-// The exact bytes that Purchasely gets: fixed once, the same on every try (contract: Delivery).
+// The exact bytes that Purchasely receives: fixed once, the same on every attempt (contract: Delivery).
 
 import Destinations
 import Domain

@@ -1,4 +1,4 @@
-// What an answer means, over every status there is and none at all (contract: Delivery).
+// The verdict on every HTTP status, and on an answer without a status (contract: Delivery).
 
 import Destinations
 import Domain
@@ -92,7 +92,7 @@ struct VerdictTests {
   }
 }
 
-/// What a 503 and a 429 with this header wait for; nil where the header counts as absent.
+/// The wait after a 503 and a 429 with this header; nil where the header counts as absent.
 private struct Row: Sendable, CustomTestStringConvertible {
   var text: String
   var milliseconds: Int64?
@@ -123,11 +123,11 @@ private let rows: [Row] = [
   Row("Sat, 16 Jan 2027 08:00:00 GMT", day), Row("Sat, 16 Jan 2027 08:00:01 GMT", day),
   Row("Fri, 31 Dec 9999 23:59:60 GMT", day), Row(" Fri, 15 Jan 2027 08:00:30 GMT ", 30_000),
 
-  // The past is now.
+  // A time in the past means no wait.
   Row("Fri, 15 Jan 2027 07:59:59 GMT", 0), Row("Sun, 06 Nov 1994 08:49:37 GMT", 0),
   Row("Sunday, 06-Nov-94 08:49:37 GMT", 0), Row("Sun Nov  6 08:49:37 1994", 0),
   Row("Thu, 01 Jan 0000 00:00:00 GMT", 0),
-  // A year of two digits that looks more than 50 years ahead is past.
+  // A two-digit year that appears to be more than 50 years in the future is in the past.
   Row("Friday, 15-Jan-77 08:00:30 GMT", day), Row("Friday, 15-Jan-78 08:00:30 GMT", 0),
 
   Row("Fri, 15 Jan 2027 08:00:30", nil), Row("Fri, 15 Jan 2027 08:00:30 UTC", nil),

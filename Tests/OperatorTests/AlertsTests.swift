@@ -1,4 +1,4 @@
-// Whether notices arrive, and what was told.
+// Tests of notices: whether they arrive, and which were sent.
 
 @testable import Alerts
 import Domain
@@ -14,7 +14,7 @@ import Testing
 @testable import Operator
 
 @Suite("Alerts") struct AlertsTests {
-  /// Takes everything, or nothing.
+  /// Accepts or rejects every request with one status.
   private final class Receiver: RequestHandler {
     let status: Int
     let bodies = Monitor<[JSONValue]>([])
@@ -23,14 +23,14 @@ import Testing
 
     func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 65_536) }
     func handle(_ request: Request, _ responder: Responder) {
-      // What is no JSON is missed by who looks for it.
+      // Invalid JSON is ignored; the test then misses the notice.
       if let body = try? JSONValue(parsing: request.body) { bodies.withLock { $0.append(body) } }
       responder.respond(Response(status: status, text: "ok"))
     }
     func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
   }
 
-  /// A configuration that tells these addresses.
+  /// A configuration whose alerts go to these addresses.
   private static func harness(_ addresses: [String]) throws -> OperatorHarness {
     let harness = try OperatorHarness()
     let path = harness.configurationPath

@@ -1,4 +1,4 @@
-// `events backfill` against a stand-in for Stripe, and `events reprocess`.
+// `events backfill` against the simulated Stripe API, and `events reprocess`.
 
 import Domain
 import FoundationEssentials
@@ -21,7 +21,7 @@ import Testing
     return try SandboxStripe(books: books, behaviour: behaviour, onRequest: onRequest)
   }
 
-  /// A relay that asks there.
+  /// A relay whose lookups go to `base`.
   private static func harness(asking base: String?, root: String = "") throws -> OperatorHarness {
     let harness = try OperatorHarness()
     let asking = base.map { ", api_key: 'sk_test_1', api_base: '\($0)'" } ?? ""
@@ -161,7 +161,7 @@ import Testing
 }
 
 @Suite struct ReprocessTests {
-  /// An event that an older version did not understand.
+  /// Events that an older version could not parse.
   private static func harness() throws -> (harness: OperatorHarness, ids: [String]) {
     let harness = try OperatorHarness()
     var random = SeededGenerator(seed: 1)

@@ -1,4 +1,4 @@
-// Bulk verbs on a database of a size that operators have: what they show, what they change, how they end.
+// Bulk commands on a realistically large database: what they show, what they change, how they end.
 
 import Domain
 import JSON
@@ -12,7 +12,7 @@ import Testing
 @testable import Operator
 
 @Suite struct BulkTests {
-  /// 200 000 receipts, 4000 of which failed for five reasons.
+  /// 200,000 receipts, 4,000 of which failed for five reasons.
   private static func large(_ size: LargeDatabase.Size = .init()) throws -> OperatorHarness {
     let harness = try OperatorHarness()
     try LargeDatabase.fill(
@@ -39,7 +39,7 @@ import Testing
     guard case .array(let groups) = json["groups"] else { throw UsageError("no groups") }
     #expect(groups.count == 3)
     #expect(groups.allSatisfy { $0["count"] == 800 })
-    // What is delivered is only counted.
+    // Delivered receipts are only counted.
     let delivered = harness.run("receipts", "replay", "--state", "delivered", "--yes")
     #expect(delivered.code == .refused)
     #expect(delivered.notes.contains("196,000 receipts left as they are: each is delivered already"))
@@ -61,7 +61,7 @@ import Testing
     ] {
       #expect(shown.contains(word), "\(word) in \(shown)")
     }
-    // One line for the job, none for each receipt.
+    // One entry for the job, none for each receipt.
     let audit = try harness.reader().audit(AuditFilter(), limit: 10)
     #expect(audit.map(\.entry.subject) == [id])
     #expect(audit.first?.entry.reason == "outage")
@@ -95,7 +95,7 @@ import Testing
     let none = harness.run("receipts", "replay", "-", "--yes", "--json", input: "\n")
     #expect(none.code == .done)
     #expect(none.last == "{\"replayed\":0,\"ids\":[]}")
-    // Nobody can be asked where ids come in.
+    // Confirmation is impossible when stdin provides the ids.
     #expect(harness.run("receipts", "replay", "-", input: ids[2]).code == .refused)
   }
 
@@ -111,7 +111,7 @@ import Testing
     let job = try #require(try harness.reader().jobs(JobFilter(), limit: 1).first)
     #expect(job.request.source == .ids(count: ids.count))
     #expect(job.count(.released) == 20)
-    // The oldest had its turn first.
+    // The oldest was released first.
     #expect(try harness.reader().receipts(ofJob: job.row, limit: 1).first?.receiptID == ids.min())
   }
 
@@ -176,14 +176,14 @@ import Testing
     var filter = ReceiptFilter()
     filter.state = .failed
     filter.reason = "http_422"
-    // As a receiptctl leaves it that is killed before it has done anything.
+    // The state after a receiptctl that was killed before its first step.
     let job = try harness.writer.apply(
       StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "ann")), now: harness.clock.now)
     let (path, clock) = (harness.databasePath, harness.clock)
     let ran = harness.run(
       "jobs", "watch", job.id,
       pause: { _ in
-        // What cannot be written shows as a wait that never ends.
+        // A failed write shows up as a wait that never ends.
         guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),
           let rows = try? StoreReader(path: path).dueRows(app: "ios", now: clock.now, limit: 1000)
         else { return }

@@ -46,7 +46,7 @@ import Testing
     #expect(object["state"] == "pending")
     #expect(object["user_id"] == "jdo-1")
     #expect(object["price_id"] == "price_1")
-    // The bytes are those of the configured destination.
+    // The body has the format of the configured destination.
     let body = String(decoding: try #require(try harness.receipt(id).body), as: UTF8.self)
     #expect(body.contains("\"user_id\":\"jdo-1\""))
     #expect(body.contains("\"stripe_object_id\":\"sub_1\""))

@@ -1,4 +1,4 @@
-// Databases that are damaged: what `db check` says of them, and whether what it advises helps.
+// Damaged databases: what `db check` reports, and whether its advice works.
 
 import Domain
 import FoundationEssentials
@@ -15,7 +15,7 @@ import Testing
 @Suite("A damaged database") struct DamageTests {
   static let hasSQLite = (try? ShellRun(["sqlite3", "--version"]).code) == 0
 
-  /// A harness whose configuration names a damaged copy of a database, and the backup that the copy was.
+  /// A harness whose configuration names a damaged copy of a database, and the backup from before the damage.
   private func damaged(
     _ purchases: Int, _ damage: (String) throws -> Void
   ) throws -> (harness: OperatorHarness, backup: String) {
@@ -30,7 +30,7 @@ import Testing
     return (harness, backup)
   }
 
-  /// Runs the commands that the report advises, as the shell would.
+  /// Runs the commands that the report advises, as a shell would.
   private func follow(_ report: String, _ harness: OperatorHarness, backup: String) throws {
     for line in report.split(separator: "\n") where line.hasPrefix("  ") {
       let command = String(line.dropFirst(2)).replacing("FOLDER", with: harness.folder)
@@ -110,7 +110,7 @@ import Testing
         let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
         try connection.execute("PRAGMA writable_schema = ON; \(sql)")
       }
-      // While the schema does not name it, the index misses what is written.
+      // While the schema does not contain it, the index misses new rows.
       try run(
         """
         CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'purchases_by_user';
@@ -134,7 +134,7 @@ import Testing
   func freePages() throws {
     let (harness, backup) = try damaged(3) { path in
       var bytes = try FileReading.content(of: path, bytesMax: 1 << 26).bytes
-      // How many free pages there are (https://www.sqlite.org/fileformat2.html#the_database_header).
+      // The number of free pages (https://www.sqlite.org/fileformat2.html#the_database_header).
       bytes[39] = 5
       #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
     }

@@ -1,4 +1,4 @@
-// Configuration, database files and the sandbox's commands.
+// Tests of configuration files, database files and the sandbox's commands.
 
 @testable import Configuration
 import FoundationEssentials
@@ -101,7 +101,7 @@ import Testing
     #expect(content.bytes == Array(ConfigurationTemplate.text.utf8))
     #expect(content.mode == 0o600)
     #expect(harness.run("config", "init", path).code == .refused)
-    // Without a path it is the file that --config names, and that is there.
+    // Without a path it means the file given by --config, which exists.
     #expect(harness.run("config", "init").code == .refused)
     #expect(harness.run("config", "init", "-").out == ConfigurationTemplate.text)
     let nowhere = harness.run("config", "init", harness.folder + "/a/b.json5")

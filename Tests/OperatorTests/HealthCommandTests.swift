@@ -1,4 +1,4 @@
-// stats and alerts list begin with the relay's own health.
+// `stats` and `alerts list` begin with the relay's own health.
 
 import Domain
 @testable import Health

@@ -21,7 +21,7 @@ import Testing
     let help = CommandHelp(OperatorProgram.spec)
     let command = try #require(OperatorProgram.spec.commands.first { $0.path == path })
     Snapshot.check(help.text(of: command), "help-" + path.joined(separator: "-"))
-    // What is shown must work.
+    // Every example must parse.
     for example in command.examples {
       let words = example.line.split(separator: " | ").first?.split(separator: " ").dropFirst().map(
         String.init)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Puts words in single quotes and in `$(…)` together, as a shell does.
+  /// Joins words in single quotes and in `$(…)`, as a shell does.
   private static func unquoted(_ words: [String]) -> [String] {
     var joined: [String] = []
     var isOpen = false

@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// Serves what it is given, or a redirect.
+  /// Serves configured answers, such as files or a redirect.
   private final class Host: RequestHandler {
     let answers = Monitor<[String: Response]>([:])
 

@@ -1,4 +1,4 @@
-// A configuration, a real database filled through the store's own commands, and receiptctl in this process.
+// A configuration, a real database filled through the store's commands, and receiptctl in this process.
 
 import Domain
 import FoundationEssentials
@@ -13,7 +13,7 @@ import Testing
 
 @testable import Operator
 
-/// What one command did.
+/// The result of one command.
 struct Ran {
   var code: ExitCode
   /// stdout
@@ -24,7 +24,7 @@ struct Ran {
   /// The last line of stdout.
   var last: Substring? { out.split(separator: "\n").last }
 
-  /// The job that it says it made.
+  /// The id of the job that it reports.
   var job: String? { notes.firstMatch(of: /job_[0-9A-Z]{26}/).map { String($0.output) } }
 
   /// stdout as one JSON value per line.
@@ -35,7 +35,7 @@ struct Ran {
   }
 }
 
-/// What was written to a stream.
+/// Collects the output of a stream.
 final class Record: Sendable {
   private let bytes = Monitor<[UInt8]>([])
   var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
@@ -53,7 +53,7 @@ final class ManualClock: Clock {
   func advance(_ more: Int64) { milliseconds.withLock { $0 += more } }
 }
 
-/// Owns a folder that goes away with it. One thread.
+/// Owns a folder and deletes it with the harness. One thread.
 final class OperatorHarness {
   let folder: String
   let clock = ManualClock()
@@ -78,14 +78,14 @@ final class OperatorHarness {
     ) { content in
       Array("\(content.userID) \(content.priceID)".utf8)
     }
-    // The same receipts have the same ids in each run.
+    // Receipts have the same ids in each run.
     writer = try StoreWriter(
       path: folder + "/receiptd.db", role: .owner,
       rules: Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) }),
       random: SeededGenerator(seed: 1))
   }
 
-  /// What cannot be removed is the system's to clear.
+  /// If the removal fails, the system clears the folder.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// Changes the text of the configuration.
@@ -99,9 +99,9 @@ final class OperatorHarness {
 
   /// Runs receiptctl with the configuration.
   /// - Parameters:
-  ///   - answer: what a person types when asked; without it there is no terminal.
-  ///   - input: what stands on standard input.
-  ///   - pause: what happens while it waits; without it, it is told to end when it waits for that.
+  ///   - answer: the answer to a question; without it, there is no terminal.
+  ///   - input: the content of standard input.
+  ///   - pause: called at each wait; without it, the first wait for a stop signal ends the command.
   @discardableResult func run(
     _ arguments: String..., answer: String? = nil, environment: [String: String] = [:],
     input: String = "", pause: (@Sendable (Int64) -> Void)? = nil
@@ -133,7 +133,7 @@ final class OperatorHarness {
         return false
       })
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: surroundings)
-    // What the machine has left differs from run to run.
+    // Free disk space differs from run to run.
     let shown = result.text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
       .replacing(/"disk_free_bytes":\d+/, with: #""disk_free_bytes":1"#)
     return Ran(
@@ -143,7 +143,7 @@ final class OperatorHarness {
 }
 
 extension OperatorHarness {
-  /// A purchase that an event reported: ready at once when user and price are known.
+  /// Creates a purchase from an event; the receipt is ready at once when user and price are known.
   /// - Returns: the receipt's id.
   @discardableResult func purchase(
     _ object: String, user: String? = "jdo-1", price: String? = "price_1", app: String = "ios",
@@ -165,7 +165,7 @@ extension OperatorHarness {
     return try #require(try reader().receipts(filter, limit: 1).first?.receipt?.id)
   }
 
-  /// A context that the app posted.
+  /// Creates a context as an app posts it.
   @discardableResult func context(_ blob: String, user: String = "jdo-1", price: String? = nil) throws
     -> String
   {
@@ -177,7 +177,7 @@ extension OperatorHarness {
     return try writer.apply(command, now: clock.now).id
   }
 
-  /// One try to deliver.
+  /// Records one delivery attempt.
   func attempt(
     _ id: String, status: Int64?, response: String = "", _ decision: Delivery.Decision, error: String? = nil,
     breaker: Breaker = Breaker()
@@ -204,12 +204,12 @@ extension OperatorHarness {
   func receipt(_ id: String) throws -> Receipt { try #require(try reader().receipt(id: id)?.receipt) }
 }
 
-/// Texts that are kept in files, so that a change of what people see is a change that someone looked at.
+/// Expected texts in files, so that every change of the output is reviewed.
 enum Snapshot {
   private static let folder =
     String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) + "/Snapshots"
 
-  /// Compares a text with its file. With RECORD_SNAPSHOTS set it writes the file instead.
+  /// Compares a text with its file. With RECORD_SNAPSHOTS set, writes the file instead.
   static func check(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let path = "\(folder)/\(name).txt"
     if Environment.process["RECORD_SNAPSHOTS"] != nil {

@@ -50,7 +50,7 @@ import Testing
     let ran = try Self.everyState().run("receipts", "list", "--json")
     let objects = try ran.objects
     #expect(objects.count == 5)
-    // The decoder sorts names; the order is that of the text.
+    // The decoder sorts names, so the order is checked in the text.
     for (line, object) in zip(ran.out.split(separator: "\n"), objects) {
       #expect(Self.names(object) == Self.fields.sorted())
       let places = Self.fields.compactMap { line.firstRange(of: "\"\($0)\":")?.lowerBound }

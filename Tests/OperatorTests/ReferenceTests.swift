@@ -1,4 +1,5 @@
-// Completions and manual pages: that those in deploy/ are what the program makes, and that shells take them.
+// Completions and manual pages: whether those in deploy/ match the program's output, and whether shells
+// accept them.
 
 @testable import Configuration
 import FoundationEssentials
@@ -15,7 +16,7 @@ struct ReferenceTests {
   private static let deploy = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "deploy").path
 
-  /// The kept file; with RECORD_SNAPSHOTS set it is written anew.
+  /// Compares a text with its file; with RECORD_SNAPSHOTS set, writes the file instead.
   private func check(_ text: String, _ path: String) throws {
     let path = "\(Self.deploy)/\(path)"
     if Environment.process["RECORD_SNAPSHOTS"] != nil {
@@ -56,7 +57,7 @@ struct ReferenceTests {
     for key in keys { #expect(configuration.contains(key.path), "\(key.path)") }
   }
 
-  /// What bash offers for a line.
+  /// The completions that bash offers for a line.
   private func bash(_ words: [String]) throws -> [String] {
     let list = words.map { "'\($0)'" }.joined(separator: " ")
     let script = """
@@ -98,7 +99,7 @@ struct ReferenceTests {
   @Test(
     "zsh takes its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
   func completesInZsh() throws {
-    // zsh completes at a prompt only, so one is played: a pseudo-terminal of zsh's own (zshmodules(1), zpty).
+    // zsh completes only at a prompt, so the test uses zsh's own pseudo-terminal (zshmodules(1), zpty).
     let script = """
       zmodload zsh/zpty; zpty z zsh -f -i
       setup=(PS1= 'stty -echo' 'fpath=(\(Self.deploy)/completions $fpath)' 'autoload -U compinit')
@@ -118,7 +119,7 @@ struct ReferenceTests {
     arguments: ManualPage.allCases)
   func isSound(page: ManualPage) throws {
     let ran = try ShellRun(["mandoc", "-T", "lint", "-W", "warning", "\(Self.deploy)/man/\(page.fileName)"])
-    // Without a date a page is the same whenever it is made.
+    // Manual pages have no date, so that they are reproducible.
     let faults = ran.output.split(separator: "\n").filter { !$0.contains("missing date") }
     #expect(faults.isEmpty)
   }

@@ -1,4 +1,4 @@
-// Which stored result of a reload answers a question, and what `receiptctl reload` says without a receiptd.
+// Which stored reload report answers a request, and what `receiptctl reload` reports without a receiptd.
 
 import Domain
 @testable import Health
@@ -11,7 +11,7 @@ import Testing
 @testable import Operator
 
 @Suite struct ReloadTests {
-  /// A result, as receiptd stores it.
+  /// A report in the format that receiptd stores.
   private func report(began: Int64, at: Int64 = 1000) throws -> ServiceReport {
     let content = #"{"result":"applied","generation":2,"began_ns":\#(began)}"#
     return ServiceReport(name: .reload, at: Timestamp(unixMilliseconds: at), content: content)

@@ -50,7 +50,7 @@ import Testing
     let ran = harness.run("receipts", "replay", "--state", "failed", answer: answer)
     #expect(ran.code == code)
     #expect(ran.notes.contains("Replay 3 receipts? [y/N]"))
-    // What is asked about stands before the question.
+    // The groups are shown before the question.
     #expect(ran.notes.contains("http_422"))
     for id in failed { #expect(try harness.receipt(id).state == state) }
   }
@@ -75,7 +75,7 @@ import Testing
     let ran = harness.run(
       "receipts", "replay", "--state", "failed", "--reason", "http_400", "--yes", "--json")
     #expect(ran.last == "{\"replayed\":1,\"ids\":[\"\(failed[2])\"]}")
-    // The job is told before it is done.
+    // The job is reported before it is done.
     let job = try #require(ran.job)
     #expect(try harness.reader().job(id: job)?.count(.released) == 1)
     let limited = harness.run("receipts", "replay", "--state", "failed", "--limit", "1", "--yes", "--json")
@@ -109,7 +109,7 @@ import Testing
     #expect(job.total == 3)
     #expect(job.count(.planned) == 3)
     for id in failed { #expect(try harness.receipt(id).state == .failed) }
-    // Whoever serves the database begins with the oldest.
+    // receiptd begins with the oldest receipt.
     var work = JobWork(job: job.row)
     guard case .apply(let step) = try work.next(try harness.reader(), now: harness.clock.now) else {
       Issue.record("nothing to do")
@@ -137,7 +137,7 @@ import Testing
 
   @Test func whatWasDeconfiguredIsLeft() throws {
     let harness = try OperatorHarness()
-    // Made under an app that the file does not know.
+    // Created for an app that is not in the configuration.
     harness.writer.use(rules: [
       "gone": AppRules(
         join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
@@ -153,7 +153,7 @@ import Testing
 
   @Test func waitingFollowsUntilEachEnded() throws {
     let (harness, failed, _) = try Self.harness()
-    // While it waits, the destination takes one and refuses two.
+    // During the wait, the destination accepts one and rejects two.
     let path = harness.databasePath
     let rows = try failed.map { try #require(try harness.reader().receipt(id: $0)?.rowID) }
     let clock = harness.clock
@@ -168,7 +168,7 @@ import Testing
           response: [])
         for (index, row) in rows.enumerated() {
           let decision: Delivery.Decision = index == 0 ? .delivered(importID: nil) : .failed(.status(422))
-          // A failed write shows as a wait that never ends.
+          // A failed write shows up as a wait that never ends.
           _ = try? writer.apply(
             RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()),
             now: clock.now)
@@ -206,8 +206,7 @@ import Testing
     harness.writer.use(rules: ["ios": rules])
     var events: [TakeEvent] = []
     for number in 0..<1200 {
-      // Without a price they fail at once when its wait is over; here it is their last answer that fails
-      // them.
+      // Without a price they would fail when the wait ends; here their last answer makes them fail.
       let report = PurchaseReport(
         key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
         clientReference: "u", prices: ["price_1"], happenedAt: harness.clock.now)
@@ -230,7 +229,7 @@ import Testing
     let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json")
     #expect(ran.code == .done)
     #expect(try ran.objects.last?["replayed"] == 1200)
-    // What deliveries have no room for yet is receiptd's to release.
+    // receiptd releases the receipts that had no room.
     let counts = try harness.reader().counts().map { "\($0.state) \($0.count)" }
     #expect(counts == ["failed 1180", "pending 20"])
     #expect(ran.notes.contains("No receiptd seems to serve this database; the job begins once one does."))

@@ -79,7 +79,7 @@ struct RestoreTests {
     let jobs = try (0..<2).map { _ in try harness.writer.apply(StartJob(request), now: harness.clock.now) }
     let running = harness.run("jobs", "show", jobs[0].id, "--json")
     #expect(try running.objects.first?["state"] == "preparing")
-    // One is running with its receipts chosen, the other one still chooses.
+    // One job is running with its receipts chosen, the other is still choosing.
     _ = try harness.writer.apply(
       ExtendJob(job: jobs[0].row, from: nil, to: nil, rows: [3, 2, 1], isLast: true), now: harness.clock.now)
     let backup = harness.folder + "/backup.db"
@@ -96,7 +96,7 @@ struct RestoreTests {
     #expect(try state(jobs[0]) == "paused")
     #expect(try state(jobs[1]) == "cancelled")
     #expect(try harness.reader().due(app: "ios", now: harness.clock.now, limit: 9).isEmpty)
-    // What it says works.
+    // The advised command works.
     let advice = try #require(ran.out.firstMatch(of: /receiptctl (jobs resume job_\w+)/))
     let words = advice.output.1.split(separator: " ").map(String.init)
     #expect(harness.run(arguments: words).code == .done)
@@ -138,7 +138,7 @@ struct RestoreTests {
     let other = try OperatorHarness()
     try FileManager.default.removeItem(atPath: other.databasePath)
     for suffix in ["-wal", "-shm"] {
-      // Those of a clean start may not be there.
+      // These files may be missing after a clean start.
       try? FileManager.default.removeItem(atPath: other.databasePath + suffix)
     }
     if isThere {
@@ -199,7 +199,7 @@ struct RestoreTests {
     #expect(harness.run("db", "purge").code == .refused)
     let ran = try #require(try harness.run("db", "purge", "--yes", "--json").objects.first)
     #expect(ran["deleted"] == look["would_delete"])
-    // What is still to be delivered stays, however old (R4).
+    // Undelivered receipts stay, whatever their age (R4).
     #expect(try harness.reader().receipts(ReceiptFilter(), limit: 10).compactMap(\.receipt?.id) == [open])
     #expect(try harness.reader().integrityFaults() == [])
     #expect(harness.run("audit", "list").out.contains("db purge"))

@@ -21,7 +21,7 @@ import Testing
         state: .paused, probeAt: now.advanced(byMilliseconds: 90_000), since: now, cause: .status(403)))
     harness.clock.advance(60_000)
     Snapshot.check(harness.run("stats").out, "stats")
-    // The first is about the relay itself.
+    // The first object is about the relay itself.
     let objects = Array(try harness.run("stats", "--json").objects.dropFirst())
     #expect(objects.map { $0["app"] } == ["ios", "web"])
     #expect(objects[0]["delivered"] == 2)

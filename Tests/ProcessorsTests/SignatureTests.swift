@@ -1,5 +1,4 @@
-// Which signatures are genuine: what every official Stripe library accepts, and nothing that only some do
-// (R6).
+// Which signatures are genuine: only those that every official Stripe library accepts (R6).
 
 import Cryptography
 import Domain
@@ -25,7 +24,8 @@ private func verify(
     WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? headers : [] }, now: now)
 }
 
-/// A header with `GOOD` for the right signature, `BAD` for one of the right form, and what becomes of it.
+/// A header with `GOOD` for a correct signature and `BAD` for a well-formed wrong one, and the expected
+/// result.
 private struct Row: Sendable, CustomTestStringConvertible {
   var header: String
   var verification: Authenticity
@@ -42,7 +42,7 @@ private let sixteenBad = Array(repeating: "v1=BAD", count: 16).joined(separator:
 private let fifteenBad = Array(repeating: "v1=BAD", count: 15).joined(separator: ",")
 
 private let rows: [Row] = [
-  // What Stripe sends, and what every library lets pass.
+  // Headers that Stripe sends, and that every library accepts.
   Row("t=1700000000,v1=GOOD", .genuine),
   Row("v1=GOOD,t=1700000000", .genuine),
   Row("t=1700000000,v1=GOOD,v0=BAD", .genuine),
@@ -57,7 +57,7 @@ private let rows: [Row] = [
   Row("t=1700000000,v1=GOOD,v2=GOOD,x=y=z", .genuine),
   Row("t=1700000000,\(fifteenBad),v1=GOOD", .genuine),
 
-  // No signature that could match.
+  // No signature can match.
   Row("t=1700000000,v1=BAD", .refused(.mismatch)),
   Row("t=1700000000,v1=BAD,v1=BAD", .refused(.mismatch)),
   Row("t=1700000000,v1=", .refused(.mismatch)),
@@ -73,7 +73,7 @@ private let rows: [Row] = [
   Row("t=1,v1=GOOD", .refused(.mismatch)),
   Row("t=999999999999,v1=GOOD", .refused(.mismatch)),
 
-  // Not of the form that Stripe sends, or of one that its libraries disagree on.
+  // Not in Stripe's format, or in one that libraries interpret differently.
   Row("v1=GOOD", .refused(.malformed)),
   Row("t=1700000000", .refused(.malformed)),
   Row("t=1700000000,v0=GOOD", .refused(.malformed)),

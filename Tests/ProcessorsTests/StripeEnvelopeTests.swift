@@ -1,4 +1,4 @@
-// The envelope: what is read whatever the event is, which events count, and bytes that are no event at all.
+// The envelope: fields that every event has, which events are accepted, and bytes that are not an event.
 
 import Domain
 import JSON

@@ -1,4 +1,4 @@
-// Stripe's events as tests write them: only the fields that matter, in the shapes that Stripe's history has.
+// Stripe's events for tests: only the relevant fields, in the formats of Stripe's history.
 
 import Domain
 import JSON
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 let readAt = Timestamp(unixSeconds: 1_800_000_000)
-/// `created` names a whole second; what happened in it is taken to have happened at its end.
+/// `created` is a whole second; the relay uses the end of that second.
 func endOf(second: Int64) -> Timestamp { Timestamp(unixMilliseconds: second * 1000 + 999) }
 
 let happenedAt = endOf(second: 1_700_000_000)
@@ -22,7 +22,7 @@ func event(_ type: JSONValue, _ object: JSONValue, _ more: [(String, JSONValue)]
       + more.map(JSONValue.Member.init))
 }
 
-/// An object with some members replaced, added or, where the value is nil, taken out.
+/// An object with some members replaced or added, and those whose value is nil removed.
 func object(_ base: JSONValue, _ changes: (String, JSONValue?)...) -> JSONValue {
   guard case .object(var members) = base else { return base }
   for (name, value) in changes {
@@ -61,7 +61,7 @@ func read(
   try StripeProcessor(settings, webhookSecrets: ["s"]).read(bytes, now: readAt)
 }
 
-/// What an event says; a failure of the test when it says nothing.
+/// The report of an event; throws when the event has none.
 func report(
   _ body: JSONValue, _ settings: StripeSettings = StripeSettings()
 ) throws -> PurchaseReport {
@@ -83,7 +83,7 @@ func outcome(
   return outcome
 }
 
-/// Whether an event is kept for a purchase that is yet to come.
+/// Whether an event is stored for a purchase that is not known yet.
 func isKept(_ body: JSONValue) throws -> Bool? {
   guard case .purchase(_, let isWorthKeeping) = try read(body).content else { return nil }
   return isWorthKeeping

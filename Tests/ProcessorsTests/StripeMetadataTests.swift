@@ -1,4 +1,4 @@
-// Who the user is, by the metadata, and which context an event names.
+// The user from the metadata, and the context that an event names.
 
 import Domain
 import JSON

@@ -1,4 +1,4 @@
-// What is asked of Stripe's API, and how its answers read.
+// The requests to Stripe's API, and how its answers are interpreted.
 
 import Domain
 import JSON
@@ -44,7 +44,7 @@ struct StripeQueriesTests {
       queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1", lacking: .price)
         .map { $0.url(at: base) }
         == [session])
-    // An id is Stripe's word, and came from outside all the same.
+    // An id is Stripe's, but still untrusted input.
     let odd = queries.lookUps(
       of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil, lacking: .price)
     #expect(

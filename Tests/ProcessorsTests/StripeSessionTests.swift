@@ -1,5 +1,5 @@
-// What checkout sessions say, by every row of the contract's table (Join) and every shape that sessions have
-// had.
+// What checkout sessions report: every row of the contract's table (Join), and every format that sessions
+// have had.
 
 import Domain
 import JSON

@@ -1,5 +1,5 @@
-// What subscriptions and invoices say: when they prove a purchase, and the shapes that their keys and prices
-// have had.
+// What subscriptions and invoices report: when they prove a purchase, and the formats that their keys and
+// prices have had.
 
 import Domain
 import JSON
@@ -18,7 +18,7 @@ private func updatedEvent(_ status: String, previous: JSONValue?) -> JSONValue {
   return event(updated, .null, [("data", data)])
 }
 
-/// What a subscription that begins says in this status.
+/// The observations of a new subscription with this status.
 private func beginning(_ status: String) -> Observations {
   switch status {
   case "active", "trialing": .began
@@ -27,7 +27,7 @@ private func beginning(_ status: String) -> Observations {
   }
 }
 
-/// What any other of its events says in this status.
+/// The observations of its other events with this status.
 private func change(_ status: String) -> Observations {
   switch status {
   case "incomplete_expired": [.failed, .ended]
@@ -66,7 +66,7 @@ struct StripeSubscriptionTests {
     for previous in others {
       let changed = updatedEvent(status, previous: previous)
       #expect(try report(changed).observations == change(status))
-      // A renewal or a change of what is not known is not kept; that it ended is.
+      // A renewal or a change of an unknown subscription is not stored; its end is.
       #expect(try isKept(changed) == change(status).contains(.ended))
     }
   }

@@ -1,4 +1,4 @@
-// The stand-in destination over real connections.
+// The simulated destination over real connections.
 
 import HTTPClient
 import JSON
@@ -15,7 +15,7 @@ import Testing
     TransferHeader("X-PLATFORM-TYPE", "STRIPE"),
   ]
 
-  /// Sends requests at the same time and gives their answers in the order of the requests.
+  /// Sends requests concurrently and returns the answers in the order of the requests.
   private static func send(
     _ bodies: [String], to destination: SandboxDestination, headers: [TransferHeader] = headers,
     method: TransferRequest.Method = .post, url: String? = nil
@@ -107,7 +107,7 @@ import Testing
     let results = try Self.send(Array(repeating: Self.whole, count: 20), to: destination)
     #expect(results.map(\.status) == Array(repeating: 200, count: 20))
     #expect(results.allSatisfy { $0.durationMilliseconds >= 290 })
-    // One after the other they would have taken six seconds.
+    // Sequential requests would have taken six seconds.
     #expect(results.allSatisfy { $0.durationMilliseconds < 3000 })
   }
 
@@ -130,7 +130,7 @@ import Testing
     let base = "http://127.0.0.1:\(destination.port)"
     var random = SeededGenerator(seed: 1)
     let event = StripeSandbox.event(type: "ping", object: [:], now: 0, random: &random)
-    // A server that knows no webhooks answers; one that is gone does not.
+    // A server without webhooks answers; a stopped one does not.
     #expect(try SandboxClient(base: base + "/").postEvent(app: "ios", event, signature: "t=1").status == 404)
     #expect(try SandboxClient(base: base).status(app: "ios", contextID: "ctx_1").status == 404)
     #expect(

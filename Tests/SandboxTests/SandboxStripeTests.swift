@@ -1,4 +1,4 @@
-// The stand-in for Stripe's API over real connections, asked as the relay asks.
+// The simulated Stripe API over real connections, with the relay's queries.
 
 import Domain
 import HTTPClient

@@ -1,4 +1,4 @@
-// What is made up here must be what the relay takes for Stripe's.
+// The relay must read sample events like Stripe's.
 
 import Platform
 import Domain

@@ -1,4 +1,4 @@
-// A small program whose table has one of everything.
+// A small program whose table has one of each element.
 
 import Terminal
 
@@ -45,7 +45,7 @@ enum CommandSamples {
         examples: [ExampleSpec("relayctl receipts show rcp_1", "Its story")]),
       CommandSpec(
         ["events", "list"], summary: "List events",
-        // The same name as a flag elsewhere, here with a value.
+        // The same name is a flag elsewhere; here it has a value.
         options: [OptionSpec("wait", placeholder: "TIME", help: "How long")],
         examples: [ExampleSpec("relayctl events list", "The newest")]),
       CommandSpec(
@@ -77,7 +77,7 @@ enum CommandSamples {
     return command
   }
 
-  /// The message of a line that is refused; empty when it is not.
+  /// The error message for a line; empty when the line is valid.
   static func refusal(_ line: String, _ program: ProgramSpec = program) -> String {
     do {
       _ = try parse(line, program)

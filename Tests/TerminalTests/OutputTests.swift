@@ -5,7 +5,7 @@ import Testing
 @testable import Terminal
 
 @Suite struct OutputTests {
-  /// What was written to a channel.
+  /// Collects the output of a channel.
   private final class Record: Sendable {
     private let bytes = Monitor<[UInt8]>([])
     var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }

@@ -1,5 +1,4 @@
-// The README names every verb that receiptctl has. Which those are, the program itself is asked: the build
-// that ran this test has made it.
+// The README names every command of receiptctl. The list comes from the program of the same build.
 
 import Foundation
 import TestSupport
@@ -7,9 +6,9 @@ import Testing
 
 /// receiptctl from the same build.
 enum BuiltProgram {
-  /// Where it is; the tests are a program in the same folder.
+  /// Its path; the test program is in the same folder.
   static let path: String? = {
-    // No program, no answer; the test then says why it does not run.
+    // Without a program there is no path; the test then reports why it is skipped.
     guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
       return nil
     }
@@ -17,12 +16,12 @@ enum BuiltProgram {
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil
   }()
 
-  /// What it prints.
+  /// The program's output.
   static func output(_ arguments: [String]) throws -> String {
     try ShellRun([try #require(path)] + arguments).output
   }
 
-  /// The first words of a section of a help text: `Commands:`, then lines of two columns.
+  /// The first words of a section of a help text: `Commands:`, then lines with two columns.
   static func names(in section: String, of help: String) -> [String] {
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
     guard let title = lines.firstIndex(of: section[...]) else { return [] }
@@ -31,7 +30,7 @@ enum BuiltProgram {
       .compactMap { $0.split(separator: " ").first.map(String.init) }
   }
 
-  /// `receipts list`, `stats`, …; none when it has no commands yet.
+  /// `receipts list`, `stats`, …; empty when the program has no commands yet.
   static func verbs() throws -> [String] {
     try names(in: "Commands:", of: output(["--help"])).flatMap { noun in
       let verbs = names(in: "Verbs:", of: try output(["help", noun]))

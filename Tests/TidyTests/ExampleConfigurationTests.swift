@@ -1,4 +1,4 @@
-// The example for production is one that receiptd accepts, and its secrets can be changed without a restart.
+// receiptd accepts the example for production, and its secrets can be changed without a restart.
 
 @testable import Configuration
 import FoundationEssentials
@@ -6,7 +6,7 @@ import Relay
 import Testing
 
 @Suite struct ExampleConfigurationTests {
-  /// Where the instructions put the secrets.
+  /// Where the instructions store the secrets.
   static let folder = "/etc/receiptd/secrets"
 
   private static func example() throws -> String { try Repository.text(of: "deploy/receiptd.example.json5") }
@@ -16,12 +16,12 @@ import Testing
     try example().matches(of: #/(?m)^ *[^\/]*"file:\/etc\/receiptd\/secrets\/(\w+)"/#).map { String($0.1) }
   }
 
-  /// Runs `body` with the path of the example, its secrets moved to a folder of its own.
+  /// Runs `body` with the path of a copy of the example whose secrets are in a temporary folder.
   private func withExample(secrets names: [String], _ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       component: "relay-tidy-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // What cannot be removed is the system's to clear.
+    // If the removal fails, the system clears the folder.
     defer { try? FileManager.default.removeItem(at: folder) }
     for name in names { try Data("whsec_secret-\(name)\n".utf8).write(to: folder.appending(component: name)) }
     let file = folder.appending(component: "receiptd.json5")

@@ -1,8 +1,8 @@
-// Whether a file can be named without its folder. Pure.
+// File names must be unique, so that a file can be named without its folder. Pure.
 
 /// Names of Swift files.
 enum FileNames {
-  /// The paths of files that have the name of another one, as sentences.
+  /// Reports the paths of files that share a name.
   static func faults(in paths: [String]) -> [String] {
     let byName = Dictionary(grouping: paths) { path in path.split(separator: "/").last ?? "" }
     return byName.values.filter { $0.count > 1 }.map { paths in

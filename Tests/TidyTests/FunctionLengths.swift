@@ -1,4 +1,4 @@
-// How long functions are, by counting brackets: good enough for code that the formatter has been over.
+// Measures functions by counting brackets, which is enough for formatted code.
 
 /// A function with a body.
 struct FunctionLength: Equatable {
@@ -10,8 +10,8 @@ struct FunctionLength: Equatable {
 }
 
 extension FunctionLength {
-  /// Every function of a file, nested ones included. A requirement of a protocol has no body and does not
-  /// count; nor do accessors and closures by themselves, which are short or stand in a function.
+  /// Every function of a file, including nested ones. Requirements of protocols have no body and do not
+  /// count. Accessors and closures are not counted separately.
   /// - Parameter code: from `SwiftCode`.
   static func all(in code: String) -> [FunctionLength] {
     let bytes = Array(code.utf8)
@@ -35,7 +35,7 @@ extension FunctionLength {
     return found
   }
 
-  /// Where the braces of the declaration whose keyword ends at `start` open and close; nil without a body.
+  /// The braces around the body of the declaration whose keyword ends at `start`; nil without a body.
   private static func body(after start: Int, in bytes: [UInt8]) -> ClosedRange<Int>? {
     var position = start
     var depth = 0
@@ -69,7 +69,7 @@ extension FunctionLength {
     return nil
   }
 
-  /// What begins the next declaration, after one without a body.
+  /// Keywords that begin the next declaration, after one without a body.
   private static let declarations: Set<String> = [
     "func", "init", "deinit", "var", "let", "case", "static", "mutating", "public", "private", "internal",
     "fileprivate", "struct", "class", "enum", "protocol", "extension", "subscript", "typealias",
@@ -87,7 +87,7 @@ extension FunctionLength {
     position > 0 && bytes[position - 1] == UInt8(ascii: ".")
   }
 
-  /// The word that begins at `position`; nil in the middle of one and elsewhere.
+  /// The word that begins at `position`; nil if no word begins there.
   private static func word(at position: Int, in bytes: [UInt8]) -> (text: String, end: Int)? {
     guard isLetter(bytes[position]), position == 0 || !isLetter(bytes[position - 1]) else { return nil }
     var end = position

@@ -1,4 +1,4 @@
-// Expectations of more than one thing: when they fail, they do not show which. Pure.
+// Finds expectations with several conditions: when they fail, they do not show which one. Pure.
 
 /// Conditions of `#expect` and `#require` that are joined by `&&`.
 struct JoinedConditions {

@@ -6,11 +6,11 @@ enum Manifest {
     SwiftCode.code(of: manifest).split(separator: "\n").filter { $0.contains(#/\.package\s*\(/#) }
   }
 
-  /// What is wrong with how the migrations are compiled in.
+  /// Checks that every migration is compiled in.
   /// - Parameters:
   ///   - files: the names of the SQL files, in order.
   ///   - manifest: Package.swift, which embeds each.
-  ///   - list: Migrations.swift, which has them oldest first.
+  ///   - list: Migrations.swift, which lists them oldest first.
   static func migrationFaults(files: [String], manifest: String, list: String) -> [String] {
     var faults: [String] = []
     for file in files where !manifest.contains(".embedInCode(\"\(file)\")") {
@@ -27,7 +27,7 @@ enum Manifest {
 enum Promises {
   static let count = 11
 
-  /// The promises that names of tests and suites in a source cite.
+  /// The promises that the names of tests and suites in a file cite.
   static func cited(in text: String) -> Set<Int> {
     let names = text.matches(of: #/@(?:Test|Suite)\(\s*"([^"\n]*)"|func\s+`([^`\n]*)`/#)
     return names.reduce(into: []) { cited, name in

@@ -1,4 +1,4 @@
-// The repository that this test was compiled from, as files and their texts.
+// The files of the repository that this test was compiled from.
 
 import FoundationEssentials
 
@@ -18,7 +18,7 @@ struct RepositoryFile: Sendable {
 
   var isSwift: Bool { path.hasSuffix(".swift") }
 
-  /// The target that a file under `Sources` belongs to; nil elsewhere.
+  /// The target of a file under `Sources`; nil for other files.
   var target: String? {
     let parts = path.split(separator: "/")
     return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
@@ -36,7 +36,7 @@ enum Repository {
     URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().path)
 
-  /// Everything that the rules are about: Swift, C and SQL, which leaves out fixtures.
+  /// The files that the rules check: Swift, C and SQL, without fixtures.
   static func files() throws -> [RepositoryFile] { try cached.get() }
 
   private static let cached = Result { try read() }

@@ -1,4 +1,4 @@
-// The rules over the whole repository.
+// Applies the rules to the whole repository.
 
 import Testing
 
@@ -35,7 +35,7 @@ import Testing
 
   @Test("Every promise is cited by the name of a test", arguments: 1...Promises.count)
   func promisesAreCited(_ number: Int) throws {
-    // Not this suite, whose samples cite what they like.
+    // Not this suite, whose samples may cite anything.
     let tests = try Repository.files().filter {
       $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/TidyTests/") && $0.isSwift
     }

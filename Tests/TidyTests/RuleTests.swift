@@ -1,4 +1,4 @@
-// Every rule finds what it is there to find, and leaves good code alone.
+// Every rule finds its violations, and accepts good code.
 
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
     let rule: Rule
     let path: String
     let text: String
-    /// The lines that are wrong; 0 for the whole file.
+    /// The lines with violations; 0 means the whole file.
     let lines: [Int]
 
     var testDescription: String { "\(rule.name): \(path) \(text.prefix(40).replacing("\n", with: " "))" }
@@ -139,7 +139,7 @@ import Testing
 
   private static func longFile(_ lines: Int) -> String { String(repeating: "1\n", count: lines) }
 
-  /// A function of so many lines, with its first and its last.
+  /// A function with this many lines, including the first and the last.
   private static func longFunction(_ lines: Int) -> String {
     "func a(b: () -> Void = {}) -> [C] where D: E {\n\(longFile(lines - 2))}\n"
   }

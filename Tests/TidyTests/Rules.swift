@@ -1,4 +1,4 @@
-// The rules of the house that neither the compiler nor the formatter keeps. Pure: a rule looks at one file.
+// The project's rules that neither the compiler nor the formatter checks. Pure: a rule looks at one file.
 
 import Testing
 
@@ -18,7 +18,8 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The most that a file, a function or a line may have. A longer file wants to be two about two things.
+  /// The most lines of a file and of a function, and the most columns of a line. A longer file should be
+  /// split by topic.
   static let fileLinesMax = 300
   static let functionLinesMax = 70
   static let columnsMax = 110
@@ -45,14 +46,14 @@ extension Rule {
   }
 
   static let width = Rule(name: "lines fit the columns") { file in
-    // No line has more characters than bytes.
+    // No line has more characters than bytes, so the cheap check comes first.
     file.lines.enumerated().filter { $0.element.utf8.count > columnsMax && $0.element.count > columnsMax }.map
     {
       Finding(path: file.path, line: $0.offset + 1, message: "\($0.element.count) columns; break it")
     }
   }
 
-  /// Each C library is imported by its wrapper alone.
+  /// Only its wrapper imports a C library.
   static let importsOfC = Rule(name: "C stays behind its wrapper") { file in
     file.imports.compactMap { line, module in
       guard let wrapper = wrappers[module], file.target != wrapper, !file.isDisk(of: module) else {
@@ -70,8 +71,8 @@ extension Rule {
     }
   }
 
-  /// SQLite is one engine of the store. Programs name it where they choose the engine, and where receiptctl
-  /// works on the file; the conformance suite, which another engine has to pass, nowhere.
+  /// SQLite is one engine of the store. Programs name it where they choose the engine, and receiptctl where
+  /// it works on the file. The conformance suite never does, because other engines must pass it, too.
   static let engine = Rule(name: "the store's engine stays behind its protocol") { file in
     let imports = file.imports.filter { _, module in
       switch module {
@@ -100,7 +101,7 @@ extension Rule {
     }
   }
 
-  /// What joins and stores purchases works with every payment processor.
+  /// The code that joins and stores purchases works with every payment processor.
   static let vendors = Rule(name: "Domain and the store name no payment processor") { file in
     guard let target = file.target, ["Domain", "Store", "SQLiteStore"].contains(target) else { return [] }
     return file.lines.enumerated().filter { $0.element.lowercased().contains("stripe") }.map {
@@ -117,7 +118,7 @@ extension Rule {
     }
   }
 
-  /// Apps have Foundation anyway, on a device without the rest of this repository.
+  /// Apps always have Foundation; the rest of this repository is not on their devices.
   static let kit = Rule(name: "CheckoutKit needs nothing but Foundation") { file in
     guard let target = file.target else { return [] }
     return file.imports.filter { _, module in
@@ -130,7 +131,7 @@ extension Rule {
     }
   }
 
-  /// In comments and texts, too.
+  /// Comments and strings count, too.
   static let unfinished = Rule(name: "nothing is left to do") { file in
     let marks = #/\b(?:TO[D]O|FIX[M]E)\b/#
     return file.findings(in: file.text, of: marks, "is not finished; finish it or leave it out")
@@ -169,13 +170,13 @@ extension Rule {
     "CMalloc": "Platform",
   ]
   private static let mayTouchC = Set(wrappers.values).union(["Platform"])
-  /// JSON gives views of borrowed bytes: it wraps memory instead of a library.
+  /// JSON has views of borrowed bytes: it wraps memory instead of a library.
   private static let mayBeUnsafe = mayTouchC.union(["JSON"])
   private static let programs: Set<String> = ["receiptd", "receiptctl"]
 }
 
 extension RepositoryFile {
-  /// The lines; the newline at the end begins none.
+  /// The lines; the newline at the end of the file does not begin another.
   var lines: [Substring] { Self.lines(of: text) }
 
   fileprivate static func lines(of text: String) -> [Substring] {
@@ -183,14 +184,14 @@ extension RepositoryFile {
     return lines.last?.isEmpty == true ? lines.dropLast() : lines
   }
 
-  /// Whether it is of the disk that tests give to SQLite, which speaks SQLite's language.
+  /// Whether the file belongs to the simulated disk, which implements SQLite's interface.
   fileprivate func isDisk(of module: String) -> Bool {
     module == "CSQLite" && path.hasPrefix("Tests/SimulatedDisk/")
   }
 
   fileprivate var isOfConformance: Bool { path.hasPrefix("Tests/StoreTests/Conformance/") }
 
-  /// Tests that make, damage or read a database behind the program's back, as a file of SQLite's.
+  /// Tests that create, damage or read a database file with SQLite directly.
   fileprivate var testsFiles: Bool {
     let targets: Set<Substring> = [
       "SQLiteTests", "StoreTests", "RelayTests", "OperatorTests", "EndToEndTests", "ReliabilityTests",
@@ -203,13 +204,13 @@ extension RepositoryFile {
     path.hasSuffix("/Engines.swift") || path.hasPrefix("Sources/Operator/Database/")
   }
 
-  /// What it imports, and on which line.
+  /// The imported modules with their line numbers.
   var imports: [(line: Int, module: String)] {
     guard isSwift else { return [] }
     let pattern =
       #/^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
     return RepositoryFile.lines(of: code).enumerated().compactMap { number, line in
-      // Most lines need no closer look.
+      // A cheap check first, because most lines have no import.
       guard line.utf8.contains(UInt8(ascii: "i")), line.contains("import") else { return nil }
       return line.firstMatch(of: pattern).map { (number + 1, String($0.1)) }
     }
@@ -217,7 +218,7 @@ extension RepositoryFile {
 
   /// The lines of a text that match.
   fileprivate func findings(in text: String, of pattern: Regex<Substring>, _ message: String) -> [Finding] {
-    // Most files have no such line.
+    // A cheap check first, because most files have no match.
     guard text.contains(pattern) else { return [] }
     return RepositoryFile.lines(of: text).enumerated().filter { $0.element.contains(pattern) }
       .map { Finding(path: path, line: $0.offset + 1, message: message) }

@@ -1,8 +1,7 @@
-// Swift source without its comments and the text of its literals, so that rules about code do not trip over
-// words. Not a parser: it knows comments, literals with their interpolations and brackets, and no
-// regular-expression literals.
+// Swift source without comments and the text of literals, so that rules about code ignore words in them. Not
+// a parser: it knows comments, literals with interpolations and brackets, but no regular-expression literals.
 
-/// Blanks everything that is not code. Lines and columns stay where they were.
+/// Blanks everything that is not code. Line and column numbers do not change.
 struct SwiftCode {
   private let source: [UInt8]
   private var code: [UInt8]
@@ -62,7 +61,7 @@ struct SwiftCode {
     } while depth > 0 && position < source.count
   }
 
-  /// How many `#` a literal that begins here has; nil when none begins.
+  /// The number of `#` of a literal that begins here; nil when none begins.
   private func literalHashes() -> Int? {
     var quote = position
     while quote < source.count, source[quote] == UInt8(ascii: "#") { quote += 1 }
@@ -100,7 +99,7 @@ struct SwiftCode {
     }
   }
 
-  /// What may begin something other than plain code.
+  /// Characters that may begin something other than plain code.
   private static let beginnings = Set("/#\"()".utf8)
   private static let newline = UInt8(ascii: "\n")
 }

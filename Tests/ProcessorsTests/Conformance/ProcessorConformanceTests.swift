@@ -1,12 +1,12 @@
-// What every payment processor must do, whichever it is: the definition of `PaymentProcessor` and
-// `ProcessorQueries` that can be run.
+// The requirements for every payment processor: `PaymentProcessor` and `ProcessorQueries` as executable
+// tests.
 
 import Configuration
 import Domain
 import Processors
 import Testing
 
-/// An id that would lead elsewhere if it came into a URL as it is.
+/// An id that would change the URL's destination if it were not escaped.
 private let hostile = "../x?y#z @evil.test//é%2F"
 
 /// Bodies that no processor sends.

@@ -1,22 +1,22 @@
-// What the conformance suite needs to know of a payment processor. A new one adds its fixture to `all`.
+// The data that the conformance suite needs about a payment processor. A new one adds its fixture to `all`.
 
 import Domain
 import Processors
 import Testing
 
-/// One processor with samples of what it sends and answers.
+/// One processor with samples of its webhooks and answers.
 struct ProcessorFixture: Sendable, CustomTestStringConvertible {
-  /// With every secret that it has.
+  /// With all of its secrets.
   var processor: any PaymentProcessor
   /// The same without a key for its API.
   var withoutKey: any PaymentProcessor
-  /// Requests that are genuine at `readAt`, each of which is about a purchase.
+  /// Requests that are genuine at `readAt`, each about a purchase.
   var genuine: [WebhookRequest]
-  /// A purchase that can be asked about.
+  /// A purchase that can be looked up.
   var key: PurchaseKey
-  /// Answers about that purchase, in which the processor says something of it.
+  /// Answers that contain data about that purchase.
   var answers: [[UInt8]]
-  /// Texts that no URL may show.
+  /// Texts that no URL may contain.
   var secrets: [String]
 
   var name: ProcessorName { type(of: processor).name }
