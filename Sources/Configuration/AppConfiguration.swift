@@ -1,4 +1,4 @@
-// What the configuration says about one app. Pure; any thread.
+// The configuration of one app. Pure; any thread.
 
 public import Domain
 
@@ -7,14 +7,14 @@ public import Domain
 public struct AppConfiguration: Sendable, Equatable {
   /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
   public var slug: String
-  /// Who may post contexts.
+  /// The clients that may post contexts.
   public var client: ClientAccess
   /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
   public var purchasely: Purchasely
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
-  /// Nil: the app has no checkout links and no return page.
+  /// Nil: the relay serves no links and no pages for the app.
   public var links: Links?
 
   package init(

@@ -1,9 +1,9 @@
-// What the configuration says about who may post for an app. Pure; any thread.
+// The configuration of an app's clients. Pure; any thread.
 
 public import JSONWebToken
 
 extension AppConfiguration {
-  /// Who may post contexts.
+  /// The clients that may post contexts.
   public enum ClientAccess: Sendable, Equatable {
     /// Any client.
     case open

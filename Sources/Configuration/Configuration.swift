@@ -99,7 +99,7 @@ extension Configuration {
     }
   }
 
-  /// Which log lines are written, and how.
+  /// Level, format and privacy of the log.
   public struct LogSettings: Sendable, Equatable {
     public var level: Log.Level
     public var format: Log.Format

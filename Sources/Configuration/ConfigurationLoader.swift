@@ -10,7 +10,7 @@ public struct LoadedConfiguration: Sendable {
   public let warnings: [Fault]
 }
 
-/// Loads configurations.
+/// The only way to load a configuration.
 public enum ConfigurationLoader {
   /// The file's default path.
   public static let defaultPath = "/etc/receiptd/receiptd.json5"

@@ -6,7 +6,6 @@ internal import Domain
 internal import JSON
 internal import Platform
 
-/// Reads one configuration.
 struct ConfigurationReader {
   let collector: FaultCollector
   let secrets: SecretReader

@@ -139,7 +139,7 @@ extension ObjectReader {
     }
   }
 
-  /// A list of durations.
+  /// A list of durations, in milliseconds.
   func durations(
     _ key: String, default fallback: [Int64], in range: ClosedRange<Int64>, count: ClosedRange<Int>
   ) -> [Int64] {

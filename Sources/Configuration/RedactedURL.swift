@@ -1,6 +1,6 @@
 // A URL without its secrets: tokens are often in the userinfo or in the query (R7). Pure; any thread.
 
-/// Redaction of URLs.
+/// Removes secrets from URLs.
 public enum RedactedURL {
   private static let mark: Substring = "***"
 

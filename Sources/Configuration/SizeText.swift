@@ -1,6 +1,5 @@
 // Sizes as the configuration writes them: `512B`, `64KiB`, `1MiB`, `2GiB`. Pure; any thread.
 
-/// Sizes as text.
 enum SizeText {
   private static let units: [(name: String, bytes: Int)] = [
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),

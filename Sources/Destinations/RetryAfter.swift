@@ -4,7 +4,7 @@
 
 public import Domain
 
-/// The header's value.
+/// Parses the value of Retry-After.
 public enum RetryAfter {
   /// Milliseconds from now, 0 for a time in the past, at most `Delivery.retryAfterMillisecondsMax`; nil when
   /// unreadable.

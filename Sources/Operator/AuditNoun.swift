@@ -1,4 +1,4 @@
-// `receiptctl audit`: who changed what.
+// `receiptctl audit`: lists the operators' changes.
 
 internal import Domain
 internal import JSON

@@ -12,7 +12,6 @@ struct Verb: Sendable {
   let run: @Sendable (Session) throws -> ExitCode
 }
 
-/// The table.
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =

@@ -59,7 +59,6 @@ enum SandboxLoadCommand {
     return report(tally, number, session)
   }
 
-  /// Sends checkouts to one app.
   private struct Sender {
     private let app: AppConfiguration
     private let client: SandboxClient

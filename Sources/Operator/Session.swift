@@ -8,7 +8,6 @@ internal import Relay
 internal import Store
 internal import Terminal
 
-/// One run of one command.
 struct Session {
   let command: ParsedCommand
   let surroundings: Surroundings

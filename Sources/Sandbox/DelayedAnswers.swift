@@ -3,7 +3,6 @@
 internal import HTTPServer
 internal import Platform
 
-/// A timer for answers.
 final class DelayedAnswers: Sendable {
   private struct Entry {
     var due: MonotonicInstant
@@ -60,7 +59,7 @@ final class DelayedAnswers: Sendable {
         state.waiting.removeAll { state.isStopping || $0.due <= now }
         return (due, state.isStopping)
       }
-      // Without the lock: a responder calls into the server.
+      // Outside the lock: a responder calls into the server.
       for entry in due { entry.responder.respond(entry.response) }
       isStopping = stops
     }

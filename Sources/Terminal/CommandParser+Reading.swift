@@ -1,7 +1,6 @@
 // One reading of a command line with one set of options: words, options, and problems. Pure; any thread.
 
 extension CommandParser {
-  /// The parts of a command line.
   struct Reading {
     /// Arguments that are not options, in order, up to `--`.
     private(set) var words: [String] = []

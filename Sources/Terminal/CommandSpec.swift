@@ -81,7 +81,7 @@ public struct ExampleSpec: Sendable, Equatable {
   }
 }
 
-/// One command.
+/// One command with its arguments, options and help texts.
 public struct CommandSpec: Sendable, Equatable {
   /// Noun and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a program
   /// that is a single command.

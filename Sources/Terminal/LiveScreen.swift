@@ -3,7 +3,7 @@
 
 internal import Platform
 
-/// How a live screen is drawn.
+/// Draws live screens.
 public enum LiveScreen {
   /// - Parameters:
   ///   - lines: without newlines; a long line is cut.

@@ -9,7 +9,7 @@ public struct Table: Sendable, Equatable {
     case leading, trailing
   }
 
-  /// One column.
+  /// One column with its layout rules.
   public struct Column: Sendable, Equatable {
     public let title: String
     public let alignment: Alignment

@@ -100,7 +100,7 @@ import Testing
       let found = try harness.run(arguments: session + ["--json"]).objects
       #expect(found.map { $0["object_id"] } == ["sub_failed"])
     }
-    // With other filters, and for bulk verbs.
+    // With other filters, and for bulk commands.
     #expect(
       harness.run("receipts", "list", "--object", "cs_sub_failed", "--state", "delivered").out
         == "No receipts.\n")

@@ -40,7 +40,7 @@ enum BuiltProgram {
 }
 
 @Suite struct CommandLineTests {
-  /// A program that prints no list of commands has no command line yet.
+  /// False for a program that prints no list of commands: it has no command line yet.
   static let hasCommands = BuiltProgram.path != nil && (try? BuiltProgram.verbs().isEmpty) == false
 
   @Test(

@@ -1,6 +1,5 @@
 // File names must be unique, so that a file can be named without its folder. Pure.
 
-/// Names of Swift files.
 enum FileNames {
   /// Reports the paths of files that share a name.
   static func faults(in paths: [String]) -> [String] {

@@ -7,7 +7,7 @@ struct JoinedConditions {
   /// The lines on which such expectations begin.
   /// - Parameter code: Swift without comments and literals (`SwiftCode`).
   static func lines(in code: String) -> [Int] {
-    // Most files have no such line.
+    // A cheap check first, because most files have no match.
     guard code.contains("&&") else { return [] }
     let scanner = JoinedConditions(code: Array(code.utf8))
     return code.matches(of: #/#(?:expect|require)\(/#).compactMap { found in

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// What is wrong, where, and what to do.
+/// A violation, its place and its fix.
 struct Finding: Equatable, CustomStringConvertible {
   let path: String
   var line: Int?
@@ -11,7 +11,6 @@ struct Finding: Equatable, CustomStringConvertible {
   var description: String { "\(path)\(line.map { ":\($0)" } ?? ""): \(message)" }
 }
 
-/// One rule.
 struct Rule: Sendable, CustomTestStringConvertible {
   let name: String
   let check: @Sendable (RepositoryFile) -> [Finding]

@@ -7,7 +7,6 @@ internal import SQLiteStore
 internal import Store
 internal import Terminal
 
-/// One copy of a database.
 struct DatabaseBackup {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()

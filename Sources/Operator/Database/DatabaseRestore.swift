@@ -93,7 +93,7 @@ struct DatabaseRestore {
     }
   }
 
-  /// Prevents receiptd from serving or opening the database meanwhile.
+  /// Prevents any receiptd from serving the database during the restore.
   private static func lock(_ path: String) throws -> DatabaseLock {
     do throws(DatabaseRefusal) {
       return try DatabaseLock.replace(path)

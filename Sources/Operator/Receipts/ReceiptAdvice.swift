@@ -5,7 +5,6 @@ internal import Presentation
 internal import Store
 internal import Terminal
 
-/// Advice about one receipt.
 struct ReceiptAdvice {
   let lines: [String]
 

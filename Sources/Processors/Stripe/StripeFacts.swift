@@ -2,7 +2,6 @@
 
 internal import Domain
 
-/// The facts of one object.
 struct StripeFacts {
   static let pricesMax = 100
 

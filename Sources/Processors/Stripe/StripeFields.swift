@@ -74,7 +74,7 @@ struct StripeObject {
 struct Reference {
   private let node: JSONNode
 
-  /// - Returns: nil when it is neither.
+  /// - Returns: nil unless it is one of them.
   init?(_ node: JSONNode?) {
     guard let node, node.isString || node.isObject else { return nil }
     self.node = node

@@ -2,7 +2,6 @@
 
 /// A program's words, arranged for shell completion.
 struct CompletionTable {
-  /// One option of a command.
   struct Option {
     var names: [String]
     var help: String
