@@ -41,7 +41,7 @@ final class DatabaseAccess: Sendable {
     if writes, let holder, holder.purpose == .replacing { throw Self.isReplaced(by: holder) }
     if file.links > 1, holder == nil { try checkOtherNames(path) }
     guard use.withLock({ $0 == nil }) else { return path }
-    // SQLite would mistake receiptd's log for that of the other file, and delete it on close.
+    // SQLite would treat receiptd's log as that of the file at this path, and delete it on close.
     if let holder, holder.purpose == .serving, InodeLock.isHeld(path: path) == false {
       throw OperatorFault(
         .tryAgain,

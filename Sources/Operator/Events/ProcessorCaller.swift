@@ -11,7 +11,7 @@ internal import Terminal
 struct ProcessorCaller {
   /// The most attempts of a rate-limited request, and of one that failed.
   static let triesMax = (limited: 6, failed: 4)
-  /// A longer Retry-After ends the command with a message, so that the operator can decide.
+  /// A longer pause ends the command with a message, so that the operator can decide.
   static let pauseMillisecondsMax: Int64 = 60_000
 
   private let enquiry: Enquiry

@@ -1,5 +1,5 @@
 // `users forget`: erases a user in short transactions. It can be interrupted at any point and run again. It
-// first searches the events without a purchase, because the remaining rows provide the ids to search for.
+// searches the events without a purchase first, because the rows that it erases later provide the ids.
 
 internal import Configuration
 internal import Domain
@@ -102,7 +102,7 @@ struct UserForget {
   private mutating func eraseAll() throws {
     erased = survey.parts.map(\.app)
     for _ in 0..<Self.roundsMax {
-      // First the events that only their content identifies: the ids to search for come from the other rows.
+      // First the events that only their content identifies: the rows that are erased next provide the ids.
       try findLooseEvents()
       try emptyLooseEvents()
       done.open = []
