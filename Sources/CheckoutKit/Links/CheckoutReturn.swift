@@ -1,32 +1,32 @@
-// The address on which the person comes back from the checkout. Pure; any thread.
+// The address on which the customer comes back from the checkout. Pure; thread-safe.
 
 public import Foundation
 
 /// The relay's return address: `https://HOST/v1/{app}/return?context_id=ctx_…`, or the same under the app's
 /// custom scheme: `exampleapp://HOST/v1/{app}/return?context_id=ctx_…`.
 ///
-/// It says *which* checkout the person comes back from, not how it ended: whoever opens the link can write
-/// what they like. Ask the relay: ``RelayClient/finalStatus(of:within:)``. When the relay does not know yet
-/// which context a payment belongs to, there is the processor's name for it, or none at all; then it is the
+/// The address identifies the checkout; it does not prove how the checkout ended, because anyone can forge
+/// it. Ask the relay: ``RelayClient/finalStatus(of:within:)``. When the relay does not know yet which context
+/// a payment belongs to, the address has the processor's session id, or no id. Without an id it means the
 /// checkout that the app began last.
 public struct CheckoutReturn: Sendable, Hashable {
   /// The app's name at the relay.
   public let app: String
-  /// The context that was posted before the checkout; nil when the address does not say.
+  /// The context that was posted before the checkout; nil when the address has none.
   public let contextID: String?
-  /// The processor's session, such as Stripe's `cs_…`; nil when the address does not say.
+  /// The processor's session, such as Stripe's `cs_…`; nil when the address has none.
   public let sessionID: String?
 
-  /// A return address, to print it.
+  /// Creates a return address, to format it.
   public init(app: String, contextID: String? = nil, sessionID: String? = nil) {
     self.app = app
     self.contextID = contextID
     self.sessionID = sessionID
   }
 
-  /// Reads a link that ``LinkRouter`` has taken apart.
+  /// Reads a link that ``LinkRouter`` has parsed.
   ///
-  /// It is nil for another path, and for an id that the relay cannot have given.
+  /// Returns nil for another path, and for an id that the relay cannot have issued.
   public init?(path: LinkPath) {
     guard path.segments.count == 3, path[0] == "v1", path[2] == "return", let app = path[1], Self.isApp(app)
     else { return nil }
@@ -39,8 +39,8 @@ public struct CheckoutReturn: Sendable, Hashable {
 
   /// Reads a URL without a router.
   /// - Parameters:
-  ///   - url: what the app was opened with.
-  ///   - hosts: where the relay may be; other hosts are refused under every scheme.
+  ///   - url: the URL that opened the app.
+  ///   - hosts: the relay's hosts; other hosts are refused under every scheme.
   ///   - schemes: the app's custom schemes.
   public init?(_ url: URL, hosts: Set<String>, schemes: Set<String> = []) {
     guard URLParts(url).isAt(LinkText.lowercased(hosts)),
@@ -49,7 +49,7 @@ public struct CheckoutReturn: Sendable, Hashable {
     self.init(path: path)
   }
 
-  /// What the link says.
+  /// The path and the query of the link.
   public var path: LinkPath {
     var query: [String: String] = [:]
     query[Self.contextField] = contextID
@@ -60,7 +60,7 @@ public struct CheckoutReturn: Sendable, Hashable {
   private static let contextField = "context_id"
   private static let sessionField = "session_id"
 
-  /// `[a-z0-9][a-z0-9-]{0,62}`, as the relay has it.
+  /// `[a-z0-9][a-z0-9-]{0,62}`, as in the relay's configuration.
   static func isApp(_ text: String) -> Bool {
     let isWord: (UInt8) -> Bool = {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || LinkText.isDigit($0)
@@ -69,10 +69,10 @@ public struct CheckoutReturn: Sendable, Hashable {
     return text.utf8.allSatisfy { isWord($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// Up to 255 bytes, as the relay takes them.
+  /// Up to 255 bytes, the relay's limit.
   private static func isSessionID(_ text: String) -> Bool { LinkText.isIdentifier(text, bytesMax: 255) }
 
-  /// `ctx_` and 26 characters of Crockford's base32, as the relay gives them.
+  /// `ctx_` and 26 characters of Crockford's base32, the form of the relay's ids.
   static func isContextID(_ text: String) -> Bool {
     let prefix = "ctx_"
     return text.utf8.count == 30 && text.utf8.starts(with: prefix.utf8)

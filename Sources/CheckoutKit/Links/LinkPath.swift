@@ -1,15 +1,14 @@
-// What a link says, whichever way it came: the common ground of custom schemes and universal links. Pure; any
-// thread.
+// The path and the query of a link, for custom schemes and universal links. Pure; thread-safe.
 
 public import Foundation
 
 /// The part of a link that names a place in the app: `messages`, `1`.
 ///
-/// `exampleapp://messages/1` and `https://www.example.com/messages/1` are the same path. Of a custom scheme
-/// the host is the first segment, in lower case, because hosts have no case; everything behind it keeps its
-/// case. Segments are split before they are decoded, so an id may hold a slash.
+/// `exampleapp://messages/1` and `https://www.example.com/messages/1` are the same path. Under a custom
+/// scheme the host is the first segment, in lower case, because hosts are case-insensitive; the rest keeps
+/// its case. Segments are split before they are decoded, so an id may contain a slash.
 ///
-/// Read one with its subscript, which is nil behind the end:
+/// Read one with its subscript, which returns nil past the end:
 ///
 /// ```swift
 /// switch (path[0], path[1], path[2]) {
@@ -19,29 +18,30 @@ public import Foundation
 /// }
 /// ```
 public struct LinkPath: Sendable, Hashable {
-  /// What stands between the slashes, decoded.
+  /// The parts between the slashes, decoded.
   public let segments: [String]
-  /// The query, decoded. Of several fields with one name it has the first; one without `=` is empty.
+  /// The query, decoded. The first of several fields with one name counts; a field without `=` has an empty
+  /// value.
   public let query: [String: String]
 
-  /// A path, to print a link of.
+  /// Creates a path, to format a link from it.
   public init(_ segments: String..., query: [String: String] = [:]) {
     self.init(segments: segments, query: query)
   }
 
-  /// A path, to print a link of.
+  /// Creates a path, to format a link from it.
   public init(segments: [String], query: [String: String] = [:]) {
     self.segments = segments
     self.query = query
   }
 
-  /// The segment at a place; nil behind the last.
+  /// The segment at an index; nil past the last.
   public subscript(index: Int) -> String? { segments.indices.contains(index) ? segments[index] : nil }
 
   /// Reads the path of a link.
-  /// - Returns: nil for user information or a port beside a custom scheme's host, an empty segment (but for
-  ///   one slash at the end), `.` and `..`, a part that has control characters or more than 1024 bytes, or
-  ///   that cannot be decoded.
+  /// - Returns: nil for a custom scheme's host with user information or a port, an empty segment (except one
+  ///   slash at the end), `.` or `..`, or a part that contains control characters, exceeds 1024 bytes or
+  ///   cannot be decoded.
   init?(parts: URLParts, isHostFirst: Bool) {
     guard let rest = parts.segments else { return nil }
     var segments = rest
@@ -62,16 +62,16 @@ public struct LinkPath: Sendable, Hashable {
   }
 
   static func isSegment(_ text: String) -> Bool {
-    // Browsers take dots away, escaped or not, with what stands before them (WHATWG URL §4.4).
+    // Browsers remove dot segments, escaped or not, together with the segment before `..` (WHATWG URL §4.4).
     LinkText.isIdentifier(text) && text != "." && text != ".."
   }
 
   private static func isText(_ text: String) -> Bool { text.isEmpty || LinkText.isIdentifier(text) }
 
-  /// Prints the link under a custom scheme. Whether an app reads it as this path is up to its schemes and
-  /// hosts, which ``LinkRouter/url(for:scheme:)`` looks at.
-  /// - Returns: nil when nobody could read it as this path: a scheme of the web, no segments, a first one
-  ///   that is no host in lower case, or something that every ``LinkRouter`` refuses.
+  /// Formats the link under a custom scheme. Whether an app reads it as this path depends on its schemes and
+  /// hosts, which ``LinkRouter/url(for:scheme:)`` checks.
+  /// - Returns: nil when no app can read it as this path: a web scheme, no segments, a first segment that is
+  ///   not a lower-case host, or a part that every ``LinkRouter`` refuses.
   public func url(scheme: String) -> URL? {
     guard let host = segments.first, LinkText.isScheme(scheme), !LinkReader.isWeb(scheme), isPrintable,
       LinkText.escaped(host) == host, LinkText.lowercased(host) == host
@@ -79,10 +79,10 @@ public struct LinkPath: Sendable, Hashable {
     return URL(string: "\(scheme)://\(host)\(text(of: segments.dropFirst()))")
   }
 
-  /// Prints the universal link. Whether an app reads it is up to its hosts, which
-  /// ``LinkRouter/url(for:host:)`` looks at.
+  /// Formats the universal link. Whether an app reads it depends on its hosts, which
+  /// ``LinkRouter/url(for:host:)`` checks.
   /// - Parameter host: as in the app's Associated Domains.
-  /// - Returns: nil when nobody could read it as this path.
+  /// - Returns: nil when no app can read it as this path.
   public func url(host: String) -> URL? {
     guard isPrintable, !host.isEmpty, host.utf8.allSatisfy({ !"/?#@%".utf8.contains($0) && $0 > 0x20 })
     else { return nil }

@@ -1,34 +1,34 @@
-// What the app tells the router about its places. Pure; any thread.
+// The places of an app and the values that lead to them. Pure; thread-safe.
 
-/// A place in the app that links, shortcuts and notifications lead to. The app's own type, usually an enum.
+/// A place in the app that links, shortcuts and notifications lead to. The app defines the type, usually an
+/// enum.
 ///
-/// Reading and printing are each other's inverse: what ``path`` prints, ``init(path:)`` reads as the same
-/// route.
+/// Reading and formatting are inverse: ``init(path:)`` reads ``path`` as the same route.
 public protocol LinkRoute: Sendable {
-  /// Reads a link; nil for one that is none of the app's.
+  /// Reads a link; nil for one that does not belong to the app.
   init?(path: LinkPath)
 
-  /// What a link to this place says.
+  /// The path of a link to this place.
   var path: LinkPath { get }
 
-  /// Reads the type of a Home Screen quick action (`UIApplicationShortcutItem.type`), which compares exactly.
-  /// Leave it out when the app has none.
+  /// Reads the type of a Home Screen quick action (`UIApplicationShortcutItem.type`). The comparison is
+  /// case-sensitive. Omit it when the app has none.
   init?(shortcutType: String)
 
-  /// Reads what a notification carries. Leave it out when the app has none.
+  /// Reads a notification's payload. Omit it when the app has none.
   init?(notification: NotificationPayload)
 }
 
 extension LinkRoute {
-  /// No quick actions.
+  /// The default: no quick actions.
   public init?(shortcutType: String) { return nil }
 
-  /// No notifications.
+  /// The default: no notifications.
   public init?(notification: NotificationPayload) { return nil }
 }
 
-/// What a notification carries (`UNNotificationContent.userInfo`), of which nothing is trusted: only its
-/// texts, eight levels deep.
+/// The payload of a notification (`UNNotificationContent.userInfo`). It is untrusted: only strings are read,
+/// at most eight levels deep.
 public struct NotificationPayload: Sendable {
   private indirect enum Value: Sendable {
     case text(String)
@@ -53,9 +53,9 @@ public struct NotificationPayload: Sendable {
     return members
   }
 
-  /// The text at a path of keys: `text("data", "messageId")`.
-  /// - Returns: nil when there is none, when it is no text, is empty, has control characters or more than
-  ///   1024 bytes.
+  /// The string at a path of keys: `text("data", "messageId")`.
+  /// - Returns: nil when there is no string, or when it is empty, contains control characters or exceeds 1024
+  ///   bytes.
   public func text(_ keys: String...) -> String? {
     var value = content
     for key in keys {

@@ -1,31 +1,31 @@
-// One pending link for everything that can open the app. Any thread: state is behind a lock, and no closure
+// One pending link for everything that can open the app. Thread-safe: a lock guards the state, and no closure
 // of the app is called while it is held.
 
 public import Foundation
 
-/// What to do with a link that came.
+/// What to do with a received link.
 public enum LinkDecision<Route: LinkRoute>: Sendable {
-  /// It leads to a place in the app, and waits for ``LinkRouter/activate(_:)``.
+  /// The link leads to a place in the app. The place waits for ``LinkRouter/activate(_:)``.
   case route(Route)
-  /// It is a page of the web that the app does not know: open it in the browser, so that it is not lost.
+  /// A web page that is not a place of the app: open it in the browser.
   case openInBrowser(URL)
-  /// It is neither, or ``LinkRouter`` was told not to allow it.
+  /// The link is neither, or the router's `allows` refused it.
   case refused
 }
 
 extension LinkDecision: Equatable where Route: Equatable {}
 
-/// Takes links, universal links, quick actions and notifications, and keeps the last valid one until the app
-/// is active.
+/// Receives links, universal links, quick actions and notifications, and keeps the last valid one until the
+/// app is active.
 ///
-/// Nothing navigates when a link comes, because the app may not have a screen yet. Offer everything with
-/// `handle(…)`, which says whether it leads to a place in the app, and call ``activate(_:)`` when the scene
-/// becomes active.
+/// The router does not navigate when a link arrives, because the app may not have a screen yet. Pass
+/// everything to `handle(…)`, which returns whether it leads to a place in the app, and call ``activate(_:)``
+/// when the scene becomes active.
 ///
-/// - The latest valid link wins. One that cannot be read leaves a pending one alone.
-/// - The pending link is cleared before it is handled, so it is handled once, and one that comes meanwhile
+/// - The latest valid link wins. An invalid one leaves the pending one unchanged.
+/// - The pending link is cleared before it is handled, so it is handled once. A link that arrives meanwhile
 ///   waits for the next activation.
-/// - Schemes and hosts compare without case; other schemes and hosts are refused.
+/// - Schemes and hosts are case-insensitive; other schemes and hosts are refused.
 public final class LinkRouter<Route: LinkRoute>: Sendable {
   private struct Pending {
     var route: Route
@@ -38,14 +38,14 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
   private let allows: @Sendable (Route) -> Bool
   private let pending = Locked<Pending?>(nil)
 
-  /// Makes a router; an app has one.
+  /// Creates a router; an app has one.
   /// - Parameters:
-  ///   - schemes: the app's custom schemes (`CFBundleURLSchemes`); `http` and `https` are never among them.
+  ///   - schemes: the app's custom schemes (`CFBundleURLSchemes`); `http` and `https` are ignored.
   ///   - hosts: the app's Associated Domains, without `applinks:`.
-  ///   - lifetime: after how many seconds a pending link is dropped; nil keeps it.
-  ///   - clock: what `lifetime` is measured with.
-  ///   - allows: whether a place may be opened at all, asked when its link comes: a guest's profile may not
-  ///     have all of them.
+  ///   - lifetime: seconds after which a pending link is dropped; nil keeps it.
+  ///   - clock: measures `lifetime`.
+  ///   - allows: whether a place may be opened, called when its link arrives: a guest may not be allowed all
+  ///     of them.
   public init(
     schemes: Set<String>, hosts: Set<String> = [], lifetime: TimeInterval? = nil,
     clock: any CheckoutClock = SystemClock(), allows: @escaping @Sendable (Route) -> Bool = { _ in true }
@@ -56,44 +56,45 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
     self.allows = allows
   }
 
-  // MARK: Reading and printing
+  // MARK: Reading and formatting
 
-  /// The place that a URL leads to; nil when it is none of the app's. Changes nothing.
+  /// The place that a URL leads to; nil when it does not belong to the app. It does not change the pending
+  /// place.
   public func route(for url: URL) -> Route? { reader.path(of: url).flatMap { Route(path: $0) } }
 
-  /// A link under a custom scheme; nil when this router would not read it as the same place: the scheme is
-  /// none of its own, or the first segment is one of its hosts, which counts as no segment.
+  /// A link under a custom scheme. It is nil when this router would not read it as the same place: the scheme
+  /// is not the app's, or the first segment is one of the app's hosts, which is not read as a segment.
   public func url(for route: Route, scheme: String) -> URL? {
     route.path.url(scheme: scheme).flatMap { leads($0, to: route) ? $0 : nil }
   }
 
-  /// A universal link; nil when this router would not read it as the same place: the host is none of its own.
+  /// A universal link; nil when this router would not read it as the same place: the host is not the app's.
   public func url(for route: Route, host: String) -> URL? {
     route.path.url(host: host).flatMap { leads($0, to: route) ? $0 : nil }
   }
 
-  /// Places need not be comparable, so what they print is compared.
+  /// Compares the paths, because routes need not be `Equatable`.
   private func leads(_ url: URL, to route: Route) -> Bool { self.route(for: url)?.path == route.path }
 
-  // MARK: What comes
+  // MARK: Incoming
 
-  /// Takes a URL that the app was opened with, and says what to do with it.
-  /// - Returns: ``LinkDecision/openInBrowser(_:)`` for a web page that is no place of the app, on its hosts
-  ///   or on others; ``LinkDecision/refused`` for other schemes.
+  /// Receives a URL that opened the app, and decides what to do with it.
+  /// - Returns: ``LinkDecision/openInBrowser(_:)`` for a web page that is not a place of the app, on its
+  ///   hosts or on others; ``LinkDecision/refused`` for other schemes.
   @discardableResult public func receive(_ url: URL) -> LinkDecision<Route> {
     if let route = route(for: url) { return offer(route) ? .route(route) : .refused }
     return ExternalLink(url) == .browser ? .openInBrowser(url) : .refused
   }
 
-  /// Takes a URL that the app was opened with (`onOpenURL`, `scene(_:openURLContexts:)`).
+  /// Receives a URL that opened the app (`onOpenURL`, `scene(_:openURLContexts:)`).
   /// - Returns: whether it leads to a place in the app.
   @discardableResult public func handle(_ url: URL) -> Bool {
     if case .route = receive(url) { true } else { false }
   }
 
-  /// Takes a user activity (`onContinueUserActivity`, `scene(_:continue:)`), by its values.
-  /// - Returns: whether it is a universal link to a place in the app. When it is not, ``receive(_:)`` says
-  ///   what to do with its URL.
+  /// Receives the values of a user activity (`onContinueUserActivity`, `scene(_:continue:)`).
+  /// - Returns: whether it is a universal link to a place in the app. If not, ``receive(_:)`` decides what to
+  ///   do with its URL.
   @discardableResult public func handle(activityType: String, webpageURL: URL?) -> Bool {
     guard
       let link = UniversalLink(activityType: activityType, webpageURL: webpageURL, hosts: reader.hosts),
@@ -102,20 +103,20 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
     return offer(route)
   }
 
-  /// Takes a quick action's type (`UIApplicationShortcutItem.type`).
+  /// Receives a quick action's type (`UIApplicationShortcutItem.type`).
   /// - Returns: whether it leads to a place in the app.
   @discardableResult public func handle(shortcutType: String) -> Bool {
     Route(shortcutType: shortcutType).map { offer($0) } ?? false
   }
 
-  /// Takes a notification that was tapped (`UNNotificationContent.userInfo`).
+  /// Receives a notification that was tapped (`UNNotificationContent.userInfo`).
   /// - Returns: whether it leads to a place in the app.
   @discardableResult public func handle(notification userInfo: [AnyHashable: Any]) -> Bool {
     Route(notification: NotificationPayload(userInfo)).map { offer($0) } ?? false
   }
 
   /// Makes a place the pending one.
-  /// - Returns: false when it is not allowed; what was pending stays then.
+  /// - Returns: false when it is not allowed; the pending place is then unchanged.
   @discardableResult public func offer(_ route: Route) -> Bool {
     guard allows(route) else { return false }
     let now = clock.date
@@ -125,18 +126,18 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
 
   // MARK: Activation
 
-  /// Hands the pending place to the app. Call it when the scene became active, and after a link came while it
-  /// was.
-  /// - Parameter handler: navigates. It is called once at most, on this thread, and may offer links itself:
-  ///   those wait for the next activation.
-  /// - Returns: whether there was one.
+  /// Passes the pending place to the app. Call it when the scene becomes active, and after a link arrives
+  /// while it is active.
+  /// - Parameter handler: navigates. It is called at most once, on this thread, and may offer links itself,
+  ///   which wait for the next activation.
+  /// - Returns: whether a place was pending.
   @discardableResult public func activate(_ handler: (Route) throws -> Void) rethrows -> Bool {
     guard let route = takePending() else { return false }
     try handler(route)
     return true
   }
 
-  /// The pending place, which is no longer pending then; for apps that navigate asynchronously.
+  /// Removes and returns the pending place; for apps that navigate asynchronously.
   public func takePending() -> Route? {
     let taken = pending.withLock { pending in
       defer { pending = nil }

@@ -1,26 +1,26 @@
-// Links of https that the system gives to the app in place of the browser. The system has asked the
-// association file; the app looks again, because its answer can be old. Pure; any thread.
+// https links that the system opens in the app instead of the browser. The system has checked the association
+// file; the app checks again, because the system's copy can be old. Pure; thread-safe.
 
 public import Foundation
 
 /// A universal link of one of the app's own hosts.
 ///
-/// Only https counts, without user information, at exactly one of the given hosts: `evil.test`,
-/// `www.example.com.evil.test` and `http://…` are none of the app's.
+/// It must be https, without user information, at exactly one of the given hosts: `evil.test`,
+/// `www.example.com.evil.test` and `http://…` are refused.
 public struct UniversalLink: Sendable, Hashable {
-  /// As it came.
+  /// The URL, unchanged.
   public let url: URL
-  /// What it says.
+  /// The path and the query of the link.
   public let path: LinkPath
 
-  /// `NSUserActivityTypeBrowsingWeb`, by its value: the kit knows no user activities, which not every
+  /// The value of `NSUserActivityTypeBrowsingWeb`: the kit does not use user activities, which not every
   /// platform has.
   public static let activityType = "NSUserActivityTypeBrowsingWeb"
 
   /// Reads a link.
   /// - Parameters:
-  ///   - url: what the app was opened with.
-  ///   - hosts: the app's hosts, in any case, in ASCII (`xn--…`); one on a port of its own with it:
+  ///   - url: the URL that opened the app.
+  ///   - hosts: the app's hosts, in any case, in ASCII (`xn--…`). A host on another port includes it:
   ///     `localhost:8443`.
   public init?(_ url: URL, hosts: Set<String>) {
     let parts = URLParts(url)
@@ -31,9 +31,9 @@ public struct UniversalLink: Sendable, Hashable {
     self.path = path
   }
 
-  /// Reads what a user activity carries.
+  /// Reads the values of a user activity.
   /// - Parameters:
-  ///   - activityType: `NSUserActivity.activityType`; only browsing counts.
+  ///   - activityType: `NSUserActivity.activityType`; only browsing is accepted.
   ///   - webpageURL: `NSUserActivity.webpageURL`.
   ///   - hosts: as in ``init(_:hosts:)``.
   public init?(activityType: String, webpageURL: URL?, hosts: Set<String>) {

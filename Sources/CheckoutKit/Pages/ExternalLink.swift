@@ -1,8 +1,8 @@
-// What to do with a link on a checkout page that leads away from it. Pure; any thread.
+// What to do with a link that leads away from a checkout page. Pure; thread-safe.
 
 public import Foundation
 
-/// Where a link that leaves the checkout belongs.
+/// The destination of a link that leaves the checkout.
 public enum ExternalLink: Sendable, Hashable, CaseIterable {
   /// `tel:`: the phone.
   case phone
@@ -10,24 +10,24 @@ public enum ExternalLink: Sendable, Hashable, CaseIterable {
   case email
   /// `http:` and `https:`: the browser.
   case browser
-  /// Any other scheme: the app that has it, if one does.
+  /// Any other scheme: the app that registered it, if any.
   case deepLink
-  /// Nowhere: a scheme that runs script, reads what is on the device, shows the inside of a browser, installs
-  /// apps or is another system's, or no scheme at all.
+  /// Do not open it: the scheme runs script, reads from the device, shows browser internals, installs apps or
+  /// belongs to another system, or there is no scheme.
   case refused
 
-  /// Schemes that no page may make an app open: what the relay takes for no app's own, but for the network's,
-  /// the telephone's, messages' and the shops', which other apps answer.
+  /// Schemes that a page must not open. These are the schemes that the relay refuses as an app's own, except
+  /// those that other apps handle: network, telephone, messages and stores.
   private static let refusedSchemes: Set<String> = [
-    // Code, and documents made of text.
+    // Code, and documents given as text.
     "javascript", "jscript", "livescript", "ecmascript", "mocha", "vbscript", "vbs", "data", "blob", "about",
     "view-source", "filesystem", "file", "jar", "mhtml", "wyciwyg", "srcdoc",
-    // What a browser keeps for itself and its extensions.
+    // Reserved by browsers and their extensions.
     "chrome", "chrome-extension", "chrome-search", "moz-extension", "safari-extension",
     "safari-web-extension", "ms-browser-extension", "resource", "edge", "opera", "devtools",
-    // Android's, which mean nothing here.
+    // Android's; they have no meaning here.
     "intent", "android-app", "android.resource", "content", "market",
-    // Installs apps from any page that has a list of them.
+    // Installs apps from the manifest that any page may link to.
     "itms-services",
   ]
 

@@ -1,41 +1,39 @@
-// How Swedbank Pay's SDKs recognise the payment URL with which the person comes back from a bank's app. Pure;
-// any thread.
+// The rules by which Swedbank Pay's SDKs recognise the payment URL when the customer returns from a bank's
+// app. Pure; thread-safe.
 
 public import Foundation
 
-/// A payment order's `paymentUrl`, and which URLs are taken for it.
+/// A payment order's `paymentUrl`, and which URLs match it.
 ///
-/// Everything compares code unit by code unit: no case is folded, no default port added, `é` written in two
-/// ways is two texts.
+/// All comparisons are by code unit: no case folding, no default port, no Unicode normalisation of `é`.
 public struct PaymentURL: Sendable, Hashable {
-  /// As the payment order has it.
+  /// As in the payment order.
   public let url: URL
-  /// The app's custom scheme, which the payment URL may come back under; nil for none.
+  /// The app's custom scheme, under which the payment URL may come back; nil for none.
   public let callbackScheme: String?
 
-  /// The payment URL of an order.
+  /// Creates the payment URL of an order.
   /// - Parameters:
-  ///   - url: as the payment order has it.
-  ///   - callbackScheme: as it was given to the relay; here its case counts, because it does in the SDK.
+  ///   - url: as in the payment order.
+  ///   - callbackScheme: as configured at the relay. It is case-sensitive, because it is in the SDK.
   public init(_ url: URL, callbackScheme: String? = nil) {
     self.url = url
     self.callbackScheme = callbackScheme
   }
 
-  /// Whose rule to apply.
+  /// The SDK whose rule applies.
   public enum Rule: Sendable, Hashable, CaseIterable {
-    /// The iOS SDK with a web view: the scheme may be the callback scheme, further query items may have been
-    /// added and their order may differ; every original item must be there as often as it was; everything
-    /// else is equal.
+    /// The iOS SDK with a web view. The scheme may be the callback scheme. Query items may have been added
+    /// and reordered; every original item must be present as often as before. Everything else must be equal.
     case iOSWeb
-    /// The iOS SDK with native payments: the whole URL is equal, up to slashes at the end. One with
-    /// `fallback=true` is not.
+    /// The iOS SDK with native payments: the whole URL must be equal, except for slashes at the end.
+    /// `fallback=true` makes it different.
     case iOSNative
     /// The Android SDK: as ``iOSNative``, over the intent's data.
     case android
   }
 
-  /// Whether a URL is the payment URL come back.
+  /// Whether a URL matches the payment URL.
   public func isMatch(_ candidate: URL, rule: Rule = .iOSWeb) -> Bool {
     switch rule {
     case .iOSWeb: isWebMatch(URLParts(candidate))
@@ -64,7 +62,7 @@ public struct PaymentURL: Sendable, Hashable {
     text.utf8.reversed().drop { $0 == UInt8(ascii: "/") }
   }
 
-  /// A query item, decoded where it can be; bytes, so that equal means the same bytes.
+  /// A query item, decoded if possible; as bytes, because `==` on strings normalises Unicode.
   private struct Item: Equatable {
     let name: [UInt8]
     let value: [UInt8]?

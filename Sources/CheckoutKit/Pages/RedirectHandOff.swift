@@ -1,11 +1,11 @@
-// Who waits for a redirect back into the app meets the redirect: whichever comes first, and with an end. Any
-// thread: state is behind a lock, and continuations are resumed outside of it.
+// Connects a task that waits for a redirect with the redirect, in either order and with a time-out.
+// Thread-safe: a lock guards the state, and continuations are resumed outside of it.
 
 public import Foundation
 
-/// Hands the redirect of a payment in another app, such as Cash App, to whoever waits for it.
+/// Passes the redirect of a payment in another app, such as Cash App, to the task that waits for it.
 ///
-/// Make one for each payment, give it every URL that the app is opened with, and wait:
+/// Create one for each payment, pass it every URL that opens the app, and wait:
 ///
 /// ```swift
 /// let handOff = RedirectHandOff(redirect: redirect)   // exampleapp://cash-app
@@ -16,25 +16,25 @@ public import Foundation
 /// }
 /// ```
 ///
-/// - A redirect that comes before anyone waits is kept, once, for the first who does.
-/// - A second redirect, or one that comes after its wait was over, is nobody's: ``open(_:)`` says false.
+/// - A redirect that arrives before a wait is kept for the first wait.
+/// - ``open(_:)`` returns false for a second redirect, and for one that arrives after its wait has ended.
 public final class RedirectHandOff: Sendable {
   /// How a wait ended.
   public enum Outcome: Sendable, Hashable {
     /// The app was opened with this URL.
     case redirected(URL)
-    /// It was not, for as long as was given.
+    /// The time is up.
     case timedOut
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
-    /// Someone else waits now.
+    /// Another task waits now.
     case superseded
   }
 
   private struct Waiter {
     let number: Int
     var continuation: CheckedContinuation<Outcome, Never>?
-    /// How it ended, when that was before it could be told.
+    /// The result, when the wait ended before its continuation was set.
     var outcome: Outcome?
   }
 
@@ -49,18 +49,18 @@ public final class RedirectHandOff: Sendable {
   private let clock: any CheckoutClock
   private let state = Locked(State())
 
-  /// A hand-off for one payment.
+  /// Creates a hand-off for one payment.
   /// - Parameters:
-  ///   - redirect: the URL that was given to the payment's provider. What comes back may have more in its
-  ///     query; scheme and host compare without case, the path exactly.
-  ///   - clock: what the time-out is measured with.
+  ///   - redirect: the URL that was given to the payment provider. The URL that comes back may have
+  ///     additional query items; scheme and host are case-insensitive, the path is case-sensitive.
+  ///   - clock: measures the time-out.
   public init(redirect: URL, clock: any CheckoutClock = SystemClock()) {
     self.redirect = URLParts(redirect)
     self.clock = clock
   }
 
-  /// Takes a URL that the app was opened with.
-  /// - Returns: whether it is the redirect, and somebody waits or will.
+  /// Receives a URL that opened the app.
+  /// - Returns: whether it is the redirect and a wait gets it, now or later.
   @discardableResult public func open(_ url: URL) -> Bool {
     guard isRedirect(URLParts(url)) else { return false }
     let (isTaken, continuation): (Bool, CheckedContinuation<Outcome, Never>?) = state.withLock { state in
@@ -79,11 +79,11 @@ public final class RedirectHandOff: Sendable {
   }
 
   /// Waits for the redirect.
-  /// - Parameter seconds: how long at most.
+  /// - Parameter seconds: the time-out.
   public func wait(seconds: TimeInterval) async -> Outcome {
     let (number, superseded, early) = state.withLock { state in
       state.waits += 1
-      // What the one before was not told yet is not lost.
+      // A redirect that the previous wait has not returned yet goes to this one.
       if case .redirected(let url)? = state.waiter?.outcome { state.early = url }
       let superseded = Self.end(.superseded, &state)
       let early = state.early
@@ -96,7 +96,7 @@ public final class RedirectHandOff: Sendable {
       early != nil
       ? nil
       : Task { [clock] in
-        // Cancelled when the wait is over, and then there is nothing to end.
+        // The sleep is cancelled when the wait has ended.
         guard (try? await clock.sleep(seconds: seconds)) != nil else { return }
         self.finish(number, .timedOut)
       }
@@ -124,8 +124,8 @@ public final class RedirectHandOff: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Ends the wait that is, unless it has ended.
-  /// - Returns: whom to tell, which is up to the caller once the lock is free.
+  /// Ends the current wait, unless it has ended.
+  /// - Returns: the continuation to resume, which the caller does after it releases the lock.
   private static func end(_ outcome: Outcome, _ state: inout State) -> CheckedContinuation<Outcome, Never>? {
     guard let waiter = state.waiter, waiter.outcome == nil else { return nil }
     if waiter.continuation == nil { state.waiter?.outcome = outcome } else { state.waiter = nil }
@@ -138,6 +138,6 @@ public final class RedirectHandOff: Sendable {
       && Self.path(parts) == Self.path(redirect)
   }
 
-  /// `/` and nothing are the same path.
+  /// `/` and an empty path are equal.
   private static func path(_ parts: URLParts) -> String { parts.path == "/" ? "" : parts.path }
 }

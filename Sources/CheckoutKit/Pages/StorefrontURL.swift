@@ -1,9 +1,9 @@
-// Pages of a Shopify storefront, as Shopify's guide and its Checkout Sheet Kit tell them apart. Pure; any
-// thread.
+// Pages of a Shopify storefront, classified as in Shopify's guide and its Checkout Sheet Kit. Pure;
+// thread-safe.
 
 public import Foundation
 
-/// Where a page of a storefront belongs.
+/// Where to open a page of a storefront.
 public enum StorefrontRoute: String, Sendable, Hashable, CaseIterable {
   /// The checkout sheet.
   case checkout
@@ -15,36 +15,36 @@ public enum StorefrontRoute: String, Sendable, Hashable, CaseIterable {
 
 /// A page of a storefront by the rules of Shopify's guide "Handle offsite payments in your app".
 ///
-/// They look for parts of words anywhere in the path, on any host: `/products/cart-cover` is a cart,
-/// `https://evil.test/checkout` a checkout. They are here to do as the guide does; prefer
+/// The rules match substrings anywhere in the path, on any host: `/products/cart-cover` is a cart,
+/// `https://evil.test/checkout` a checkout. This type exists for compatibility with the guide; prefer
 /// ``StrictStorefrontURL``.
 public struct StorefrontURL: Sendable, Hashable {
-  /// As it came.
+  /// The URL, unchanged.
   public let url: URL
 
-  /// Looks at a URL.
+  /// Wraps a URL.
   public init(_ url: URL) { self.url = url }
 
-  /// Whether `/checkout` stands in the path; also on the page after it.
+  /// Whether the path contains `/checkout`; also true on the page after the purchase.
   public var isCheckout: Bool { url.path.contains("/checkout") }
 
-  /// Whether `/cart` stands in the path.
+  /// Whether the path contains `/cart`.
   public var isCart: Bool { url.path.contains("/cart") }
 
-  /// Whether `/thank-you` or `/thank_you` stands in the path, in lower case.
+  /// Whether the path contains `/thank-you` or `/thank_you`, in lower case.
   public var isThankYouPage: Bool { url.path.contains("/thank-you") || url.path.contains("/thank_you") }
 
-  /// The guide's choice: the checkout until it is over, the cart, else the browser.
+  /// The guide's choice: the checkout until the purchase is complete, the cart, otherwise the browser.
   public var route: StorefrontRoute {
     if isCheckout, !isThankYouPage { return .checkout }
     return isCart ? .cart : .browser
   }
 
   /// Whether a whole segment of the path is `thank-you` or `thank_you`, in any case: the page after the
-  /// purchase, as the Checkout Sheet Kit recognises it.
+  /// purchase, by the rule of the Checkout Sheet Kit.
   public var isConfirmationPage: Bool { Self.isConfirmation(URLParts(url)) }
 
-  /// The order, from `order_id` of the page after the purchase; nil elsewhere and without one.
+  /// The order, from `order_id` of the page after the purchase; nil on other pages and without `order_id`.
   public var orderID: String? {
     let parts = URLParts(url)
     guard Self.isConfirmation(parts) else { return nil }
@@ -52,13 +52,13 @@ public struct StorefrontURL: Sendable, Hashable {
     return value.flatMap(LinkText.unescaped).flatMap { LinkText.isIdentifier($0) ? $0 : nil }
   }
 
-  /// Whether the URL belongs to an app: it has a scheme, and not `http`, `https` or `about`.
+  /// Whether the URL belongs to an app: it has a scheme other than `http`, `https` and `about`.
   public var isDeepLink: Bool {
     guard let scheme = URLParts(url).comparableScheme else { return false }
     return !["http", "https", "about"].contains(scheme)
   }
 
-  /// Whether it logs a customer in by Multipass, and so may be opened only once.
+  /// Whether it logs a customer in by Multipass. Such a URL can be opened only once.
   public var isMultipass: Bool { url.absoluteString.contains("multipass") }
 
   static func isConfirmation(_ parts: URLParts) -> Bool {

@@ -1,45 +1,44 @@
-// What became of a checkout. Pure; any thread.
+// The state of a checkout, as the relay reports it. Pure; thread-safe.
 
 public import Foundation
 
-/// What the relay knows of a checkout.
+/// The relay's status of a checkout.
 public struct CheckoutStatus: Sendable, Hashable {
-  /// The context that was posted before it.
+  /// The context that was posted before the checkout.
   public let contextID: String
-  /// How far it is.
+  /// The state of the checkout.
   public let state: State
-  /// Whether the money has come, whatever became of the receipt. A relay that does not say it is older than
-  /// this rule: then `failed` counts as paid, because nobody may tell a customer who paid that nothing was
-  /// bought.
+  /// Whether the money was received, whatever the state of the receipt. An older relay does not send it: then
+  /// `failed` counts as paid, because a customer who paid must not read that nothing was bought.
   public let isPaid: Bool
-  /// The receipt that was made of it; nil before the payment.
+  /// The receipt of the purchase; nil before the payment.
   public let receiptID: String?
-  /// When the state became what it is.
+  /// When the state changed last.
   public let updatedAt: Date?
 
-  /// How far a checkout is. A newer relay may know more states than these.
+  /// The state of a checkout. A newer relay may send other values.
   public struct State: RawRepresentable, Sendable, Hashable {
-    /// The relay's word.
+    /// The value that the relay sends.
     public let rawValue: String
 
-    /// A state by the relay's word.
+    /// Creates a state from the relay's value.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Nothing was paid yet.
+    /// Not paid yet.
     public static let open = State(rawValue: "open")
-    /// It is paid; what was bought will be unlocked in a moment.
+    /// Paid; the purchase will be unlocked soon.
     public static let paid = State(rawValue: "paid")
-    /// What was bought is unlocked.
+    /// The purchase is unlocked.
     public static let delivered = State(rawValue: "delivered")
-    /// The receipt could not be passed on, or the money never came: ``CheckoutStatus/isPaid`` says which.
+    /// The receipt could not be delivered, or the money never came; see ``CheckoutStatus/isPaid``.
     public static let failed = State(rawValue: "failed")
-    /// The payment failed, or an operator cancelled the receipt, which may be after the payment.
+    /// The payment failed, or an operator cancelled the receipt, possibly after the payment.
     public static let cancelled = State(rawValue: "cancelled")
-    /// No payment came in time.
+    /// No payment was received in time.
     public static let expired = State(rawValue: "expired")
 
-    /// Whether the relay will not change it without an operator. It does not say whether the checkout was
-    /// paid; decide by ``CheckoutStatus/progress``.
+    /// Whether only an operator can change the state. It does not imply a payment; decide by
+    /// ``CheckoutStatus/progress``.
     public var isFinal: Bool { [.delivered, .failed, .cancelled, .expired].contains(self) }
   }
 
@@ -47,15 +46,15 @@ public struct CheckoutStatus: Sendable, Hashable {
   public enum Progress: String, Sendable, Hashable, CaseIterable {
     /// Not paid yet. Keep the id.
     case pending
-    /// Paid, and not unlocked yet. Keep the id and ask again later: if the state is final, the merchant has
+    /// Paid, and not unlocked yet. Keep the id and ask again later. If the state is final, the merchant has
     /// to act first.
     case processing
-    /// What was bought is unlocked. Discard the id.
+    /// The purchase is unlocked. Discard the id.
     case processed
     /// It ended without a payment. Discard the id.
     case unpaid
 
-    /// Whether nothing more will happen to this checkout, so that its id is of no more use.
+    /// Whether the checkout will not change any more; its id can be discarded.
     public var isOver: Bool { self == .processed || self == .unpaid }
   }
 
@@ -76,7 +75,7 @@ extension CheckoutStatus {
     let updated_at: String?
   }
 
-  /// - Returns: nil when the body is no status.
+  /// - Returns: nil when the body is not a status.
   init?(body: Data) {
     guard let document = try? JSONDecoder().decode(Document.self, from: body) else {
       return nil  // The caller has the body and reports it.

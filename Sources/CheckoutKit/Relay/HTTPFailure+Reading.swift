@@ -1,4 +1,4 @@
-// From an answer's bytes and headers to what the app is told. Pure; any thread.
+// Reads a failed response's headers and body. Pure; thread-safe.
 
 internal import Foundation
 
@@ -7,20 +7,20 @@ internal import Foundation
 #endif
 
 extension HTTPFailure {
-  /// - Parameter now: what a date in `Retry-After` is compared with.
+  /// - Parameter now: the time to which a date in `Retry-After` is relative.
   init(_ response: HTTPURLResponse, _ body: Data, now: Date) {
     let type = response.value(forHTTPHeaderField: "Content-Type").map { LinkText.lowercased($0) }
     let isProblem = type?.hasPrefix("application/problem+json") == true
     self.init(
       status: response.statusCode, body: OperatorText(String(decoding: body, as: UTF8.self)),
-      // A problem that cannot be read is still a body.
+      // An unreadable problem document is still available as the body.
       problem: isProblem ? try? JSONDecoder().decode(Problem.self, from: body) : nil,
       retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap {
         Self.retryAfter($0, now: now)
       })
   }
 
-  /// Seconds, or a date (RFC 9110 §10.2.3); at most a day. What cannot be read counts as absent.
+  /// Seconds, or a date (RFC 9110 §10.2.3); at most a day. An invalid value counts as absent.
   static func retryAfter(_ value: String, now: Date) -> TimeInterval? {
     let text = value.trimmingCharacters(in: .whitespaces)
     if !text.isEmpty, text.utf8.allSatisfy(LinkText.isDigit) {

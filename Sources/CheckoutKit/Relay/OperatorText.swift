@@ -1,9 +1,9 @@
-// Text that must not reach a customer. Pure; any thread.
+// Text that must not reach a customer. Pure; thread-safe.
 
-/// Text for developers and operators: what the relay, a proxy in front of it or the system said.
+/// Text for developers and operators, from the relay, a proxy in front of it or the system.
 ///
-/// It is no `String` and prints as a placeholder, so neither a label nor an interpolated message can show it
-/// by mistake. A log gets it with ``forLog``.
+/// It is not a `String` and prints as a placeholder, so a label or an interpolated message cannot show it by
+/// mistake. Use ``forLog`` to log it.
 public struct OperatorText: Sendable, Hashable {
   /// The text. For logs and bug reports only.
   public let forLog: String
@@ -23,10 +23,10 @@ extension OperatorText: Decodable {
 }
 
 extension OperatorText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// A placeholder, whatever the text is.
+  /// A placeholder, the same for every text.
   public var description: String { "(for the log)" }
-  /// A placeholder, whatever the text is.
+  /// A placeholder, the same for every text.
   public var debugDescription: String { description }
-  /// Shows no members, so `dump` prints the placeholder as well.
+  /// Shows no members: `dump` prints the placeholder, too.
   public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,24 +1,26 @@
-// What the relay answers. Read leniently: fields that a newer relay adds do not matter. Pure; any thread.
+// The relay's response to a posted context. Unknown fields are ignored, because a newer relay may add some.
+// Pure; thread-safe.
 
 public import Foundation
 
-/// A context that the relay has.
+/// A context that the relay has stored.
 public struct PostedContext: Sendable, Hashable {
-  /// `ctx_…`: names the checkout. Who has it can ask for the checkout's state, so do not show it.
+  /// `ctx_…`: identifies the checkout. It is a secret: any caller that has it can read the checkout's state,
+  /// so do not show it.
   public let contextID: String
-  /// The user that it was posted for.
+  /// The user for whom it was posted.
   public let userID: String
-  /// The price in it.
+  /// The price in the context.
   public let stripePriceID: String?
-  /// When the relay first took it.
+  /// When the relay first received it.
   public let receivedAt: Date?
-  /// Until when it waits for its purchase.
+  /// When it stops waiting for its purchase.
   public let expiresAt: Date?
-  /// Where the state of the checkout is.
+  /// The URL of the checkout's status.
   public let statusURL: URL?
-  /// The checkout page for its price, to be opened in the browser; nil when the relay has none configured.
+  /// The checkout page for the price, to be opened in the browser; nil when none is configured.
   public let checkoutURL: URL?
-  /// Whether the relay had it already: the same context of the same user, not used yet.
+  /// Whether the relay already had it: the same context of the same user, not used yet.
   public let isRepeat: Bool
 }
 
@@ -33,10 +35,10 @@ extension PostedContext {
     let checkout_url: String?
   }
 
-  /// - Returns: nil when the body is no context.
+  /// - Returns: nil when the body is not a context.
   init?(status: Int, body: Data, relay: URL) {
     guard let document = try? JSONDecoder().decode(Document.self, from: body) else {
-      return nil  // The caller has the body, and tells.
+      return nil  // The caller has the body and reports it.
     }
     contextID = document.context_id
     userID = document.user_id
@@ -44,7 +46,7 @@ extension PostedContext {
     receivedAt = document.received_at.flatMap(RFC3339.date)
     expiresAt = document.expires_at.flatMap(RFC3339.date)
     statusURL = document.status_url.flatMap { URL(string: $0, relativeTo: relay)?.absoluteURL }
-    // A page for the browser, never a link into some app.
+    // Only a web page: the relay must not open another app.
     checkoutURL = document.checkout_url.flatMap { URL(string: $0) }.flatMap {
       ExternalLink($0) == .browser ? $0 : nil
     }
@@ -52,9 +54,9 @@ extension PostedContext {
   }
 }
 
-/// Times as the relay writes them.
+/// Timestamps in the relay's format.
 enum RFC3339 {
-  /// - Returns: nil when it is none.
+  /// - Returns: nil when the text is not a timestamp.
   static func date(_ text: String) -> Date? {
     let format = ISO8601DateFormatter()
     format.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

@@ -1,4 +1,4 @@
-// What became of a checkout: asked once, or followed until its end by long polling. Any task.
+// The status of a checkout: read once, or polled until it is final. Called from any task.
 
 public import Foundation
 
@@ -7,38 +7,37 @@ public import Foundation
 #endif
 
 extension RelayClient {
-  /// Seconds for which one request waits at the relay. The relay answers earlier when the checkout has ended;
-  /// a payment that is not its end is seen with the next request.
+  /// Seconds for which one request waits at the relay (long poll). The relay answers earlier when the state
+  /// is final; the next request reports a payment that is not final.
   private static let waitSeconds = 15
-  /// The least time between two requests, should an answer come at once that says nothing new.
+  /// The minimum time between two requests, in case the relay answers at once without a change.
   private static let paceSeconds: TimeInterval = 1
 
-  /// Asks once, without waiting at the relay.
-  /// - Parameter contextID: as the relay gave it. The id is the secret, so neither key nor token is sent here
-  ///   and where a checkout is followed: an expired token, or a person who signed out meanwhile, cannot hide
-  ///   a purchase.
+  /// Reads the status once, without waiting at the relay.
+  /// - Parameter contextID: as the relay returned it. The id is the secret, so status requests carry neither
+  ///   key nor token: an expired token or a sign-out cannot hide a purchase.
   public func status(of contextID: String) async throws(RelayError) -> CheckoutStatus {
     try await ask(contextID, wait: 0, retries)
   }
 
   /// Waits until the checkout has ended.
   ///
-  /// A dead network is waited out. Being cancelled, as by a screen that goes away, ends it at once.
+  /// Network failures are retried until the time is up. Cancelling the task ends the wait at once.
   /// - Parameters:
-  ///   - contextID: as the relay gave it.
-  ///   - seconds: how long to go on at most.
+  ///   - contextID: as the relay returned it.
+  ///   - seconds: the time limit.
   /// - Returns: a status whose state is final. Its ``CheckoutStatus/progress`` may still be
   ///   ``CheckoutStatus/Progress/processing``: then keep the id and ask again later.
-  /// - Throws: ``RelayError/timedOut`` when it had not ended by then; what stood in the way when the relay
-  ///   could not be asked at all.
+  /// - Throws: ``RelayError/timedOut`` when the checkout has not ended in time; the cause when the relay
+  ///   could not be reached.
   public func finalStatus(
     of contextID: String, within seconds: TimeInterval = 600
   ) async throws(RelayError) -> CheckoutStatus {
     try await follow(contextID, within: seconds) { _ in }
   }
 
-  /// The checkout's states as they come: the present one at once, then each that differs, until the final
-  /// one. Ends as ``finalStatus(of:within:)`` does; the errors are ``RelayError``.
+  /// The checkout's states: the current one at once, then each change, up to the final one. It ends like
+  /// ``finalStatus(of:within:)``; the errors are ``RelayError``.
   public func updates(
     of contextID: String, within seconds: TimeInterval = 600
   ) -> AsyncThrowingStream<CheckoutStatus, any Error> {
@@ -64,7 +63,7 @@ extension RelayClient {
       let start = clock.seconds
       let rest = deadline - start
       guard rest > 0 || last == nil else { throw .timedOut }
-      // The first answer comes at once, so that the screen has something to show.
+      // The first request does not wait, because the screen needs a state to show.
       let wait = last == nil || rest < 1 ? 0 : Int(min(rest, TimeInterval(Self.waitSeconds)))
       var retries = retries
       (retries.attemptsMax, retries.patience) = (.max, rest)

@@ -1,5 +1,5 @@
-// The app's side of the relay's API: posts a context before a checkout. Any task; a value without state but
-// its transport's.
+// The client of the relay's API for apps: posts a context before a checkout. Called from any task; it has no
+// state except the transport's.
 
 public import Foundation
 
@@ -7,30 +7,30 @@ public import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Tells a Receipt Relay which checkout is about to begin, and asks it what became of it.
+/// Posts the context of a checkout to a Receipt Relay, and reads the checkout's status.
 ///
 /// ```swift
 /// // https://pay.example.com, and the app's name and key there
 /// let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey(key))
 /// let checkout = try await relay.checkout(context, userID: userID)
-/// // open checkout.checkoutURL in the browser; when the person is back:
+/// // open checkout.checkoutURL in the browser; when the customer is back:
 /// let status = try await relay.finalStatus(of: checkout.contextID)
 /// ```
 ///
-/// A dead network and a busy relay are met with tries after growing pauses (``RetryPolicy``). Every try sends
-/// the same bytes, and the relay gives the same id for them, so a context that did arrive although its answer
-/// was lost is not there twice.
+/// Requests are retried with growing pauses when the network fails or the relay is busy (``RetryPolicy``).
+/// Every attempt sends the same bytes, for which the relay returns the same id. So a context is not
+/// duplicated when only the response was lost.
 public struct RelayClient: Sendable {
-  /// How the app proves itself.
+  /// How the app authenticates.
   public enum Credential: Sendable {
-    /// Not at all: the relay's app is `open`.
+    /// No credential: the relay's app is `open`.
     case none
-    /// One of the app's client keys, sent as `X-API-KEY`. It is in everybody's copy of the app, so it says
-    /// which app posts, not who.
+    /// One of the app's client keys, sent as `X-API-KEY`. Every copy of the app contains it, so it identifies
+    /// the app, not the user.
     case clientKey(String)
-    /// A token of the signed-in user, sent as `Authorization: Bearer`. The closure is asked before every try,
-    /// so it may renew the token. A token may expire on its way: the first 401 of a request is met with one
-    /// more try, whatever the policy says.
+    /// A token of the signed-in user, sent as `Authorization: Bearer`. The closure is called before every
+    /// attempt and may renew the token. A token may expire in transit: after the first 401 of a request there
+    /// is one more attempt, whatever the policy.
     case token(@Sendable () async throws -> String)
   }
 
@@ -41,15 +41,15 @@ public struct RelayClient: Sendable {
   let clock: any CheckoutClock
   private let credential: Credential
 
-  /// A client for one app at one relay. Nothing is sent before it is asked to; what is wrong with the
-  /// address or the name is told then, as ``RelayError/encoding(_:)``.
+  /// Creates a client for one app at one relay. It sends nothing. A wrong address or name is reported by the
+  /// first request, as ``RelayError/encoding(_:)``.
   /// - Parameters:
-  ///   - relay: the relay's origin, https; http for this machine only.
+  ///   - relay: the relay's origin: https, or http on this machine only.
   ///   - app: the app's name at the relay.
-  ///   - credential: how the app proves itself.
-  ///   - transport: how requests are sent.
-  ///   - retries: how long to go on.
-  ///   - clock: what pauses are measured with.
+  ///   - credential: how the app authenticates.
+  ///   - transport: sends the requests.
+  ///   - retries: how often and how long to retry.
+  ///   - clock: measures the pauses.
   public init(
     relay: URL, app: String, credential: Credential = .none,
     transport: any Transport = URLSessionTransport(), retries: RetryPolicy = RetryPolicy(),
@@ -65,10 +65,10 @@ public struct RelayClient: Sendable {
 
   // MARK: Before the checkout
 
-  /// Posts a context, and says where its checkout page is.
+  /// Posts a context and returns its checkout page.
   /// - Parameters:
-  ///   - context: which paywall, and what is to be bought.
-  ///   - userID: the id that the Purchasely SDK was given.
+  ///   - context: the paywall and the price.
+  ///   - userID: the user id in the Purchasely SDK.
   /// - Returns: the context; its ``PostedContext/checkoutURL`` is never nil.
   /// - Throws: ``RelayError``; an unknown price is ``RelayError/http(_:)`` with 422.
   public func checkout(
@@ -79,11 +79,11 @@ public struct RelayClient: Sendable {
     return posted
   }
 
-  /// Posts a context, for apps that have the checkout page's address themselves. Repeat it as you like: as
-  /// long as the context is not used, the same context of the same user gives the same id.
+  /// Posts a context, for apps that know the checkout page's address. It is idempotent until the context is
+  /// used: the same context of the same user returns the same id.
   /// - Parameters:
-  ///   - context: which paywall, and what is to be bought.
-  ///   - userID: the id that the Purchasely SDK was given.
+  ///   - context: the paywall and the price.
+  ///   - userID: the user id in the Purchasely SDK.
   public func post(
     _ context: WebCheckoutContext, userID: String
   ) async throws(RelayError) -> PostedContext {
@@ -95,8 +95,8 @@ public struct RelayClient: Sendable {
     try await postContext(plyContext, userID, endpoint: "contexts").posted
   }
 
-  /// Posts a context and does not look at what a success says, for a server of your own with the same path.
-  /// - Returns: the body of the success; nil when it has none.
+  /// Posts a context and does not parse a success, for your own server with the same path.
+  /// - Returns: the body of the success; nil when it is empty.
   @discardableResult public func postIgnoringAnswer(
     _ context: WebCheckoutContext, userID: String
   ) async throws(RelayError) -> Data? {
@@ -136,7 +136,7 @@ public struct RelayClient: Sendable {
 
   // MARK: Requests
 
-  /// A success.
+  /// A 2xx response.
   struct Answer: Sendable {
     let status: Int
     let body: Data
@@ -146,7 +146,7 @@ public struct RelayClient: Sendable {
     }
   }
 
-  /// A request under `/v1/{app}/`.
+  /// Creates a request under `/v1/{app}/`.
   func request(_ path: String) throws(RelayError) -> URLRequest {
     let parts = URLParts(relay)
     let isHere = parts.isAt(Self.loopback.union(Self.loopback.map { "\($0):\(relay.port ?? 80)" }))
@@ -168,7 +168,7 @@ public struct RelayClient: Sendable {
 
   private static let loopback: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-  /// Sends a request, again and again as the policy says, and once more when its token was refused.
+  /// Sends a request, retries it as the policy says, and retries it once more when its token is refused.
   func send(_ request: URLRequest, isKeyed: Bool = true) async throws(RelayError) -> Answer {
     try await send(request, isKeyed: isKeyed, retries)
   }
@@ -201,9 +201,9 @@ public struct RelayClient: Sendable {
 
   private var hasToken: Bool { if case .token = credential { true } else { false } }
 
-  /// Waits.
+  /// Sleeps.
   func rest(_ seconds: TimeInterval) async throws(RelayError) {
-    // A clock has no other reason to throw.
+    // A clock throws only on cancellation.
     do { try await clock.sleep(seconds: seconds) } catch { throw .cancelled }
   }
 
@@ -234,7 +234,7 @@ public struct RelayClient: Sendable {
         token = try await provider()
       } catch {
         if Task.isCancelled { throw .cancelled }
-        // A provider that could not reach its own server may reach it at the next try.
+        // A provider that cannot reach its server is a network failure, which is retried.
         throw error is URLError ? .thrown(error) : .noToken("The token could not be had.")
       }
       request.setValue("Bearer \(try Self.headerValue(token))", forHTTPHeaderField: "Authorization")

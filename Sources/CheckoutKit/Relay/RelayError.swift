@@ -1,29 +1,28 @@
-// What can go wrong between the app and the relay. No error contains the key, and what a developer has to
-// read is `OperatorText`, which no customer can be shown by mistake. Pure; any thread.
+// The errors between the app and the relay. No error contains the key. Text for developers is `OperatorText`,
+// so that it cannot be shown to a customer by mistake. Pure; thread-safe.
 
 public import Foundation
 
-/// Why the relay could not be told or asked.
+/// Why a request to the relay failed.
 public enum RelayError: Error, Sendable, Hashable {
-  /// The relay answered with a status that is no success. Redirects are not followed, so 3xx stands here,
-  /// too.
+  /// The relay answered with a status other than 2xx. Redirects are not followed, so this includes 3xx.
   case http(HTTPFailure)
-  /// No answer came: `code` and `description` are those of the system's error (`URLError.Code`).
+  /// No response: `code` and `description` are those of the system's error (`URLError.Code`).
   case network(code: Int, description: OperatorText)
-  /// What answered does not speak HTTP.
+  /// The response is not HTTP.
   case notHTTP
-  /// The request cannot be made: what the text says is unusable.
+  /// The request cannot be created; the text names the invalid value.
   case encoding(OperatorText)
-  /// A success whose body does not say what it should.
+  /// A success with an unexpected body.
   case unexpectedAnswer(status: Int, body: OperatorText)
-  /// The app's provider of tokens failed.
+  /// The app's token provider failed.
   case noToken(OperatorText)
-  /// The time given was up, and the checkout had not ended.
+  /// The time was up before the checkout ended.
   case timedOut
   /// The task was cancelled.
   case cancelled
 
-  /// The HTTP status; nil when there was no answer.
+  /// The HTTP status; nil without a response.
   public var status: Int? {
     switch self {
     case .http(let failure): failure.status
@@ -41,12 +40,12 @@ public enum RelayError: Error, Sendable, Hashable {
     }
   }
 
-  /// Bad URL, unsupported URL, App Transport Security, too long an answer: the next try meets the same.
+  /// Bad URL, unsupported URL, App Transport Security, response too large: a retry fails in the same way.
   private static let lasting = [-1000, -1002, -1022, -1103]
 
   var retryAfter: TimeInterval? { if case .http(let failure) = self { failure.retryAfter } else { nil } }
 
-  /// What a transport threw.
+  /// The error that a transport threw.
   static func thrown(_ error: any Error) -> RelayError {
     if error is CancellationError { return .cancelled }
     let error = error as NSError
@@ -55,21 +54,21 @@ public enum RelayError: Error, Sendable, Hashable {
 }
 
 extension RelayError {
-  /// What a customer can do about it. An app has its own words for each, in its customers' language.
+  /// What a customer can do. The app shows its own text for each, in its customers' language.
   public enum Advice: Sendable, Hashable, CaseIterable {
-    /// There was no connection: check it and try again.
+    /// No connection: check it and try again.
     case checkConnection
     /// The relay is busy, or the checkout has not ended yet: try again in a moment.
     case tryAgain
-    /// Only the developer or an operator can change it.
+    /// Only the developer or an operator can fix it.
     case contactSupport
   }
 
-  /// What a customer can do about it.
+  /// What a customer can do.
   public var advice: Advice {
     switch self {
     case .network: isTransient ? .checkConnection : .contactSupport
-    // A network that asks for a sign-in first answers in the relay's place.
+    // A captive portal may answer instead of the relay.
     case .notHTTP, .unexpectedAnswer: .checkConnection
     case .http: isTransient ? .tryAgain : .contactSupport
     case .noToken, .timedOut, .cancelled: .tryAgain
@@ -77,7 +76,7 @@ extension RelayError {
     }
   }
 
-  /// One sentence for a log, with the relay's own advice and the request's id where it gave them.
+  /// One sentence for a log, with the relay's advice and the request's id if it sent them.
   public var logText: OperatorText {
     switch self {
     case .http(let failure):
@@ -96,8 +95,8 @@ extension RelayError {
 }
 
 extension RelayError: LocalizedError {
-  /// One of three fixed English sentences, by ``advice``: nothing that the relay said is ever in it, so
-  /// showing `localizedDescription` to a customer is harmless. ``logText`` has the cause.
+  /// One of three fixed English sentences, by ``advice``. It contains no text from the relay, so
+  /// `localizedDescription` may be shown to a customer. ``logText`` has the cause.
   public var errorDescription: String? {
     switch advice {
     case .checkConnection: "There is no connection to the shop. Check your connection and try again."
@@ -107,18 +106,18 @@ extension RelayError: LocalizedError {
   }
 }
 
-/// An answer that is no success.
+/// A response other than 2xx.
 public struct HTTPFailure: Sendable, Hashable {
   /// The HTTP status.
   public let status: Int
-  /// The body as text; what is not UTF-8 in it is replaced.
+  /// The body as text; invalid UTF-8 is replaced.
   public let body: OperatorText
-  /// The body, when it is a problem document (RFC 9457), as the relay's are.
+  /// The body, if it is a problem document (RFC 9457), as the relay's are.
   public let problem: Problem?
-  /// `Retry-After`, in seconds from the answer on.
+  /// `Retry-After`, in seconds from the response.
   public let retryAfter: TimeInterval?
 
-  /// An answer, for tests of your own.
+  /// Creates a failure, for your own tests.
   public init(status: Int, body: OperatorText, problem: Problem? = nil, retryAfter: TimeInterval? = nil) {
     self.status = status
     self.body = body
@@ -126,15 +125,15 @@ public struct HTTPFailure: Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
-  /// What the relay says is wrong. Its words are for whoever develops the app or operates the relay.
+  /// The relay's description of the problem, for developers and operators.
   public struct Problem: Sendable, Hashable, Decodable {
-    /// `urn:receiptd:problem:…`: what to decide by.
+    /// `urn:receiptd:problem:…`: compare this.
     public let type: String?
-    /// What it is, in a few words.
+    /// A short summary.
     public let title: OperatorText?
     /// What to do, for developers.
     public let detail: OperatorText?
-    /// The id of the request in the relay's log: what an operator asks for.
+    /// The id of the request in the relay's log; an operator needs it to find the request.
     public let requestID: String?
 
     private enum CodingKeys: String, CodingKey {

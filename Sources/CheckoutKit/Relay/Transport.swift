@@ -1,4 +1,4 @@
-// How requests get to the relay, so that tests and apps with a network layer of their own can put in theirs.
+// Sends requests to the relay; tests and apps with their own network layer supply their own.
 
 public import Foundation
 
@@ -6,13 +6,13 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Sends one request and gives its answer. ``URLSessionTransport`` is the one of the kit.
+/// Sends one request and returns its response. ``URLSessionTransport`` is the kit's own.
 ///
-/// A transport of your own must not follow redirects: the request carries the app's key. It must not retry
-/// either, which is up to ``RetryPolicy``, and it should end when its task is cancelled.
+/// A transport must not follow redirects, because the request carries the app's key. It must not retry,
+/// because ``RetryPolicy`` does. It should end when its task is cancelled.
 public protocol Transport: Sendable {
   /// Sends a request.
-  /// - Returns: the whole body, and the head of the answer, whatever its status.
-  /// - Throws: when there was no answer.
+  /// - Returns: the whole body and the head of the response, for every status.
+  /// - Throws: when there was no response.
   func send(_ request: URLRequest) async throws -> (Data, URLResponse)
 }

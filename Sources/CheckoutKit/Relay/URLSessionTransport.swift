@@ -1,6 +1,6 @@
-// The transport of the kit. Callbacks come on the session's own queue; each request is an `Exchange` whose
-// state is behind a lock. `URLSession.data(for:)` needs iOS 15, and a completion handler would follow
-// redirects, on Linux without asking; so a delegate gathers the answer.
+// The kit's transport. Callbacks run on the session's queue; each request is an `Exchange` with a lock around
+// its state. It uses a delegate, because `URLSession.data(for:)` needs iOS 15 and a completion handler
+// follows redirects, on Linux without asking.
 
 public import Foundation
 
@@ -8,17 +8,16 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Sends requests with a `URLSession` of its own: no cache, no cookies, no redirects, answers of 1 MiB at
-/// most.
+/// Sends requests with its own `URLSession`: no cache, no cookies, no redirects, responses of at most 1 MiB.
 public final class URLSessionTransport: Transport {
   private let session: URLSession
   private let exchanges: Exchanges
 
-  /// A transport with a session of its own.
-  /// - Parameter configuration: for proxies, or a background's needs. Cookies, caches and credentials of it
-  ///   are not used. It is copied: yours stays as it is.
+  /// Creates a transport with its own session.
+  /// - Parameter configuration: for proxies or background sessions. Its cookies, caches and credentials are
+  ///   not used. It is copied; the caller's stays unchanged.
   public init(configuration: URLSessionConfiguration = .ephemeral) {
-    // A copy is of the same class; the default is for the compiler.
+    // The copy has the same class; the compiler needs the default.
     let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
@@ -28,10 +27,10 @@ public final class URLSessionTransport: Transport {
     session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
   }
 
-  // The session keeps its delegate, and itself, until it is told that no more comes.
+  // The session retains its delegate and itself until it is invalidated.
   deinit { session.finishTasksAndInvalidate() }
 
-  /// Sends a request; cancelled with its task.
+  /// Sends a request; it is cancelled with its task.
   public func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
     let task = session.dataTask(with: request)
     let exchange = exchanges.begin(task)
@@ -54,7 +53,7 @@ private final class Exchange: Sendable {
   private struct State {
     var body = Data()
     var continuation: CheckedContinuation<(Data, URLResponse), any Error>?
-    /// How it ended, when that was before anyone could be told.
+    /// The result, when the request ended before its continuation was set.
     var answer: Answer?
     var isOver = false
   }
@@ -71,7 +70,7 @@ private final class Exchange: Sendable {
     if let answer { continuation.resume(with: answer) }
   }
 
-  /// - Returns: false when that is too much.
+  /// - Returns: false when the body exceeds the limit.
   func take(_ data: Data) -> Bool {
     state.withLock { state in
       guard state.body.count + data.count <= Self.bytesMax else { return false }
@@ -84,7 +83,7 @@ private final class Exchange: Sendable {
     finish(.success((state.withLock(\.body), response)))
   }
 
-  /// Ends it once; what comes later changes nothing.
+  /// Ends the exchange; only the first call has an effect.
   func finish(_ answer: Answer) {
     let continuation: CheckedContinuation<(Data, URLResponse), any Error>? = state.withLock { state in
       guard !state.isOver else { return nil }
@@ -96,7 +95,7 @@ private final class Exchange: Sendable {
   }
 }
 
-/// The requests of a session, by the identifiers of their tasks.
+/// The requests of a session, by task identifier.
 private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
   private let running = Locked<[Int: Exchange]>([:])
 
@@ -129,7 +128,7 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
-    // The key goes nowhere else. The redirect itself becomes the answer.
+    // Does not follow the redirect, because the key must not go elsewhere. The redirect becomes the response.
     completionHandler(nil)
   }
 }

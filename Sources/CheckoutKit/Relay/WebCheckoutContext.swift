@@ -1,24 +1,25 @@
-// What the relay is told before a web checkout, and its form as `ply_context`. Pure; any thread.
+// The context of a web checkout, and its form as `ply_context`. Pure; thread-safe.
 
 internal import Foundation
 
-/// What a Stripe price buys, in the words of Purchasely's import.
+/// What a Stripe price buys, in the terms of Purchasely's import.
 public struct StripeObjectType: RawRepresentable, Codable, Hashable, Sendable {
-  /// As it is sent.
+  /// The value that is sent.
   public let rawValue: String
 
-  /// A type that the kit has no name for.
+  /// Creates a type for which the kit has no name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A price that renews.
+  /// A recurring price.
   public static let subscription = StripeObjectType(rawValue: "subscription")
-  /// A price that is paid once.
+  /// A one-time price.
   public static let checkoutSession = StripeObjectType(rawValue: "checkout_session")
 }
 
-/// The context of a web checkout: which paywall led to it, and what is to be bought.
+/// The context of a web checkout: the paywall that led to it, and the price.
 ///
-/// Make it where the paywall's button leads to, and post it with ``RelayClient`` before the browser opens:
+/// Create it in the action of the paywall's button, and post it with ``RelayClient`` before the browser
+/// opens:
 ///
 /// ```swift
 /// let context = WebCheckoutContext(
@@ -27,7 +28,7 @@ public struct StripeObjectType: RawRepresentable, Codable, Hashable, Sendable {
 public struct WebCheckoutContext: Codable, Hashable, Sendable {
   /// `presentation_id`: the paywall.
   public var presentationID: String?
-  /// `placement_id`: where in the app it stood.
+  /// `placement_id`: the paywall's place in the app.
   public var placementID: String?
   /// `ab_test_id`
   public var abTestID: String?
@@ -37,7 +38,7 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
   public var stripePriceID: String
   /// `stripe_object_type`
   public var stripeObjectType: StripeObjectType
-  /// `original_platform`: where the person saw the paywall. Purchasely's word for iOS is `IOS`.
+  /// `original_platform`: where the customer saw the paywall. Purchasely's value for iOS is `IOS`.
   public var originalPlatform: String
 
   private enum CodingKeys: String, CodingKey {
@@ -50,7 +51,7 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
     case originalPlatform = "original_platform"
   }
 
-  /// A context of known parts.
+  /// Creates a context from its parts.
   public init(
     presentationID: String? = nil, placementID: String? = nil, abTestID: String? = nil,
     abTestVariantID: String? = nil, stripePriceID: String, stripeObjectType: StripeObjectType = .subscription,
@@ -65,14 +66,14 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
     self.originalPlatform = originalPlatform
   }
 
-  /// A context of what the Purchasely SDK knows.
+  /// Creates a context from the Purchasely SDK's attributes.
   /// - Parameters:
-  ///   - stripePriceID: what is to be bought.
+  ///   - stripePriceID: the price to buy.
   ///   - stripeObjectType: whether it renews.
-  ///   - originalPlatform: where the person saw the paywall.
-  ///   - attributes: the SDK's built-in attributes. Four of them are read:
-  ///     `ply_last_presentation_displayed`, `ply_last_placement_displayed`, `ply_latest_abtest_id` and
-  ///     `ply_latest_abtest_variant_id`. What is no text is left out.
+  ///   - originalPlatform: where the customer saw the paywall.
+  ///   - attributes: the SDK's built-in attributes. Four of them are read: `ply_last_presentation_displayed`,
+  ///     `ply_last_placement_displayed`, `ply_latest_abtest_id` and `ply_latest_abtest_variant_id`. Values
+  ///     that are not strings are ignored.
   public init(
     stripePriceID: String, stripeObjectType: StripeObjectType = .subscription,
     originalPlatform: String = "IOS", attributes: [String: Any]
@@ -87,12 +88,12 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
 
   // MARK: ply_context
 
-  /// The longest context that the relay takes, in bytes of JSON.
+  /// The relay's limit for a context, in bytes of JSON.
   static let bytesMax = 16 * 1024
 
-  /// The context as `ply_context`: JSON in base64, standard alphabet, padded. The same context always gives
-  /// the same text: keys are sorted, what is nil is left out, slashes are not escaped.
-  /// - Throws: ``RelayError/encoding(_:)`` when it is longer than 16 KiB.
+  /// The context as `ply_context`: JSON in base64, standard alphabet, padded. The result is deterministic:
+  /// keys are sorted, nil is omitted, slashes are not escaped.
+  /// - Throws: ``RelayError/encoding(_:)`` when it exceeds 16 KiB.
   public func plyContext() throws(RelayError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -105,8 +106,9 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
   }
 
   /// Reads a `ply_context`.
-  /// - Parameter text: base64 in the standard or the URL-safe alphabet, padded or not, as the relay takes it.
-  /// - Throws: ``RelayError/encoding(_:)`` when it is none, or lacks price, type or platform.
+  /// - Parameter text: base64 in the standard or the URL-safe alphabet, padded or not, as the relay accepts
+  ///   it.
+  /// - Throws: ``RelayError/encoding(_:)`` when it is invalid, or lacks price, type or platform.
   public init(plyContext text: String) throws(RelayError) {
     guard let json = Self.decoded(text), !json.isEmpty, json.count <= Self.bytesMax else {
       throw .encoding("This is no base64 of 1 to \(Self.bytesMax) bytes.")
@@ -129,7 +131,7 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
     let padding = UInt8(ascii: "=")
     let given = characters.reversed().prefix { $0 == padding }.count
     characters.removeLast(given)
-    // Padding completes the last group of four, or is left out.
+    // Padding must complete the last group of four, or be absent.
     let missing = (4 - characters.count % 4) % 4
     guard missing < 3, given == 0 || given == missing else { return nil }
     characters += [UInt8](repeating: padding, count: missing)

@@ -1,26 +1,26 @@
-// Time as the kit sees it, so that tests need not wait. Any thread.
+// The kit's source of time, replaceable so that tests need not wait. Thread-safe.
 
 public import Foundation
 
-/// Where the kit takes time from. Give your own to tests; an app leaves it at ``SystemClock``.
+/// The kit's source of time. Tests supply their own; an app uses ``SystemClock``.
 public protocol CheckoutClock: Sendable {
-  /// The wall clock, for what a server or a person calls a time.
+  /// The wall clock, for timestamps.
   var date: Date { get }
 
-  /// Seconds since some moment, which no change of the wall clock moves.
+  /// Seconds of a monotonic clock: changes of the wall clock do not affect it.
   var seconds: TimeInterval { get }
 
-  /// Waits.
-  /// - Throws: when the task is cancelled meanwhile.
+  /// Sleeps.
+  /// - Throws: when the task is cancelled.
   func sleep(seconds: TimeInterval) async throws
 }
 
 /// The clock of the device.
 public struct SystemClock: CheckoutClock {
-  /// Makes the clock; all of them are alike.
+  /// Creates the clock; it has no state.
   public init() {}
 
-  /// Now.
+  /// The wall clock.
   public var date: Date { Date() }
 
   /// Seconds for which the device has been awake.
@@ -28,7 +28,7 @@ public struct SystemClock: CheckoutClock {
     TimeInterval(DispatchTime.now().uptimeNanoseconds) / 1_000_000_000
   }
 
-  /// Sleeps the task, a day at most.
+  /// Suspends the task, for a day at most.
   public func sleep(seconds: TimeInterval) async throws {
     // `Task.sleep(for:)` needs iOS 16.
     let bounded = seconds.isNaN ? 0 : min(max(0, seconds), 86_400)

@@ -1,4 +1,4 @@
-// Which texts from links are taken, and how texts get into links. Pure; any thread.
+// Which strings are accepted from links, and how strings are escaped for links. Pure; thread-safe.
 
 internal import Foundation
 
@@ -15,8 +15,8 @@ enum LinkText {
     text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
   }
 
-  /// The text with everything escaped but RFC 3986's unreserved characters, so that it is one segment of a
-  /// path, or one value of a query, whatever it holds.
+  /// Escapes everything except RFC 3986's unreserved characters, so that the text is exactly one path segment
+  /// or one query value.
   static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -30,10 +30,10 @@ enum LinkText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// - Returns: nil for a broken escape, and for what is not UTF-8.
+  /// - Returns: nil for a broken escape, and for invalid UTF-8.
   static func unescaped(_ text: String) -> String? { text.removingPercentEncoding }
 
-  /// Schemes and hosts compare without regard to ASCII's case (RFC 3986 §6.2.2.1).
+  /// Lower-cases ASCII only, as schemes and hosts are compared (RFC 3986 §6.2.2.1).
   static func lowercased(_ text: String) -> String {
     String(
       decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
@@ -42,7 +42,7 @@ enum LinkText {
 
   static func lowercased(_ texts: Set<String>) -> Set<String> { Set(texts.map { lowercased($0) }) }
 
-  /// Code unit by code unit. `==` takes `é` and `e` with an accent for the same; a server does not.
+  /// Compares UTF-8 bytes. `==` treats `é` and `e` with a combining accent as equal; servers do not.
   static func isSame(_ one: String?, _ other: String?) -> Bool {
     switch (one, other) {
     case (nil, nil): true

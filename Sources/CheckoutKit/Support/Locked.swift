@@ -1,9 +1,9 @@
-// A value that one thread at a time touches. `Synchronization.Mutex` needs iOS 18, so this is a lock of
-// Foundation's. Any thread; nothing foreign is called while it is held.
+// A value behind a lock. `Synchronization.Mutex` needs iOS 18, so this uses `NSLock`. Thread-safe; no
+// external code is called while the lock is held.
 
 internal import Foundation
 
-/// Guards a value. Unchecked, because the compiler cannot see that the lock is always held.
+/// Guards a value. `@unchecked`, because the compiler cannot verify that the lock is held.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value

@@ -1,13 +1,13 @@
-// The parts of a URL as they stand there, not decoded (RFC 3986 appendix B). Foundation's accessors differ
-// between releases in what they decode and repair; rules about links should not. Pure; any thread.
+// The parts of a URL as written, not decoded (RFC 3986 appendix B). Foundation's accessors decode and repair
+// differently from release to release; rules about links must not. Pure; thread-safe.
 
 internal import Foundation
 
-/// A URL taken apart.
+/// The parts of a URL.
 struct URLParts {
   /// As written; nil when there is none.
   var scheme: String?
-  /// What stands between `//` and the path; nil when there is no `//`.
+  /// The part between `//` and the path; nil without `//`.
   var authority: String?
   var path = ""
   var query: String?
@@ -41,8 +41,7 @@ struct URLParts {
   /// In lower case.
   var comparableScheme: String? { scheme.map { LinkText.lowercased($0) } }
 
-  /// The host with nothing before or behind it, decoded, its case kept; nil when there is none, or a user or
-  /// a port beside it.
+  /// The host alone, decoded, with its case; nil when there is no host, or when there is a user or a port.
   var bareHost: String? {
     guard let authority, !authority.utf8.contains(UInt8(ascii: "@")), !authority.isEmpty,
       !authority.utf8.contains(UInt8(ascii: ":"))
@@ -50,8 +49,8 @@ struct URLParts {
     return LinkText.unescaped(authority)
   }
 
-  /// Whether the authority is one of these, in lower case: `pay.example.com`, or with a port. The port of
-  /// https may be left out or not.
+  /// Whether the authority is one of these, in lower case: `pay.example.com`, or with a port. https may omit
+  /// its port.
   func isAt(_ hosts: Set<String>) -> Bool {
     guard let authority, !authority.isEmpty else { return false }
     let place = LinkText.lowercased(authority)
@@ -61,9 +60,10 @@ struct URLParts {
       && hosts.contains(String(place.dropLast(port.count)))
   }
 
-  /// What stands between the slashes of the path, decoded after it was split, so that `a%2Fb` stays one. One
-  /// slash at the end does not count.
-  /// - Returns: nil when a part is empty, `.` or `..`, too long, has control characters or cannot be decoded.
+  /// The parts between the slashes of the path. It is split before it is decoded, so `a%2Fb` stays one
+  /// segment. One slash at the end is ignored.
+  /// - Returns: nil when a part is empty, `.` or `..`, too long, contains control characters or cannot be
+  ///   decoded.
   var segments: [String]? {
     let slash = UInt8(ascii: "/")
     var parts = path.utf8.split(separator: slash, omittingEmptySubsequences: false)[...]
@@ -79,7 +79,7 @@ struct URLParts {
     return segments
   }
 
-  /// The fields of the query in order, not decoded; the value is nil when there is no `=`.
+  /// The query's fields in order, not decoded; the value is nil without `=`.
   var fields: [(name: String, value: String?)] {
     guard let query, !query.isEmpty else { return [] }
     return query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { field in
