@@ -1,11 +1,11 @@
-// Links come from anybody: whatever stands in one, nothing traps, nothing foreign is taken, and what is taken
-// is printed and read as the same.
+// Links are untrusted input: nothing traps, no foreign link is accepted, and an accepted link survives
+// formatting and reading.
 
 import CheckoutKit
 import Foundation
 import Testing
 
-/// The same numbers each time (SplitMix64).
+/// A fixed sequence of numbers (SplitMix64).
 private struct Dice: RandomNumberGenerator {
   var state: UInt64
 
@@ -82,7 +82,7 @@ private struct Dice: RandomNumberGenerator {
       #expect(PaymentURL(url).isMatch(url), "\(text)")
       #expect(PaymentURL(url).isMatch(url, rule: .android), "\(text)")
       _ = (StorefrontURL(url).orderID, ExternalLink(url), StorefrontURL(url).isMultipass)
-      _ = try? WebCheckoutContext(plyContext: text)  // Almost none is one; it must not trap.
+      _ = try? WebCheckoutContext(plyContext: text)  // Rarely valid; it must not trap.
     }
     #expect(urls > 2500)
     #expect(routes > 100)

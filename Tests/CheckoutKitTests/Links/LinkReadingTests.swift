@@ -18,13 +18,13 @@ import Testing
   }
 
   static let customScheme = [
-    // DL01, DL02, DL03: the bare word leads to the list, where the article's parser knew no way.
+    // DL01, DL02, DL03: `messages` alone leads to the list, which the article's parser did not support.
     Case(url: "deeplinkTutorial://messages/1", route: .messages(.details("1"))),
     Case(url: "deeplinkTutorial://request/1", route: .request("1")),
     Case(url: "deeplinkTutorial://messages", route: .messages(.root)),
     Case(url: "deeplinkTutorial://activity", route: .activity),
     Case(url: "deeplinkTutorial://new-listing", route: .newListing),
-    // DL04: never an empty id.
+    // DL04: an id is never empty.
     Case(url: "deeplinkTutorial://messages/", route: .messages(.root)),
     Case(url: "deeplinkTutorial://request/", route: nil),
     Case(url: "deeplinkTutorial://request", route: nil),
@@ -44,7 +44,7 @@ import Testing
     Case(url: "deeplinkTutorial://me:secret@messages/1", route: nil),
     Case(url: "deeplinkTutorial://messages:80/1", route: nil),
     Case(url: "messages/1", route: nil),
-    // DL08: scheme and host have no case, the path has.
+    // DL08: scheme and host are case-insensitive, the path is not.
     Case(url: "DEEPLINKTUTORIAL://MESSAGES/Ab", route: .messages(.details("Ab"))),
     Case(url: "deeplinktutorial://Request/aB", route: .request("aB")),
   ]
@@ -106,7 +106,7 @@ import Testing
     {
       let read = router.route(for: try #require(link))
       #expect(read == route)
-      // `==` would also take another form of the same character.
+      // `==` ignores Unicode normalisation; compare bytes.
       #expect(read.map { Array($0.path.segments.joined().utf8) } == Array(route.path.segments.joined().utf8))
     }
   }
@@ -118,14 +118,14 @@ import Testing
     for host in ["evil.test", "localhost", "localhost:8444", "me@\(Self.host)", "\(Self.host):8443"] {
       #expect(router.url(for: .activity, host: host) == nil, "\(host)")
     }
-    // In another case they are its own.
+    // The router's own schemes and hosts, in another case.
     #expect(router.url(for: .activity, scheme: "DeepLinkTutorial") != nil)
     for host in ["WWW.Example.com", "other.example.com", "localhost:8443", "\(Self.host):443"] {
       #expect(router.url(for: .activity, host: host) != nil, "\(host)")
     }
   }
 
-  /// Any path is a place.
+  /// A route that accepts any path.
   private struct AnyRoute: LinkRoute {
     let path: LinkPath
     init(path: LinkPath) { self.path = path }
@@ -143,7 +143,7 @@ import Testing
     let other = AnyRoute(path: LinkPath("order", "1", query: ["a": "b"]))
     let link = try #require(router.url(for: other, scheme: "shop"))
     #expect(router.route(for: link)?.path == other.path)
-    // The root has no place under a scheme.
+    // The empty path has no link under a custom scheme.
     let root = AnyRoute(path: LinkPath())
     #expect(router.url(for: root, scheme: "shop") == nil)
     let home = try #require(router.url(for: root, host: "orders"))

@@ -15,7 +15,7 @@ import Testing
       schemes: ["shop"], hosts: ["www.example.com"], lifetime: lifetime, clock: clock, allows: allows)
   }
 
-  /// What an activation hands over.
+  /// The routes that one activation returns.
   static func activated(_ router: Router) -> [ExampleRoute] {
     var routes: [ExampleRoute] = []
     let wasThere = router.activate { routes.append($0) }
@@ -102,7 +102,7 @@ import Testing
     #expect(router.handle(try url("shop://messages/1")))
     var handled: [ExampleRoute] = []
     router.activate { route in
-      // Cleared before, so nobody gets it twice.
+      // Cleared before the handler runs, so the route is handled once.
       #expect(!router.hasPending)
       handled.append(route)
       #expect(router.handle(second))
@@ -170,7 +170,7 @@ import Testing
     #expect(Self.activated(hasty).isEmpty)
     clock.pass(1_000_000)
     #expect(Self.activated(patient) == [.activity])
-    // What is too old leaves room for what is new.
+    // An expired link does not block a new one.
     #expect(hasty.handle(try url("shop://messages")))
     #expect(Self.activated(hasty) == [.messages(.root)])
   }

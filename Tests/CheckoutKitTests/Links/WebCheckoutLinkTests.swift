@@ -27,7 +27,7 @@ import Testing
     Case("shop://web_checkout/?plan_id=a%20b%2Bc+d%26e%3Df", plan: "a b+c+d&e=f"),
     Case("shop://web_checkout/?plan_id=a=b", plan: "a=b"),
     Case("shop://web_checkout/?plan_id=%C3%A9", plan: "é"),
-    // Foundation mends a broken escape, so the percent sign is one.
+    // Foundation repairs a broken escape: the percent sign becomes literal.
     Case("shop://web_checkout/?plan_id=%G1", plan: "%G1"),
     Case("shop://web_checkout/?plan_id=x#part", plan: "x"),
     Case(
@@ -62,7 +62,7 @@ import Testing
 
   @Test("PL01: a link to a web checkout is read strictly, and every refusal says why", arguments: cases)
   func reads(_ item: Case) throws {
-    // A scheme of the web is never the app's, whatever the app says.
+    // A web scheme is never the app's, even if the app lists it.
     let result = WebCheckoutLink.parse(try url(item.url), schemes: ["Shop", "https"])
     switch result {
     case .success(let link): #expect(link.planID == item.plan)

@@ -1,4 +1,4 @@
-// Which URLs are the payment URL come back, by the rules of the SDKs.
+// Which URLs match the payment URL, by the SDKs' rules.
 
 import CheckoutKit
 import Foundation
@@ -33,7 +33,7 @@ import Testing
   }
 
   static let pairs: [(String, String, Bool)] = [
-    // Each original item must be there as often as it was.
+    // Each original item must be present as often as before.
     ("https://a.example/?x=1&x=1", "https://a.example/?x=1", false),
     ("https://a.example/?x=1&x=1", "https://a.example/?x=1&y=2&x=1", true),
     ("https://a.example/?x", "https://a.example/?x=", false),
@@ -42,7 +42,7 @@ import Testing
     ("https://a.example/#f", "https://a.example/?y=1#f", true),
     ("https://a.example/?x=%FF", "https://a.example/?x=%FE", false),
     ("https://a.example/?x=%FF", "https://a.example/?y=1&x=%FF", true),
-    // The same character in two forms is two texts.
+    // Two Unicode forms of one character are different.
     ("https://a.example/?x=%C3%A9", "https://a.example/?x=e%CC%81", false),
     ("https://a.example/%C3%A9", "https://a.example/e%CC%81", false),
   ]

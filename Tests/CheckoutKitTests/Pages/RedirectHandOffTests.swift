@@ -1,4 +1,4 @@
-// A redirect and who waits for it meet once, in either order, or the time is up.
+// A redirect and the task that waits for it meet once, in either order, or the wait times out.
 
 import CheckoutKit
 import Foundation

@@ -134,8 +134,8 @@ import Testing
     #expect(ExternalLink(try url(text)) == kind)
   }
 
-  /// What the relay refuses as an app's own scheme (CustomScheme), but for what other apps answer: the
-  /// network's, the telephone's, messages' and the shops'.
+  /// The schemes that the relay refuses as an app's own (CustomScheme), except those that other apps handle:
+  /// network, telephone, messages and stores.
   static let foreign = [
     "javascript", "jscript", "livescript", "ecmascript", "mocha", "vbscript", "vbs", "data", "blob", "about",
     "view-source", "filesystem", "file", "jar", "mhtml", "wyciwyg", "srcdoc", "chrome", "chrome-extension",

@@ -1,4 +1,4 @@
-// What a server says about an error is for a log: no way to print an error shows it to a customer.
+// A server's error text is for a log: no way of printing an error shows it to a customer.
 
 import CheckoutKit
 import Foundation

@@ -1,4 +1,4 @@
-// Posting a context: what is sent, what comes back, and what is tried again.
+// Posting a context: what is sent, what comes back, and what is retried.
 
 import CheckoutKit
 import Foundation
@@ -108,7 +108,7 @@ import Testing
     let format = DateFormatter()
     (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
     format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    // The clock stands at 7 s then.
+    // By then the clock is at 7 s.
     let date = format.string(from: clock.date.addingTimeInterval(7 + 9))
     let transport = ScriptedTransport(
       .answer(429, headers: ["Retry-After": "7"]), .answer(503, headers: ["Retry-After": date]),

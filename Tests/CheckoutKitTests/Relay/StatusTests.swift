@@ -1,4 +1,4 @@
-// Following a checkout until it has ended, through dead networks, within the time given.
+// Following a checkout until it ends, despite network failures, within the given time.
 
 import CheckoutKit
 import Foundation
@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct StatusTests {
-  /// A transport whose relay holds a request as long as it is asked to, by the clock.
+  /// A transport whose relay holds a request for the requested time, by the clock.
   static func transport(_ clock: InstantClock, _ steps: [ScriptedTransport.Step]) -> ScriptedTransport {
     ScriptedTransport(steps) { request in
       guard let query = request.url?.query, let seconds = TimeInterval(query.dropFirst(5)) else { return }
@@ -41,7 +41,7 @@ import Testing
       ("delivered", false, .processed), ("failed", true, .processing), ("failed", false, .unpaid),
       ("cancelled", true, .processing), ("cancelled", false, .unpaid), ("expired", false, .unpaid),
       ("something-new", true, .processing), ("something-new", false, .pending),
-      // A relay that does not say whether it is paid.
+      // A relay that does not send `paid`.
       ("open", nil, .pending), ("paid", nil, .processing), ("delivered", nil, .processed),
       ("failed", nil, .processing), ("cancelled", nil, .unpaid), ("expired", nil, .unpaid),
       ("something-new", nil, .pending),
@@ -71,7 +71,7 @@ import Testing
     }
     #expect(states == [.open, .paid, .delivered])
     #expect(Self.waits(transport) == [nil, "wait=15", "wait=15", "wait=15"])
-    // The relay held the requests, so there was nothing to pause for.
+    // The relay held the requests, so no pause was needed.
     #expect(clock.pauses.isEmpty)
   }
 
@@ -154,7 +154,7 @@ import Testing
     let screen = Task { for try await _ in client.updates(of: Example.id) {} }
     for await _ in began.stream { break }
     screen.cancel()
-    // A stream of a cancelled task ends; it does not hang.
+    // The stream of a cancelled task ends instead of hanging.
     _ = await screen.result
     let asking = Task { try await client.finalStatus(of: Example.id) }
     asking.cancel()

@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Answers with what stands in the path: `/status/404`. Owns its server until `stop`.
+/// Answers according to the path: `/status/404`. Owns its server until `stop`.
 private final class StandIn: RequestHandler {
   let requests = Guarded<[HTTPServer.Request]>([])
   let answer: @Sendable (HTTPServer.Request) -> Response?
@@ -80,7 +80,7 @@ private final class StandIn: RequestHandler {
         } catch {
           guard case .http(let failure) = error else { return unexpected(error) }
           #expect(failure.status == status)
-          // What a redirect says beside its address is nobody's business.
+          // The body of a redirect does not matter.
           if status != 301 { #expect(failure.body == "text \(status)") }
         }
       }

@@ -1,4 +1,4 @@
-// Tokens of the signed-in user: when they are asked for, and what becomes of one that is refused.
+// Tokens of the signed-in user: when the provider is called, and what happens when a token is refused.
 
 import CheckoutKit
 import Foundation
@@ -62,7 +62,7 @@ import Testing
         try await client.post()
       }
       #expect(Set(transport.sent.map(\.httpBody)).count == 1)
-      // Only what is busy or dead is paused for.
+      // Pauses are only for a busy relay or a failed network.
       #expect(clock.pauses.allSatisfy { $0 == 0.5 })
       return transport.sent.map { $0.value(forHTTPHeaderField: "Authorization") }
     }
@@ -73,7 +73,7 @@ import Testing
       try await sent(
         Self.tokens(), RetryPolicy(jitter: 0), .answer(401), .answer(401, "no"), success, ending: refused)
         == ["Bearer t.1", "Bearer t.2"])
-    // Not once for each try: once for each request.
+    // Once for each request, not for each attempt.
     #expect(
       try await sent(
         Self.tokens(), RetryPolicy(jitter: 0), .answer(401), .answer(503), .answer(401, "no"), success,

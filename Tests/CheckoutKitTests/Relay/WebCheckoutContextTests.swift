@@ -50,7 +50,7 @@ import Testing
 
   @Test("PL02: base64 is read as the relay reads it: either alphabet, padded or not")
   func readsEitherAlphabet() throws {
-    // Enough question marks give both characters in which the alphabets differ.
+    // These characters make both alphabets differ.
     let context = WebCheckoutContext(presentationID: "???>>>~~~", stripePriceID: "p", originalPlatform: "ÿÿÿ")
     let standard = try context.plyContext()
     let safe = standard.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")

@@ -13,7 +13,7 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The Swift of the guide that a remark `<!-- … -->` stands before, by the remark's words.
+  /// The Swift blocks of the guide that follow a comment `<!-- … -->`, by the comment's text.
   private static func blocks() throws -> [String: String] {
     let guide = try text("docs/ios.md")
     let pattern = #/<!-- (?<mark>[^\n]+) -->\n```swift\n(?<code>[\s\S]*?\n)```\n/#
@@ -29,7 +29,7 @@ import Testing
     #expect(try Self.blocks()[path] == Self.text(path))
   }
 
-  /// The compiler of the toolchain that built this, as far as it is in the path.
+  /// The compiler of the toolchain that built this test, if it is in PATH.
   private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
@@ -43,7 +43,7 @@ import Testing
     }
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("checkout-kit-\(UUID().uuidString).swift")
-    defer { try? FileManager.default.removeItem(at: file) }  // What is left there is no reason to fail.
+    defer { try? FileManager.default.removeItem(at: file) }  // A leftover file must not fail the test.
     try views.write(to: file, atomically: true, encoding: .utf8)
     let run = try ShellRun([
       try #require(Self.compiler), "-frontend", "-parse", "-swift-version", "6", "-parse-as-library",

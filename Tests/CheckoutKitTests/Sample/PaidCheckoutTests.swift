@@ -1,5 +1,5 @@
-// A customer who paid is never told that nothing was bought, and gets what was bought even if that takes an
-// operator.
+// A customer who paid never reads that nothing was bought, and gets the purchase even if an operator must act
+// first.
 
 import CheckoutKit
 import Foundation
@@ -18,7 +18,7 @@ import Testing
     .answer(200, Example.status(state, paid: paid))
   }
 
-  /// What outlives the app: the ids that it keeps, and the relay.
+  /// The state that survives the app: the ids that it stores, and the relay.
   @MainActor private final class Phone {
     let transport: ScriptedTransport
     private(set) var kept: [String]
@@ -37,7 +37,7 @@ import Testing
         contextIDs: kept, clock: InstantClock())
     }
 
-    /// The system ends the app, and the customer starts it again.
+    /// Ends the app and starts it again.
     func relaunch() async throws {
       shop = try Self.shop(transport, kept)
       shop.keepContextIDs = { [unowned self] in self.kept = $0 }
@@ -63,7 +63,7 @@ import Testing
     "A paying customer was told that nothing was bought: a paid checkout is processed until it is unlocked",
     arguments: ["failed", "cancelled"], [true, nil])
   func unlocksAfterAReplay(_ state: String, _ paid: Bool?) async throws {
-    // An older relay does not say of a cancelled checkout whether it was paid.
+    // An older relay does not say whether a cancelled checkout was paid.
     guard paid != nil || state == "failed" else { return }
     let phone = try Phone([Self.posted, Self.status("paid", paid: paid), Self.status(state, paid: paid)])
     await phone.buy()
@@ -73,7 +73,7 @@ import Testing
     #expect(phone.shop.state.checkout.message?.contains("You have paid") == true)
     #expect(phone.kept == [Example.id])
 
-    // Days later: it still is, then an operator has replayed the receipt.
+    // Days later: first unchanged, then an operator has replayed the receipt.
     phone.transport.add(Self.status(state, paid: paid))
     try await phone.relaunch()
     #expect(phone.shop.state.checkout == .processing)
@@ -84,7 +84,7 @@ import Testing
     #expect(phone.kept == [])
     #expect(phone.asked.count == 5)
 
-    // Nothing is left to ask for.
+    // No id is left to ask about.
     try await phone.relaunch()
     #expect(phone.shop.state.checkout == .none)
     #expect(phone.asked.count == 5)

@@ -1,5 +1,5 @@
-// A checkout takes as long as the person does: looks into the app, dead networks and an app that was ended
-// lose none that is paid later.
+// A checkout has no time limit: switching to the app, network failures and a restart of the app lose no later
+// payment.
 
 import CheckoutKit
 import Foundation
@@ -13,7 +13,7 @@ import Testing
   private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
   private static var back: String { "https://pay.example.com/v1/ios/return?context_id=\(Example.id)" }
 
-  /// A shop whose time passes while the relay holds a request, and what it keeps.
+  /// A shop whose clock advances while the relay holds a request, and the ids that it stores.
   @MainActor private struct Scene {
     let clock = InstantClock()
     let transport: ScriptedTransport
@@ -39,7 +39,7 @@ import Testing
       self.kept = kept
     }
 
-    /// Goes to the checkout page.
+    /// Opens the checkout page.
     func buy() async {
       shop.setActive(true)
       shop.buy(planID: Example.price)
@@ -49,7 +49,7 @@ import Testing
       shop.setActive(false)
     }
 
-    /// Ends as bought, and nothing is left to follow.
+    /// Expects the purchase to be unlocked and no id to be left.
     func isBought() async {
       #expect(shop.state.checkout == .checking)
       await shop.work?.value
@@ -66,7 +66,7 @@ import Testing
     "Who looks into the app and pays much later is told of it, by the link and by hand",
     arguments: [true, false])
   func takesItsTime(_ comesByLink: Bool) async throws {
-    // Ten minutes of silence.
+    // Ten minutes without a payment.
     let scene = try Scene([Self.posted] + Array(repeating: Self.open, count: 41))
     await scene.buy()
     let start = scene.clock.seconds
@@ -119,7 +119,7 @@ import Testing
     scene.shop.open(try url(Self.back))
     scene.shop.setActive(true)
     await scene.isBought()
-    // The link and the scene were one reason to ask.
+    // The link and the activation cause one request.
     #expect(scene.transport.sent.count == 5)
   }
 
@@ -145,7 +145,7 @@ import Testing
       #expect(scene.shop.state.checkout == end)
       #expect(scene.kept.withLock(\.self) == [[]])
     }
-    // An answer of something else, such as the page of a hotel's network, says nothing of the checkout.
+    // A response from elsewhere, such as a hotel's captive portal, is no information about the checkout.
     let scene = try Scene([.answer(200, "<html>")], contextIDs: [Example.id])
     scene.shop.setActive(true)
     await scene.shop.work?.value

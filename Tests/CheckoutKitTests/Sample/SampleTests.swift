@@ -34,7 +34,7 @@ import Testing
     #expect(shop.state.checkout == .inBrowser)
     #expect(opened.withLock(\.self) == [try url(Self.page)])
     shop.setActive(false)
-    // The link comes before the scene is active, by both ways that SwiftUI has.
+    // The link arrives before the scene is active, in both of SwiftUI's ways.
     shop.open(try url(Self.back))
     shop.continueActivity(UniversalLink.activityType, try url(Self.back))
     #expect(shop.state.checkout == .inBrowser)
@@ -60,7 +60,7 @@ import Testing
     clock.pass(2)
     shop.open(other)
     #expect(shop.state.checkout == .inBrowser)
-    // An address that names no context is of the checkout that was begun.
+    // An address without a context means the checkout that was begun.
     shop.open(try url("exampleapp://pay.example.com/v1/ios/return?session_id=cs_1"))
     #expect(shop.state.checkout == .checking)
     await shop.work?.value

@@ -1,4 +1,5 @@
-// The routes of an example app: messages, requests, an activity list, and a listing that guests cannot make.
+// The routes of an example app: messages, requests, an activity list, and a listing that guests cannot
+// create.
 
 import CheckoutKit
 
@@ -38,7 +39,7 @@ enum ExampleRoute: LinkRoute, Hashable {
     switch shortcutType {
     case "com.myApp.newListing": self = .newListing
     case "com.myApp.activity": self = .activity
-    // The capital letter is how the app registered it.
+    // The app registered this type with a capital letter.
     case "com.MyApp.messages": self = .messages(.root)
     default: return nil
     }

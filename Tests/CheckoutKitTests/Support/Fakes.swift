@@ -1,4 +1,4 @@
-// Time and network as a test has them.
+// Fake clocks and transports for tests.
 
 import CheckoutKit
 import Foundation
@@ -22,13 +22,13 @@ final class Guarded<Value>: @unchecked Sendable {
   }
 }
 
-/// Time that passes when somebody sleeps, at once.
+/// A clock that advances at once when a task sleeps.
 final class InstantClock: CheckoutClock {
   private let state = Guarded((seconds: 1000.0, pauses: [TimeInterval]()))
 
   var seconds: TimeInterval { state.withLock(\.seconds) }
   var date: Date { Date(timeIntervalSince1970: 1_795_255_200 + seconds) }
-  /// How long each sleep was.
+  /// The duration of each sleep.
   var pauses: [TimeInterval] { state.withLock(\.pauses) }
 
   func pass(_ seconds: TimeInterval) { state.withLock { $0.seconds += seconds } }
@@ -42,7 +42,7 @@ final class InstantClock: CheckoutClock {
   }
 }
 
-/// Time that passes when the test says so: every sleep lasts until `ring`.
+/// A clock that the test advances: every sleep lasts until `ring`.
 final class HeldClock: CheckoutClock {
   private struct State {
     var sleeps = 0
@@ -79,14 +79,14 @@ final class HeldClock: CheckoutClock {
     }
   }
 
-  /// Waits until somebody sleeps.
-  /// - Returns: how long they want to.
+  /// Waits until a task sleeps.
+  /// - Returns: the duration that it asked for.
   func sleeper() async -> TimeInterval? {
     for await seconds in asleep.stream { return seconds }
     return nil
   }
 
-  /// Wakes everybody who sleeps.
+  /// Wakes all sleeping tasks.
   func ring() {
     let sleepers = state.withLock { state in
       defer { state.sleepers = [:] }
@@ -96,16 +96,16 @@ final class HeldClock: CheckoutClock {
   }
 }
 
-/// Answers as it is told to, in order, and keeps what was sent. What comes behind the end of the script fails
-/// as a dead network does.
+/// Returns scripted answers in order, and records the requests. After the end of the script it fails like a
+/// network failure.
 final class ScriptedTransport: Transport {
   enum Step: Sendable {
     case answer(Int, String = "", headers: [String: String] = [:])
-    /// No answer, with this code of `URLError`.
+    /// No response, with this `URLError` code.
     case failure(Int)
-    /// An answer of something that is no HTTP server.
+    /// A response that is not HTTP.
     case other
-    /// Silence, until the task is cancelled.
+    /// No response until the task is cancelled.
     case silence
   }
 
@@ -123,7 +123,7 @@ final class ScriptedTransport: Transport {
 
   var sent: [URLRequest] { state.withLock(\.sent) }
 
-  /// Goes on with the script.
+  /// Appends to the script.
   func add(_ steps: Step...) { state.withLock { $0.steps += steps } }
 
   func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
@@ -150,7 +150,7 @@ final class ScriptedTransport: Transport {
   }
 }
 
-/// What a relay answers, and a client of it.
+/// Example answers of a relay, and a client of it.
 enum Example {
   static let id = "ctx_01HXZ4T9V8KQ2M3N4P5R6S7T8V"
   static let price = "price_monthly_7"
@@ -164,7 +164,7 @@ enum Example {
       + #""status_url":"/v1/ios/contexts/\#(id)"\#(page)}"#
   }
 
-  /// - Parameter paid: nil for a relay that does not say it.
+  /// - Parameter paid: nil for a relay that does not send it.
   static func status(_ state: String, paid: Bool? = nil, receipt: String? = nil) -> String {
     let receipt = receipt.map { #""\#($0)""# } ?? "null"
     let paid = paid.map { #""paid":\#($0),"# } ?? ""
@@ -193,5 +193,5 @@ extension RelayClient {
 /// A URL of a test.
 func url(_ text: String) throws -> URL { try #require(URL(string: text), "\(text) is no URL") }
 
-/// Records an error that should have been another one.
+/// Records an unexpected error.
 func unexpected(_ error: (any Error)?) { Issue.record("\(String(describing: error))") }
