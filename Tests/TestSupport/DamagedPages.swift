@@ -1,4 +1,4 @@
-// Damage of a database file, as a disk would do it. The file must be whole: no log beside it.
+// Damages a database file as a failing disk would. The file must be complete: no log beside it.
 
 internal import Glibc
 internal import Platform
@@ -6,11 +6,11 @@ internal import SQLite
 
 /// Overwrites pages of a database.
 public enum DamagedPages {
-  /// Overwrites the leaves of a table or an index (https://www.sqlite.org/fileformat2.html#b_tree_pages),
-  /// whose tree has at most two levels; the root of one that has no more.
+  /// Overwrites the leaves of a table or an index (https://www.sqlite.org/fileformat2.html#b_tree_pages). The
+  /// tree must have at most two levels; of a tree with one level it overwrites the root.
   /// - Parameters:
-  ///   - name: of the table or the index; the list of all tables when there is none of that name.
-  ///   - keeping: how many leaves are left as they are, from the first.
+  ///   - name: the table or the index; the schema table when none has this name.
+  ///   - keeping: how many leaves are kept, from the first.
   /// - Returns: how many were overwritten.
   @discardableResult
   public static func overwrite(_ name: String, in path: String, keeping: Int = 0) throws -> Int {
@@ -20,9 +20,10 @@ public enum DamagedPages {
       bytes[offset..<(offset + count)].reduce(0) { $0 << 8 | Int($1) }
     }
     let start = (root - 1) * size
-    // The first page begins with the file's header.
+    // The first page begins with the file header.
     let header = root == 1 ? 100 : start
-    // 2 and 5 are inner pages: each cell begins with a child's number, the last child is in the header.
+    // Types 2 and 5 are inner pages: each cell begins with a child's number, and the header has the last
+    // child.
     let isInner = bytes[header] == 2 || bytes[header] == 5
     let children = (0..<(isInner ? number(header + 3, 2) : 0)).map { cell in
       number(start + number(header + 12 + 2 * cell, 2), 4)

@@ -1,21 +1,21 @@
-// A database with hundreds of thousands of receipts, made by SQL in one transaction: filling it through the
-// relay's own commands would take minutes. What is counted is counted, and `integrityFaults()` finds none.
+// A database with hundreds of thousands of receipts, filled by SQL in one transaction: the relay's own
+// commands would take minutes. The counters are filled, too, and `integrityFaults()` finds none.
 
 public import SQLite
 
-/// Fills databases that a test has made with the schema and nothing else in them.
+/// Fills databases that contain only the schema.
 public enum LargeDatabase {
-  /// Receipts that failed, each for one of these reasons in turn.
+  /// The reasons of the failed receipts, used in turn.
   public static let reasons: [(reason: String, status: Int?)] = [
     ("http_422", 422), ("gave_up", 503), ("http_400", 400), ("price", nil), ("user", nil),
   ]
 
-  /// What is put into it.
+  /// How much to insert.
   public struct Size: Sendable {
     public var receipts: Int
-    /// How many of them failed, spread evenly; the others are delivered.
+    /// How many of them failed, spread evenly; the rest is delivered.
     public var failed: Int
-    /// Whether each has its event, its context and its attempts, too.
+    /// Whether each also has its event, its context and its attempts.
     public var isWhole: Bool
 
     public init(receipts: Int = 200_000, failed: Int = 4000, isWhole: Bool = false) {
@@ -25,22 +25,22 @@ public enum LargeDatabase {
     }
   }
 
-  /// The id of the n-th receipt, counting from 1.
-  /// - Parameter start: as given to `fill`.
+  /// The id of the n-th receipt, from 1.
+  /// - Parameter start: as passed to `fill`.
   public static func receiptID(_ number: Int, start: Int64 = start) -> String {
     "rcp_" + base32(UInt64(start) + UInt64(number) * UInt64(stepMilliseconds), characters: 10)
       + base32(UInt64(number), characters: 8) + "00000000"
   }
 
-  /// 2026-11-01T00:00:00Z: when the first receipt was made.
+  /// 2026-11-01T00:00:00Z: when the first receipt was created.
   public static let start: Int64 = 1_793_491_200_000
-  /// From one receipt to the next.
+  /// The time between two receipts.
   public static let stepMilliseconds: Int64 = 5000
 
   /// Fills the database.
   /// - Parameters:
-  ///   - app: whose receipts they are.
-  ///   - start: when the first was made; Unix milliseconds.
+  ///   - app: the app of the receipts.
+  ///   - start: when the first was created; Unix milliseconds.
   public static func fill(
     path: String, _ size: Size = Size(), app: String = "ios", start: Int64 = start
   ) throws(SQLiteError) {
@@ -69,13 +69,13 @@ public enum LargeDatabase {
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// One value for each reason, then the one of delivered receipts.
+  /// An SQL expression with one value for each reason and one for delivered receipts.
   private static func choice(_ values: [String], else other: String) -> String {
     let cases = values.enumerated().map { "WHEN \($0.offset) THEN \($0.element)" }
     return "CASE failure \(cases.joined(separator: " ")) ELSE \(other) END"
   }
 
-  /// A number in Crockford's base32, as SQL.
+  /// An SQL expression of a number in Crockford's base32.
   private static func base32SQL(_ number: String, characters: Int) -> String {
     (0..<characters).reversed().map {
       "substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((\(number)) >> \(5 * $0) & 31) + 1, 1)"

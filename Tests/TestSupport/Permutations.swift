@@ -1,4 +1,4 @@
-// Orders of things. Pure.
+// Permutations. Pure.
 
 /// Every order of the elements.
 public func permutations<Element>(_ elements: [Element]) -> [[Element]] {

@@ -1,15 +1,15 @@
-// A program on a terminal of its own (openpty(3)), so that tests see what a person would: progress bars,
-// questions, what Ctrl-C does. One thread.
+// A program on its own terminal (openpty(3)), for tests of what a user sees: progress bars, prompts, Ctrl-C.
+// One thread.
 
 public import Glibc
 internal import Platform
 
-/// A program whose standard streams are a terminal. Owns the terminal and the process: what still runs when
-/// the value goes is killed and reaped.
+/// A program whose standard streams are a terminal. Owns the terminal and the process: deinit kills and reaps
+/// a process that still runs.
 public final class PseudoTerminal {
-  /// The process.
+  /// The process id.
   public let id: pid_t
-  /// Everything that the program has written so far.
+  /// The program's output so far.
   public private(set) var text = ""
   private let terminal: Int32
   private var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ public final class PseudoTerminal {
   /// Starts a program.
   /// - Parameters:
   ///   - words: its path and its arguments.
-  ///   - environment: beside what a program needs to find its libraries.
+  ///   - environment: added to what a program needs to find its libraries.
   public init(
     _ words: [String], environment: [String: String] = [:], columns: UInt16 = 100, rows: UInt16 = 30
   ) throws {
@@ -35,12 +35,12 @@ public final class PseudoTerminal {
     }
     let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     do {
-      // The first terminal that the head of a new session opens is its controlling one (tty_ioctl(4)), from
-      // which Ctrl-C comes as a signal.
+      // The first terminal that a session leader opens becomes its controlling terminal (tty_ioctl(4)), which
+      // turns Ctrl-C into a signal.
       id = try Spawn.start(
         words, files: [(0, .path(path, O_RDWR)), (1, .same(0)), (2, .same(0))],
         environment: inherited.merging(environment) { $1 },
-        flags: 0x80)  // POSIX_SPAWN_SETSID, which is a macro of GNU's
+        flags: 0x80)  // POSIX_SPAWN_SETSID, a GNU macro
     } catch {
       close(main)
       throw error
@@ -52,7 +52,8 @@ public final class PseudoTerminal {
     close(terminal)
   }
 
-  /// Types something; a line ends with `\n`.
+  /// Types keys; `
+  /// ` is the Enter key.
   public func type(_ keys: String) {
     let bytes = Array(keys.utf8)
     _ = unsafe write(terminal, bytes, bytes.count)
@@ -63,7 +64,7 @@ public final class PseudoTerminal {
 
   public func send(_ signal: Int32) { kill(id, signal) }
 
-  /// Takes in what the program has written meanwhile, waiting for it a moment.
+  /// Reads the program's new output, waiting for it briefly.
   public func read() {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
@@ -76,21 +77,21 @@ public final class PseudoTerminal {
     text = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// How it ended: the exit code, or 128 and the signal; nil while it runs.
+  /// The exit code, or 128 plus the signal; nil while the program runs.
   public var exitCode: Int32? {
     if let code { return code }
     code = Spawn.ended(id)
     return code
   }
 
-  /// Reads until `text` holds this.
+  /// Reads until `text` contains this.
   /// - Returns: whether it did in time.
   public func shows(_ part: String, within milliseconds: Int64 = 30_000) -> Bool {
     reads(within: milliseconds) { text.contains(part) }
   }
 
   /// Reads until the program has ended.
-  /// - Returns: how it did; nil when it did not in time.
+  /// - Returns: its exit code; nil when it did not end in time.
   public func end(within milliseconds: Int64 = 30_000) -> Int32? {
     _ = reads(within: milliseconds) { exitCode != nil }
     read()

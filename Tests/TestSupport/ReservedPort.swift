@@ -1,16 +1,16 @@
-// A port on which nobody listens yet, for programs that are to start later at a known place.
+// A port without a listener, for programs that start later at a known address.
 
 internal import Glibc
 internal import Platform
 
-/// Owns a port until the value goes. Connections to it are refused; a listener that sets SO_REUSEADDR, as
-/// receiptd does, may take it meanwhile, and nobody else is given it (socket(7)).
+/// Reserves a port until deinit. Connections to it are refused. A listener that sets SO_REUSEADDR, as
+/// receiptd does, can bind it meanwhile; the kernel gives it to no other socket (socket(7)).
 public final class ReservedPort {
-  /// The port.
+  /// The port number.
   public let number: UInt16
   private let descriptor: Int32
 
-  /// Takes a port that is free.
+  /// Reserves a free port.
   public init() throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError.last("socket") }

@@ -1,14 +1,14 @@
-// What tests have to know of sanitizers (`make asan`, `make tsan`): the same code then takes more memory. Any
-// thread.
+// Adjusts tests to sanitizers (`make asan`, `make tsan`), under which the same code uses more memory.
+// Thread-safe.
 
 import Glibc
 
-/// Whether this is a run under a sanitizer.
+/// Whether this run uses a sanitizer.
 public enum Sanitizer {
-  /// `deploy/dev/sanitize` says so by this variable.
+  /// `deploy/dev/sanitize` sets this variable.
   public static let isOn = unsafe getenv("SANITIZER") != nil
 
-  /// A bound of memory, in whatever unit. Red zones, shadow memory and what is kept back after its end to
-  /// catch late uses add a multiple of what the program asked for.
+  /// A memory limit, in any unit. Red zones, shadow memory and the quarantine of freed memory multiply what
+  /// the program uses.
   public static func memory(_ bound: Int) -> Int { isOn ? 4 * bound : bound }
 }

@@ -1,11 +1,10 @@
-// A server on a raw socket that does what a test tells it to, also what no decent server does. Each
-// connection has a thread of its own; stopping ends all of them.
+// A server on a raw socket that runs a test's script, including violations of the protocol. Each connection
+// has its own thread; stopping ends all of them.
 
 import Glibc
 import Platform
 
-/// Listens on 127.0.0.1 and runs a script for every connection. `stop` must be called; it joins every
-/// thread.
+/// Listens on 127.0.0.1 and runs a script for every connection. `stop` must be called; it joins every thread.
 public final class ScriptedServer: Sendable {
   public let port: UInt16
   private let listener: Int32
@@ -26,7 +25,7 @@ public final class ScriptedServer: Sendable {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { return }
         let connection = ScriptedConnection(descriptor)
-        // Counted before the script can answer: a client that has its answer is among those accepted.
+        // Counted before the script can answer: a client that has its answer is already counted.
         state.update { state in
           state.accepted += 1
           state.connections.append(connection)
@@ -35,17 +34,17 @@ public final class ScriptedServer: Sendable {
           script(connection)
           connection.close()
         }
-        // Without a thread the client sees a connection that hangs, and its test fails by its own deadline.
+        // Without a thread the connection hangs, and the test fails by its own deadline.
         if let thread { state.update { $0.threads.append(thread) } }
       }
     }
     state.update { $0.threads.append(acceptor) }
   }
 
-  /// Connections so far.
+  /// The number of connections so far.
   public var accepted: Int { state.withLock { $0.accepted } }
 
-  /// Waits until so many connections came in; a script may hold its answer back by that.
+  /// Waits for this number of connections; a script can use it to delay its answer.
   public func waitForConnections(_ count: Int) -> Bool {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
     return state.wait(until: deadline) { $0.accepted >= count ? true : nil } ?? false
@@ -53,7 +52,7 @@ public final class ScriptedServer: Sendable {
 
   public func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
-    // The acceptor is the first thread to be joined; from then on the lists do not grow.
+    // The acceptor is joined first; from then on the lists do not grow.
     state.withLock { $0.threads.isEmpty ? nil : $0.threads.removeFirst() }?.join()
     let (connections, threads) = state.withLock { ($0.connections, $0.threads) }
     for connection in connections { connection.interrupt() }
@@ -62,19 +61,20 @@ public final class ScriptedServer: Sendable {
   }
 }
 
-/// One accepted connection. Owns the socket; the script's thread uses it, and `interrupt` may come from any.
+/// One accepted connection. Owns the socket. The script's thread uses it; `interrupt` is called from any
+/// thread.
 public final class ScriptedConnection: Sendable {
   private let socket: Monitor<Int32?>
 
   fileprivate init(_ descriptor: Int32) {
-    // A script that waits for a client in vain ends by itself.
+    // A script whose client never sends anything ends after this time.
     var patience = timeval(tv_sec: 10, tv_usec: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     socket = Monitor(descriptor)
   }
 
-  /// The next request, head and body; nil when the client left or sent none.
+  /// The next request, head and body; nil when the client closed the connection or sent none.
   public func readRequest() -> String? {
     var bytes: [UInt8] = []
     while true {
@@ -96,7 +96,7 @@ public final class ScriptedConnection: Sendable {
     return count > 0 ? Array(buffer.prefix(count)) : nil
   }
 
-  /// Whether everything could be sent.
+  /// Sends a text. Returns whether all of it was sent.
   @discardableResult public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   @discardableResult public func send(_ bytes: [UInt8]) -> Bool {
@@ -112,7 +112,7 @@ public final class ScriptedConnection: Sendable {
     return true
   }
 
-  /// An ordinary answer that keeps the connection.
+  /// Sends a normal response and keeps the connection open.
   @discardableResult public func answer(_ status: String = "200 OK", _ body: String = "ok") -> Bool {
     send("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
   }
@@ -122,14 +122,14 @@ public final class ScriptedConnection: Sendable {
     while read() != nil {}
   }
 
-  /// Whether the client closed its side within so many milliseconds.
+  /// Whether the client closes its side within this time.
   public func closes(withinMilliseconds milliseconds: Int32) -> Bool {
     guard let descriptor = socket.withLock({ $0 }) else { return true }
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, milliseconds) > 0
   }
 
-  /// Ends the connection with RST instead of FIN (SO_LINGER of zero, socket(7)).
+  /// Resets the connection: RST instead of FIN (SO_LINGER of zero, socket(7)).
   public func reset() {
     guard let descriptor = socket.withLock({ $0 }) else { return }
     var now = linger(l_onoff: 1, l_linger: 0)
@@ -149,7 +149,7 @@ public final class ScriptedConnection: Sendable {
   }
 }
 
-/// A TCP socket that is bound to a free port of 127.0.0.1 and does not listen: connecting to it is refused.
+/// A TCP socket bound to a free port of 127.0.0.1 without listening: connections to it are refused.
 public func openSocket() throws -> (descriptor: Int32, port: UInt16) {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { throw SystemError.last("socket") }

@@ -1,22 +1,22 @@
-// A program that is run to its end, with what it prints. One thread.
+// Runs a program to its end and captures its output. One thread.
 
 import Glibc
 import Platform
 
-/// What a program did.
+/// The result of a program.
 public struct ShellRun {
   /// The exit code.
   public let code: Int32
   /// stdout and stderr.
   public let output: String
 
-  /// Runs a program that the path knows, without input.
+  /// Runs a program from PATH, without input.
   public init(_ words: [String]) throws {
     let pipe = try Spawn.pipe()
     defer { close(pipe.reading) }
     let process: pid_t
     do {
-      // The program alone holds the other end, so that its end is the end of what it prints.
+      // Only the program holds the other end, so end-of-file means that its output is complete.
       defer { close(pipe.writing) }
       process = try Spawn.start(
         words, files: [(0, .nothingToRead), (1, .same(pipe.writing)), (2, .same(pipe.writing))])
@@ -33,9 +33,9 @@ public struct ShellRun {
     output = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether the path knows a program.
+  /// Whether a program is in PATH.
   public static func isThere(_ program: String) -> Bool {
-    // One that cannot be started is not there.
+    // A failure to start the shell counts as missing.
     (try? ShellRun(["sh", "-c", "command -v \(program)"]).code) == 0
   }
 }

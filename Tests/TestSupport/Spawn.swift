@@ -1,16 +1,16 @@
-// The one place in the tests that starts programs: posix_spawn(3). Foundation's `Process` is not used: on
-// Linux it reads past a buffer while it looks for open files, which Address Sanitizer reports. Any thread.
+// Starts the programs of the tests: posix_spawn(3). Foundation's `Process` is not used: on Linux it reads
+// past a buffer while it looks for open files, which Address Sanitizer reports. Thread-safe.
 
 public import Glibc
 public import Platform
 
 /// Starts programs and waits for them.
 public enum Spawn {
-  /// What a descriptor of the new program is.
+  /// The target of a descriptor in the new program.
   public enum File: Sendable {
-    /// This path, opened as open(2) does with these flags; a new file can be read by its owner alone.
+    /// This path, opened as open(2) does with these flags; only the owner can read a new file.
     case path(String, Int32)
-    /// The same as this descriptor here, or as an earlier one of the list.
+    /// The same as this descriptor of the parent, or as an earlier one of the list.
     case same(Int32)
     case closed
 
@@ -20,8 +20,8 @@ public enum Spawn {
 
   /// Starts a program.
   /// - Parameters:
-  ///   - words: its path, or a name that PATH knows, and its arguments.
-  ///   - files: its descriptors, made in this order. Of the others it inherits the standard streams alone.
+  ///   - words: its path, or a name in PATH, and its arguments.
+  ///   - files: its descriptors, created in this order. Of the others it inherits only the standard streams.
   ///   - environment: nil for that of this process.
   ///   - flags: of posix_spawnattr_setflags(3).
   public static func start(

@@ -1,19 +1,18 @@
-// A page in a real browser: go there, look, click, and hear of everything that the browser complains about.
-// One thread.
+// A page in a real browser: navigate, read, click, and collect the browser's errors. One thread.
 
 internal import FoundationEssentials
 public import JSON
 internal import Platform
 
-/// One page of a headless Chromium, with no cookies and nothing stored from before.
+/// One page of a headless Chromium, with an empty profile.
 public final class Browser {
-  /// Whether there is a Chromium on this machine.
+  /// Whether Chromium is installed.
   public static var isInstalled: Bool { BrowserProcess.path != nil }
-  /// For tests that are skipped.
+  /// The reason for skipping a test.
   public static let missing: String =
     "Chromium is not installed: apt-get install chromium (deploy/dev/deps browser), and these run, too"
 
-  /// How a page is looked at.
+  /// The size and the settings of the display.
   public struct View: Sendable {
     public var name: String
     public var width: Int
@@ -38,12 +37,12 @@ public final class Browser {
   private let process: BrowserProcess
   private var lastID: Int64 = 0
   private var session: String?
-  /// What came while an answer was waited for.
+  /// Events that arrived while a call waited for its answer.
   private var events: [JSONValue] = []
-  /// What the browser complained about: errors of the console and of scripts, what the page's policy forbids,
-  /// and requests that failed.
+  /// The browser's complaints: errors of the console and of scripts, violations of the page's policy, and
+  /// failed requests.
   public private(set) var complaints: [String] = []
-  /// Every address that the pages asked for.
+  /// Every URL that the pages requested.
   public private(set) var requests: [String] = []
 
   /// - Throws: `BrowserError`.
@@ -108,9 +107,9 @@ public final class Browser {
     }
   }
 
-  // MARK: What a person does
+  // MARK: User actions
 
-  /// Looks from now on like this.
+  /// Changes the display settings.
   public func use(_ view: View) throws {
     try call(
       "Emulation.setDeviceMetricsOverride",
@@ -138,7 +137,7 @@ public final class Browser {
     try wait(for: "Page.loadEventFired")
   }
 
-  /// Clicks on what a CSS selector finds, where a mouse would, and waits for the page that it leads to.
+  /// Clicks the element of a CSS selector, at its position, and waits for the page that it leads to.
   public func follow(_ selector: String) throws {
     events = []
     let place = try value(
@@ -159,7 +158,7 @@ public final class Browser {
     try wait(for: "Page.loadEventFired")
   }
 
-  /// Goes back by one page; when it is there is for the caller to see.
+  /// Goes back by one page; it does not wait for it.
   public func goBack() throws {
     let history = try call("Page.getNavigationHistory")
     let (entries, current) = (
@@ -182,13 +181,13 @@ public final class Browser {
     }
   }
 
-  /// Types a text into what has the focus.
+  /// Types a text into the focused element.
   public func type(_ text: String) throws { try call("Input.insertText", ["text": .string(text)]) }
 
-  // MARK: What a person sees
+  // MARK: Page contents
 
-  /// The value of a JavaScript expression. The page's policy forbids scripts; the protocol runs them all the
-  /// same. A page that is replaced meanwhile gives no answer; then the next one is asked.
+  /// The value of a JavaScript expression. The protocol runs it although the page's policy forbids scripts.
+  /// If the page is replaced meanwhile there is no answer; then the next page is asked.
   public func value(_ expression: String) throws -> JSONValue {
     let question: JSONValue = [
       "expression": .string(expression), "returnByValue": true, "awaitPromise": true,
@@ -208,10 +207,10 @@ public final class Browser {
 
   public func text(_ expression: String) throws -> String { try value(expression).stringValue ?? "" }
 
-  /// The page as a browser understood it.
+  /// The document as the browser parsed it.
   public func dom() throws -> String { try text("document.documentElement.outerHTML") }
 
-  /// What a screen reader is told: the role and the name of everything on the page that has both.
+  /// The accessibility tree: the role and the name of every element that has both.
   public func accessibleThings() throws -> [(role: String, name: String)] {
     let nodes = try call("Accessibility.getFullAXTree")["nodes"]?.arrayValue ?? []
     return nodes.compactMap { node in
@@ -220,7 +219,7 @@ public final class Browser {
     }
   }
 
-  /// A picture of the whole page, as PNG.
+  /// A screenshot of the whole page, as PNG.
   public func picture() throws -> [UInt8] {
     let size = try call("Page.getLayoutMetrics")["cssContentSize"] ?? [:]
     let answer = try call(

@@ -1,12 +1,12 @@
-// A headless Chromium as a child process, spoken to over two pipes: JSON texts, each ended by a zero byte
-// (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has an end.
-// One thread.
+// A headless Chromium as a child process, controlled over two pipes: JSON texts, each ended by a zero byte
+// (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has a
+// deadline. One thread.
 
 internal import Glibc
 internal import JSON
 public import Platform
 
-/// What went wrong with the browser.
+/// A failure of the browser.
 public enum BrowserError: Error, CustomStringConvertible {
   case system(SystemError)
   case timedOut(String)
@@ -23,9 +23,9 @@ public enum BrowserError: Error, CustomStringConvertible {
   }
 }
 
-/// A running Chromium. Owns the process, its pipes and its folder; all go with it.
+/// A running Chromium. Owns the process, its pipes and its folder, and releases all of them.
 final class BrowserProcess {
-  /// Where Debian's package puts it; nil when it is not installed.
+  /// The path in Debian's package; nil when it is not installed.
   static var path: String? {
     ["/usr/bin/chromium", "/usr/bin/chromium-browser"].first { unsafe access($0, X_OK) == 0 }
   }
@@ -54,13 +54,13 @@ final class BrowserProcess {
   deinit {
     close(toBrowser)
     close(fromBrowser)
-    // All of its processes: it is the leader of their group.
+    // The whole process group, of which it is the leader.
     kill(-process, SIGKILL)
     Spawn.wait(for: process)
     Self.remove(folder)
   }
 
-  /// Where to read and where to write; neither goes to other programs.
+  /// The two ends of a pipe; neither is inherited by other programs.
   private static func pipe() throws(BrowserError) -> (reading: Int32, writing: Int32) {
     do throws(SystemError) {
       return try Spawn.pipe()
@@ -74,8 +74,8 @@ final class BrowserProcess {
   ) throws(BrowserError) -> pid_t {
     let words = [
       path, "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile", "--disable-gpu",
-      // The sandbox needs user namespaces, or not to be root: neither can be had in every container. What is
-      // looked at here is this project's own.
+      // The sandbox needs user namespaces or a user other than root, which not every container has. The pages
+      // are this project's own.
       "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run", "--no-default-browser-check",
       "--disable-background-networking", "--disable-component-update", "--disable-sync",
       "--disable-extensions", "--no-proxy-server", "--hide-scrollbars", "--force-device-scale-factor=1",
@@ -86,7 +86,7 @@ final class BrowserProcess {
         words,
         files: [
           (0, .nothingToRead), (1, .nowhere), (2, .path(folder + "/log", O_WRONLY | O_CREAT)),
-          // First out of the way: either may be 3 or 4 itself.
+          // Moved away first, because either may be 3 or 4 itself.
           (100, .same(reading)), (101, .same(writing)), (3, .same(100)), (4, .same(101)), (100, .closed),
           (101, .closed),
         ],
@@ -100,7 +100,7 @@ final class BrowserProcess {
   }
 
   private static func remove(_ folder: String) {
-    // What is left in /tmp is no reason to fail.
+    // A leftover folder in /tmp must not fail the test.
     if let process = try? Spawn.start(["rm", "-rf", folder], files: []) { Spawn.wait(for: process) }
   }
 
@@ -114,13 +114,13 @@ final class BrowserProcess {
     }
   }
 
-  /// The next message; nil when none comes in time.
+  /// The next message; nil when none arrives in time.
   func receive(until deadline: MonotonicInstant) throws(BrowserError) -> JSONValue? {
     while true {
       if let end = received.firstIndex(of: 0) {
         let message = Array(received[..<end])
         received.removeFirst(end + 1)
-        // What is no JSON would be a fault of the browser.
+        // Invalid JSON would be a fault of the browser: skip it.
         if let value = try? JSONValue(parsing: message) { return value }
         continue
       }
