@@ -1,13 +1,13 @@
 // The functions that SQLite calls (https://www.sqlite.org/c3ref/vfs.html,
-// https://www.sqlite.org/c3ref/io_methods.html). Whatever thread uses the database; each takes the volume's
-// lock for as long as it works.
+// https://www.sqlite.org/c3ref/io_methods.html). Called on any thread that uses the database; each acquires
+// the volume's lock while it runs.
 
 internal import CSQLite
 internal import Platform
 internal import Synchronization
 
 enum Callbacks {
-  /// An `sqlite3_file` begins with its methods; the reference to our handle follows them.
+  /// An `sqlite3_file` begins with its methods; our handle's reference follows them.
   private static let handleOffset = unsafe MemoryLayout<sqlite3_file>.stride
   private static let missing = SQLITE_IOERR | (23 << 8)
   private static let shortRead = SQLITE_IOERR | (2 << 8)
@@ -72,7 +72,7 @@ enum Callbacks {
       }
       return microseconds
     }
-    // Nothing of ours asks SQLite for the time.
+    // The relay never asks SQLite for the time.
     unsafe vfs.xCurrentTime = { _, day in
       unsafe day?.pointee = 2_461_000
       return SQLITE_OK
@@ -90,7 +90,7 @@ enum Callbacks {
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
   ) -> Int32 {
     guard let volume = unsafe volume(vfs), let file = unsafe file else { return SQLITE_CANTOPEN }
-    // SQLite closes only what has methods.
+    // SQLite calls xClose only if the file has methods.
     unsafe file.pointee.pMethods = nil
     let name = unsafe text(name)
     let code = volume.monitor.withLock { state -> Int32 in
@@ -132,7 +132,7 @@ enum Callbacks {
     guard let volume = unsafe volume(vfs), let name = unsafe text(name) else { return SQLITE_MISUSE }
     return volume.monitor.withLock { state in
       if let refusal = state.refusal(of: .access) { return refusal }
-      // As the VFS for Unix has it: an empty file is none, for a journal that is empty is none.
+      // Like SQLite's VFS for Unix: an empty file does not exist, because an empty journal counts as none.
       let isThere = state.files[name].map { flags != SQLITE_ACCESS_EXISTS || !$0.bytes.isEmpty } ?? false
       unsafe result?.pointee = isThere ? 1 : 0
       return SQLITE_OK
@@ -148,7 +148,7 @@ enum Callbacks {
       guard let handle = unsafe Callbacks.handle(file) else { return SQLITE_OK }
       handle.close()
       unsafe file?.pointee.pMethods = nil
-      // It may be the last that holds the volume; no lock is held.
+      // This may release the volume, so no lock is held.
       unsafe Unmanaged.passUnretained(handle).release()
       return SQLITE_OK
     }
@@ -190,7 +190,7 @@ enum Callbacks {
     unsafe methods.xShmLock = { unsafe Callbacks.lockMemory($0, $1, $2, $3) }
     unsafe methods.xShmBarrier = { file in
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      // Taking a lock is the barrier that a thread sanitizer knows, too.
+      // Acquiring a lock is a barrier that Thread Sanitizer understands, too.
       unsafe Callbacks.handle(file)?.volume.monitor.withLock { _ in }
     }
     unsafe methods.xShmUnmap = { file, _ in

@@ -1,21 +1,21 @@
-// Memory for SQLite that runs out when told to. The library has one memory for all its connections, chosen
-// before it is first used, so this is for a process that does nothing else: an exit test. Any thread.
+// An allocator for SQLite that fails on request. SQLite has one allocator for all connections, which must be
+// set before the library is first used. So this needs a process of its own: an exit test. Thread-safe.
 
 internal import CSQLite
 internal import Synchronization
 
-/// SQLite's memory, of which the n-th piece is not to be had (https://www.sqlite.org/malloc.html).
+/// SQLite's allocator, in which the n-th allocation can fail (https://www.sqlite.org/malloc.html).
 public enum FailingMemory {
   private nonisolated(unsafe) static var original = unsafe sqlite3_mem_methods()
-  /// How many pieces come before the one that fails; negative when none will.
+  /// The number of allocations before the one that fails; negative when none will fail.
   private static let remaining = Atomic<Int>(-1)
   private static let lasts = Atomic<Bool>(false)
   private static let isOut = Atomic<Bool>(false)
   private static let isPaused = Atomic<Bool>(false)
   private static let failures = Atomic<Int>(0)
 
-  /// Takes the place of SQLite's memory.
-  /// - Returns: false when SQLite was used already.
+  /// Replaces SQLite's allocator.
+  /// - Returns: false when SQLite was already in use.
   public static func install() -> Bool {
     guard unsafe csqlite_get_memory(&original) == SQLITE_OK else { return false }
     var methods = unsafe original
@@ -30,24 +30,24 @@ public enum FailingMemory {
     return unsafe csqlite_set_memory(&methods) == SQLITE_OK
   }
 
-  /// Lets the n-th piece from now on not be had.
-  /// - Parameter forEver: whether there is none after it either, until `heal`.
+  /// Makes the n-th allocation from now on fail.
+  /// - Parameter forEver: whether all later ones fail, too, until `heal`.
   public static func fail(nth: Int, forEver: Bool) {
     heal()
     lasts.store(forEver, ordering: .relaxed)
     remaining.store(nth - 1, ordering: .relaxed)
   }
 
-  /// There is memory again.
+  /// Ends the failures.
   public static func heal() {
     remaining.store(-1, ordering: .relaxed)
     isOut.store(false, ordering: .relaxed)
   }
 
-  /// How many pieces were refused.
+  /// The number of allocations that failed.
   public static var refused: Int { failures.load(ordering: .relaxed) }
 
-  /// Does something for which there is memory whatever was ordered.
+  /// Runs a closure in which no allocation fails, whatever fault is set.
   public static func aside<Result>(_ body: () throws -> Result) rethrows -> Result {
     isPaused.store(true, ordering: .relaxed)
     defer { isPaused.store(false, ordering: .relaxed) }

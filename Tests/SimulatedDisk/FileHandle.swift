@@ -1,24 +1,23 @@
-// One open file as SQLite holds it: what it does to its content, and its locks. Whatever thread uses the
-// database.
+// One file that SQLite has open: reads, writes and locks. Used on any thread that uses the database.
 
 internal import CSQLite
 internal import Platform
 
-/// An open file. SQLite's `sqlite3_file` holds it, and lets it go when it is closed.
+/// An open file. SQLite's `sqlite3_file` retains it and releases it on close.
 final class FileHandle {
   let volume: Volume
   let file: StoredFile
   let epoch: Int
   private let name: String?
   private let deletesOnClose: Bool
-  /// Whether the next sync makes the file's name durable, too, as SQLite's VFS for Unix does with a journal
-  /// and a log that it made.
+  /// Whether the next sync also makes the file's name durable. SQLite's VFS for Unix does this for a journal
+  /// and a log that it created.
   private var syncsDirectory: Bool
   private var level: Int32 = SQLITE_LOCK_NONE
   private(set) var memory: SharedMemory?
 
-  /// Opens a file as SQLite asks for it; one without a name is nobody else's.
-  /// - Returns: nil when it is not there and is not to be made.
+  /// Opens a file with SQLite's flags. A file without a name is private to this handle.
+  /// - Returns: nil when it does not exist and is not to be created.
   static func open(
     _ volume: Volume, _ name: String?, _ flags: Int32, _ state: inout VolumeState
   ) -> FileHandle? {
@@ -60,7 +59,7 @@ final class FileHandle {
     let code = volume.monitor.withLock { state -> Int32 in
       guard epoch == state.epoch, !state.isPowerCut else { return SimulatedDisk.Operation.write.code }
       if let refusal = state.refusal(of: .write) {
-        // A write that fails, or that the power cuts, is half done.
+        // A write that fails, or that the power cut interrupts, is partly done.
         let part = Int.random(in: 0...bytes.count, using: &state.random)
         unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[..<part]), at: offset)
         return refusal
@@ -83,7 +82,7 @@ final class FileHandle {
   }
 
   func sync() -> Int32 {
-    // In the middle of a sync nothing of it is certain yet.
+    // During a sync nothing of it is durable for certain.
     volume.tell(.sync)
     return volume.monitor.withLock { state in
       guard epoch == state.epoch, !state.isPowerCut else { return SimulatedDisk.Operation.sync.code }
@@ -102,7 +101,7 @@ final class FileHandle {
 
   private var others: some Sequence<FileHandle> { file.holders.values.lazy.filter { $0 !== self } }
 
-  /// Takes a lock (https://www.sqlite.org/lockingv3.html).
+  /// Acquires a lock (https://www.sqlite.org/lockingv3.html).
   func lock(_ wanted: Int32) -> Int32 {
     guard level < wanted else { return SQLITE_OK }
     switch wanted {
@@ -112,7 +111,7 @@ final class FileHandle {
       if others.contains(where: { $0.level >= SQLITE_LOCK_RESERVED }) { return SQLITE_BUSY }
     default:
       if others.contains(where: { $0.level >= SQLITE_LOCK_RESERVED }) { return SQLITE_BUSY }
-      // Nobody new may read from now on; whoever reads ends first.
+      // PENDING: no new readers are admitted, and the current ones must finish first.
       level = SQLITE_LOCK_PENDING
       if others.contains(where: { $0.level >= SQLITE_LOCK_SHARED }) { return SQLITE_BUSY }
     }
@@ -137,7 +136,7 @@ final class FileHandle {
     return joined
   }
 
-  /// Leaves the shared memory with every lock in it; it goes with the last who uses it.
+  /// Releases the shared memory and every lock in it; the last user removes it.
   func leaveMemory() {
     guard let left = memory else { return }
     memory = nil

@@ -1,13 +1,13 @@
-// The shared memory of a write-ahead log. Reached under the volume's lock, but for its content, which SQLite
-// guards by the locks in it.
+// The shared memory of a write-ahead log. Accessed under the volume's lock, except for its content, which
+// SQLite guards by the locks in it.
 
 internal import CSQLite
 
 /// The shared memory beside a database: its regions and its eight locks
-/// (https://www.sqlite.org/walformat.html#locks). Whoever has it mapped keeps it, so that a connection from
-/// before a crash touches nothing that is not its own.
+/// (https://www.sqlite.org/walformat.html#locks). A connection that has it mapped retains it, so a connection
+/// from before a crash accesses only its own memory.
 final class SharedMemory {
-  /// Memory that stays where it is for as long as it is there.
+  /// Memory at a fixed address until deinit.
   @safe private final class Region {
     let size: Int
     let start: UnsafeMutableRawPointer
@@ -45,12 +45,12 @@ final class SharedMemory {
     }
   }
 
-  /// How many bytes a region would add that is not there yet.
+  /// The number of bytes that a missing region would add.
   func growth(upTo index: Int, size: Int) -> Int {
     max(0, index + 1 - regions.count) * size
   }
 
-  /// - Returns: a region; nil when it is not there and is not to be made.
+  /// - Returns: a region; nil when it does not exist and is not to be created.
   func region(_ index: Int, size: Int, extend: Bool) -> UnsafeMutableRawPointer? {
     while extend, index >= regions.count { regions.append(Region(size: size)) }
     return index < regions.count ? unsafe regions[index].start : nil

@@ -1,22 +1,22 @@
-// One file of the simulated disk: its bytes as programs see them, its bytes as they are on the medium, and
-// the changes in between. Reached under the volume's lock only.
+// One file of the simulated disk: its bytes as programs see them, its bytes on the medium, and the changes in
+// between. Accessed only under the volume's lock.
 
-/// A file. It may have no name any more.
+/// A file, possibly without a name.
 final class StoredFile {
-  /// A change that was not synced yet.
+  /// A change that is not synced yet.
   enum Change {
     case write(offset: Int, bytes: [UInt8])
     case truncate(size: Int)
   }
 
-  /// As programs see it.
+  /// The bytes as programs see them.
   private(set) var bytes: [UInt8]
-  /// As it is on the medium.
+  /// The bytes on the medium.
   private var durable: [UInt8]
-  /// In their order.
+  /// In the order of the writes.
   private var pending: [Change] = []
 
-  /// Who has it open with a lock, and the shared memory beside it.
+  /// The handles that hold a lock, and the shared memory beside the file.
   var holders: [ObjectIdentifier: FileHandle] = [:]
   var sharedMemory: SharedMemory?
 
@@ -31,10 +31,10 @@ final class StoredFile {
     self.pending = pending
   }
 
-  /// The same content, for another disk.
+  /// A copy of the content, for another disk.
   func copy() -> StoredFile { StoredFile(bytes: bytes, durable: durable, pending: pending) }
 
-  /// - Returns: false when the file ends before; the rest is zeros then.
+  /// - Returns: false when the file ends earlier; the rest is filled with zeros.
   func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
     let there = min(target.count, max(0, bytes.count - offset))
     if there > 0 {
@@ -62,26 +62,26 @@ final class StoredFile {
     pending.append(.truncate(size: size))
   }
 
-  /// Everything that was written is on the medium.
+  /// Makes all writes durable.
   func sync() {
     for change in pending { Self.apply(change, to: &durable) }
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// The sync failed. What programs see does not change, nothing is tried again, and each change is on the
-  /// medium or never will be (https://wiki.postgresql.org/wiki/Fsync_Errors).
+  /// Fails a sync. The bytes that programs see do not change, nothing is written again later, and each change
+  /// is now durable or lost (https://wiki.postgresql.org/wiki/Fsync_Errors).
   func failSync(random: inout some RandomNumberGenerator) {
     for change in pending where Bool.random(using: &random) { Self.apply(change, to: &durable) }
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// What programs see is what the medium has, and what is still to be written.
+  /// Shows programs the bytes of the medium plus the pending changes.
   func forgetCache() {
     bytes = durable
     for change in pending { Self.apply(change, to: &bytes) }
   }
 
-  /// The power went: what the medium has is all that there is.
+  /// Cuts the power: only the bytes of the medium remain.
   func losePower(
     keeping survival: Survival, _ properties: SimulatedDisk.Properties,
     random: inout some RandomNumberGenerator
@@ -99,7 +99,7 @@ final class StoredFile {
     sharedMemory = nil
   }
 
-  /// A lost write may have made the file longer all the same; what stands there is then anything
+  /// A lost write may still have extended the file; the new bytes are then random
   /// (https://www.sqlite.org/atomiccommit.html#hardware).
   private func lose(_ change: Change, random: inout some RandomNumberGenerator) {
     guard case .write(let offset, let lost) = change, offset + lost.count > durable.count,
@@ -111,7 +111,7 @@ final class StoredFile {
     if isGarbage { Self.garble(&durable, from..<durable.count, random: &random) }
   }
 
-  /// Each sector of a write is there, lost, or a part of it is.
+  /// Each sector of a write is kept, lost or partly written.
   private func tear(
     _ change: Change, _ properties: SimulatedDisk.Properties, random: inout some RandomNumberGenerator
   ) {
@@ -166,7 +166,7 @@ final class StoredFile {
   private static func garble(
     _ bytes: inout [UInt8], _ range: Range<Int>, random: inout some RandomNumberGenerator
   ) {
-    // Eight at a time: this is called often.
+    // Eight bytes at a time: this is a hot path.
     unsafe bytes.withUnsafeMutableBytes { target in
       var place = range.lowerBound
       while place < range.upperBound {
@@ -181,11 +181,11 @@ final class StoredFile {
   }
 }
 
-/// How much of what was not synced a crash leaves. Subsets alone would hardly ever leave a whole transaction
-/// or its beginning, which are what a recovery may take for the end of the log.
+/// How much of the unsynced data survives a crash. Random subsets would rarely leave a whole transaction or a
+/// prefix of one, which a recovery may take for the end of the log.
 enum Survival {
   case all, nothing
-  /// Those before a place in their order; the one at it is torn.
+  /// The changes before a position in their order; the one at the position is torn.
   case prefix(share: Double)
   case allBut(share: Double)
   case anySectors

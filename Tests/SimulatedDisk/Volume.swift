@@ -1,12 +1,12 @@
-// The state of a simulated disk, and the VFS through which SQLite finds it. The state is reached under one
-// lock, which is never held while anything outside is called.
+// The state of a simulated disk, and the VFS through which SQLite finds it. One lock guards the state; it is
+// never held while external code is called.
 
 internal import CSQLite
 internal import Platform
 internal import Synchronization
 
-/// Owns the state and the registered `sqlite3_vfs`. Every open file keeps its volume alive, so the VFS is
-/// there until the last connection is closed.
+/// Owns the state and the registered `sqlite3_vfs`. Every open file retains its volume, so the VFS exists
+/// until the last connection is closed.
 @safe final class Volume: @unchecked Sendable {
   private static let numbers = Atomic<Int>(0)
 
@@ -35,7 +35,7 @@ internal import Synchronization
     unsafe vfsName.deallocate()
   }
 
-  /// Does an operation on an open file, unless the file is dead, the power is gone or a fault is due.
+  /// Performs an operation on an open file, unless the file is dead, the power is cut or a fault is due.
   func perform(
     _ operation: SimulatedDisk.Operation, on file: FileHandle, _ body: (inout VolumeState) -> Int32
   ) -> Int32 {
@@ -46,22 +46,22 @@ internal import Synchronization
     }
   }
 
-  /// Tells the watcher, if there is one, that the disk is in the middle of an operation.
+  /// Notifies the watcher, if any, in the middle of an operation.
   func tell(_ operation: SimulatedDisk.Operation) {
     let watcher = monitor.withLock { $0.watcher }
     watcher?(operation)
   }
 }
 
-/// What a disk is made of. Sendable, for a copy shares no file with the original, and the lock guards the
+/// The state of a disk. Sendable, because a copy shares no file with the original and the lock guards the
 /// rest.
 struct VolumeState: @unchecked Sendable {
   let properties: SimulatedDisk.Properties
-  /// The directory as programs see it, and as it is on the medium, with the changes in between.
+  /// The directory as programs see it, and on the medium, with the changes in between.
   private(set) var files: [String: StoredFile] = [:]
   private var durableFiles: [String: StoredFile] = [:]
   private var pendingNames: [(name: String, file: StoredFile?)] = []
-  /// Grows with each end of a process; an open file of an earlier one is dead.
+  /// Incremented when a process ends; files opened in an earlier epoch are dead.
   private(set) var epoch = 0
   private(set) var isPowerCut = false
   private var isDetached = false
@@ -78,7 +78,7 @@ struct VolumeState: @unchecked Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  /// The same content on another disk, whose process has just died.
+  /// A copy of the content, for another disk, after the death of its process.
   func copy(seed: UInt64) -> VolumeState {
     var copy = VolumeState(seed: seed, properties)
     var copies: [ObjectIdentifier: StoredFile] = [:]
@@ -112,7 +112,7 @@ struct VolumeState: @unchecked Sendable {
   mutating func crash(random: inout some RandomNumberGenerator) {
     kill()
     isPowerCut = false
-    // Of what was done to one name, a beginning is on the medium.
+    // For each name, a prefix of the changes is durable.
     var lost: Set<String> = []
     for change in pendingNames where !lost.contains(change.name) {
       if Bool.random(using: &random) {
@@ -131,7 +131,7 @@ struct VolumeState: @unchecked Sendable {
 
   // MARK: - Faults
 
-  /// Counts an operation and says what becomes of it; nil when it is to go on.
+  /// Counts an operation and returns the error with which it fails; nil when it may proceed.
   mutating func refusal(of operation: SimulatedDisk.Operation) -> Int32? {
     counts[operation.rawValue] += 1
     if isPowerCut { return operation.code }
@@ -163,7 +163,7 @@ struct VolumeState: @unchecked Sendable {
     isDetached = false
   }
 
-  /// Whether so many bytes more fit.
+  /// Whether this many more bytes fit.
   mutating func hasRoom(for growth: Int) -> Bool {
     guard growth > 0, let capacity, usedBytes + growth > capacity else { return true }
     faultsInjected += 1
@@ -188,7 +188,7 @@ struct VolumeState: @unchecked Sendable {
     pendingNames.append((name, nil))
   }
 
-  /// The names are on the medium.
+  /// Makes the names durable.
   mutating func syncDirectory() {
     for change in pendingNames { durableFiles[change.name] = change.file }
     pendingNames = []
