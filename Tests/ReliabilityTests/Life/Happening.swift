@@ -1,4 +1,4 @@
-// What happens in one step of a relay's life, as commands for one batch. One thread.
+// The commands of one step in a relay's life, for one batch. One thread.
 
 import Domain
 import Platform
@@ -13,7 +13,7 @@ struct Happening {
   private let ledger: Ledger
   private let isTerse: Bool
   private var random: SeededGenerator
-  /// Whoever tries again gets another identifier, so these do not depend on the step alone.
+  /// A retry gets another identifier, so identifiers do not depend on the step alone.
   private var identifiers: SeededGenerator
   private(set) var submissions: [Submission] = []
 
@@ -30,12 +30,12 @@ struct Happening {
 
   private mutating func oneIn(_ count: Int) -> Bool { number(0..<count) == 0 }
 
-  /// How much longer a text is than it need be, so that rows take a page or several.
+  /// Extra length of a text, to make rows that fill a page or several.
   private mutating func padding(_ range: Range<Int>, _ bytes: Int) -> Int {
     number(range) * (isTerse ? 1 : bytes)
   }
 
-  /// Contexts and events, some of them again, some about purchases of long ago.
+  /// Contexts and events, including repeats, and events about old purchases.
   mutating func comeIn() {
     for _ in 0..<number(1..<4) { takeContext() }
     for position in 0..<number(2..<6) { takeEvent(position) }
@@ -56,7 +56,7 @@ struct Happening {
   private mutating func takeEvent(_ position: Int) {
     let n = number(0..<Self.purchases)
     let app = n % 3 == 0 ? "held" : "ios"
-    // One in six is an event that came before.
+    // One in six events is a repeat.
     let id = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
     let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
     let command = TakeEvent(
@@ -102,7 +102,7 @@ struct Happening {
     return .report(said, keep: !oneIn(5))
   }
 
-  /// What the dispatcher reports of what was due.
+  /// The dispatcher's results for the due receipts.
   mutating func deliver(_ due: [(app: String, receipt: StoreReader.DueReceipt)]) {
     for (app, receipt) in due {
       let decisions: [Delivery.Decision] = [
@@ -128,7 +128,7 @@ struct Happening {
     }
   }
 
-  /// What an operator does with receiptctl.
+  /// An operator's actions with receiptctl.
   mutating func operate(_ receipts: [String]) {
     guard !receipts.isEmpty else { return }
     let id = receipts[number(0..<receipts.count)]
@@ -144,7 +144,7 @@ struct Happening {
     }
   }
 
-  /// A bulk replay, fast or gentle, that somebody may stop while it goes on.
+  /// A bulk replay, fast or gentle, which may be stopped while it runs.
   private mutating func startJob() {
     var filter = ReceiptFilter()
     filter.state = .failed
@@ -156,7 +156,7 @@ struct Happening {
       })
   }
 
-  /// What whoever runs jobs does next.
+  /// The job runner's next step for each job.
   mutating func work(on jobs: [(id: String, turn: JobTurn)]) {
     for (id, turn) in jobs {
       if case .apply(let step) = turn { add(step) }

@@ -1,12 +1,12 @@
-// What was acknowledged, kept apart from the store: whatever stands here must be in the database after any
-// crash (R1, R3). Any thread.
+// The acknowledged data, recorded outside of the store: it must be in the database after any crash (R1, R3).
+// Thread-safe.
 
 import Domain
 import Platform
 import SQLite
 import Store
 
-/// The book of those who were answered.
+/// The record of all acknowledgements.
 final class Ledger: Sendable {
   struct Context {
     var app: String
@@ -27,19 +27,19 @@ final class Ledger: Sendable {
     /// Receipts, and when they were delivered.
     var delivered: [String: Timestamp] = [:]
     var attempts: [String: (row: Int64, at: Timestamp)] = [:]
-    /// By app, the breakers that may stand there, oldest first: the last that was acknowledged, and those
-    /// that were submitted since.
+    /// By app, the breakers that the database may contain, oldest first: the last acknowledged one, and those
+    /// submitted since.
     fileprivate var breakers: [String: [(entry: Int, breaker: Breaker)]] = [:]
     fileprivate var appsWithBreaker: Set<String> = []
-    /// What an operator may have taken up again, whether that was answered or not.
+    /// Receipts that an operator may have reopened, acknowledged or not.
     fileprivate(set) var reopened: Set<String> = []
-    /// What retention may have deleted, whether that was answered or not.
+    /// Cutoffs of rows that retention may have deleted, acknowledged or not.
     fileprivate(set) var cutoffs: [RetentionTable: Timestamp] = [:]
     fileprivate(set) var submitted = 0
     fileprivate(set) var answers: [Int: Int] = [:]
     fileprivate(set) var successes = 0
 
-    /// A breaker that `mayKeep` announced was acknowledged: an older one must not stand there any more.
+    /// Acknowledges a breaker that `mayKeep` recorded: older ones must no longer be in the database.
     mutating func keep(_ entry: Int, app: String) {
       breakers[app]?.removeAll { $0.entry < entry }
       appsWithBreaker.insert(app)
@@ -53,10 +53,10 @@ final class Ledger: Sendable {
 
   init(_ state: State = State()) { self.state = Monitor(state) }
 
-  /// As it stands now.
+  /// The current state.
   var page: State { state.withLock { $0 } }
 
-  /// A command that is entered when it is answered.
+  /// A command that is recorded when it is answered.
   func submission<Command: StoreCommand>(
     _ command: Command, _ note: @escaping @Sendable (inout State, Command.Outcome) -> Void
   ) -> Submission {
@@ -76,7 +76,7 @@ final class Ledger: Sendable {
 
   func mayReopen(_ receipt: String) { state.withLock { _ = $0.reopened.insert(receipt) } }
 
-  /// - Returns: its entry, for when it is acknowledged.
+  /// - Returns: its entry, to acknowledge it later.
   func mayKeep(_ breaker: Breaker, app: String) -> Int {
     state.withLock { state in
       state.breakers[app, default: []].append((state.submitted, breaker))
@@ -96,7 +96,7 @@ extension Ledger.State {
     tables.allSatisfy { table in cutoffs[table].map { at >= $0 } ?? true }
   }
 
-  /// What was acknowledged and is not there.
+  /// Acknowledged data that is missing.
   func faults(in connection: Connection) throws -> [String] {
     var faults: [String] = []
     let context = try connection.prepare(

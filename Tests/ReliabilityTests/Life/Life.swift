@@ -1,7 +1,6 @@
-// The storage side of a relay's life, step by step: what clients, Stripe, the destination and operators do to
-// the database, in batches as the committer makes them, with checkpoints and restarts in between. A step
-// depends on its seed, its number and what the database holds, so it can be done again, on any copy of the
-// disk. One thread.
+// The storage side of a relay's life, step by step: commands from clients, Stripe, the destination and
+// operators, in batches as the committer makes them, with checkpoints and restarts in between. A step depends
+// only on its seed, its number and the database, so it can be repeated on any copy of the disk. One thread.
 
 import Domain
 import Platform
@@ -10,7 +9,7 @@ import SQLiteStore
 import Store
 import TestSupport
 
-/// A relay's store that lives through steps.
+/// A relay's store that runs the steps of a life.
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [String: AppRules] = [
@@ -19,12 +18,12 @@ final class Life {
       join: JoinPolicy(withoutContext: .hold), processors: .stripe, compose: compose),
   ]
 
-  /// What a step is.
+  /// The kinds of steps.
   enum Step {
     case batch
-    /// Another connection moves the log into the database and leaves it to be written from its start again.
+    /// Another connection moves the log into the database, so that the log is written from its start again.
     case checkpointAside
-    /// The writer cuts the log.
+    /// The writer truncates the log.
     case checkpoint
     /// A clean stop and a start.
     case restart
@@ -42,7 +41,7 @@ final class Life {
   let path: String
   let seed: UInt64
   let ledger: Ledger
-  /// Whether what comes in is short, for a database that people read.
+  /// Whether incoming bodies are short, for a fixture that people read.
   private let isTerse: Bool
   private var writer: StoreWriter?
   private var reader: StoreReader?
@@ -54,7 +53,7 @@ final class Life {
     self.ledger = ledger
   }
 
-  /// A log of so few pages is moved into the database every few batches.
+  /// The checkpoint threshold in pages: small, so that a checkpoint happens every few batches.
   private static let checkpointPages = 60
 
   static func compose(_ content: ReceiptContent) -> [UInt8] {
@@ -62,11 +61,11 @@ final class Life {
     return Array(words.joined(separator: " ").utf8)
   }
 
-  /// Steps are twenty minutes apart, so waits and retention have their turn.
+  /// Steps are twenty minutes apart, so that waits and retention become due.
   static func moment(of step: Int) -> Timestamp { start.advanced(byMilliseconds: Int64(step) * 1_200_000) }
 
-  /// Starts the relay's store.
-  /// - Parameter step: where it is in its life, so that its random numbers are new ones.
+  /// Opens the relay's store.
+  /// - Parameter step: the current step, which seeds new random numbers.
   func open(at step: Int) throws(StoreError) {
     close()
     let random = SeededGenerator(seed: seed &+ UInt64(step) &* 0x1_0000)
@@ -80,8 +79,8 @@ final class Life {
     writer = nil
   }
 
-  /// Does a step.
-  /// - Returns: why something of it could not be stored.
+  /// Runs a step.
+  /// - Returns: why part of it could not be stored.
   func run(_ number: Int) -> Failure? {
     do {
       switch Step(number) {
@@ -103,7 +102,7 @@ final class Life {
   /// Why a step failed.
   enum Failure: Equatable {
     case fault(StoreFault)
-    /// The store could not be opened again.
+    /// The store could not be reopened.
     case open
 
     var endsTheProcess: Bool {
@@ -128,20 +127,20 @@ final class Life {
     return writer.apply(happening.submissions, now: now).fault.map(Failure.fault)
   }
 
-  /// What happens to another program is its own trouble.
+  /// An error of the other connection does not matter here.
   private func checkpointAside() {
     let aside = try? Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
     try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  /// What the dispatcher, an operator and whoever runs jobs see.
+  /// The values that the dispatcher, an operator and the job runner read.
   private struct Known {
     var due: [(app: String, receipt: StoreReader.DueReceipt)] = []
     var receipts: [String] = []
     var jobs: [(id: String, turn: JobTurn)] = []
   }
 
-  /// - Returns: nil when it cannot be read now.
+  /// - Returns: nil when the database cannot be read now.
   private func known(at now: Timestamp) -> Known? {
     do {
       let reader = try self.reader ?? StoreReader(path: path)
@@ -163,7 +162,7 @@ final class Life {
   }
 }
 
-/// The passes of the checkpointer's thread, made in the middle of the writer's work.
+/// The checkpointer's passes, run in the middle of the writer's work.
 private final class PassesAtOnce: BackgroundCheckpoints {
   private let path: String
   private let result = Monitor<Result<Int, StoreFault>?>(nil)

@@ -1,4 +1,4 @@
-// The whole content of a database as text, and what must never be found in one. One thread.
+// The whole content of a database as text, and the states that must never occur. One thread.
 
 import SQLite
 import Store
@@ -21,7 +21,7 @@ struct Snapshot: Equatable {
     }
   }
 
-  /// Where two differ, in few words.
+  /// A short description of the differences.
   func difference(from other: Snapshot) -> String {
     for table in Set(rows.keys).union(other.rows.keys).sorted() where rows[table] != other.rows[table] {
       let (mine, theirs) = (Set(rows[table] ?? []), Set(other.rows[table] ?? []))
@@ -33,7 +33,7 @@ struct Snapshot: Equatable {
 }
 
 enum Promises {
-  /// What must never be found, as questions that count how often it is.
+  /// States that must never occur, as SQL that counts them.
   static let faults: [(name: String, sql: String)] = [
     (
       "R2: two receipts of one purchase that were made ready",
@@ -61,7 +61,7 @@ enum Promises {
     ),
   ]
 
-  /// What is wrong with a database: by SQLite's own check, by the promises, and by what was acknowledged.
+  /// The faults of a database: by SQLite's integrity check, by the promises, and by the acknowledgements.
   static func faults(in connection: Connection, _ ledger: Ledger.State) throws -> [String] {
     var found = try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in
       try row.text(0)

@@ -1,6 +1,5 @@
-// A migration is cut off at every write and sync, and made to fail at every statement: what is there
-// afterwards is the old database with all its rows, or the new one, and never anything between (R10). One
-// thread.
+// A migration is interrupted at every write and sync, and fails at every statement. The result is the old
+// database with all its rows, or the new one, and nothing in between (R10). One thread.
 
 import Platform
 import SQLite
@@ -12,7 +11,7 @@ import Testing
 
 @Suite("Migrations that are cut off")
 struct MigrationTorture {
-  /// Versions as a project makes them: tables, rows that are rewritten, a table that is made anew, an index.
+  /// Typical migrations: tables, rewritten rows, a recreated table, an index.
   static let chain = [
     """
     CREATE TABLE notes (row_id INTEGER PRIMARY KEY, text TEXT NOT NULL, weight INTEGER NOT NULL) STRICT;
@@ -32,7 +31,7 @@ struct MigrationTorture {
     """,
   ]
 
-  /// A database at a version of the chain, on a disk whose log is empty or not.
+  /// A database at a version of the chain, with or without content in its log.
   private static func disk(version: Int, _ properties: SimulatedDisk.Properties) throws -> SimulatedDisk {
     let disk = SimulatedDisk(properties)
     let connection = try open(disk)
@@ -54,7 +53,7 @@ struct MigrationTorture {
     return connection
   }
 
-  /// Rows, schema and version: all that a migration changes.
+  /// Rows, schema and version: everything that a migration changes.
   private static func content(of disk: SimulatedDisk) throws -> (snapshot: Snapshot, version: Int64) {
     let connection = try open(disk)
     #expect(try connection.text("PRAGMA integrity_check") == "ok")
@@ -92,7 +91,7 @@ struct MigrationTorture {
         #expect(after.version == Int64(Self.chain.count))
         #expect(before.version == Int64(version))
         for (number, copy) in copies.withLock({ $0.1 }).enumerated() {
-          // One that cannot be read is not whole.
+          // An unreadable copy is a fault.
           let found = try? Self.content(of: copy)
           let isWhole = found.map { $0 == before || $0 == after } ?? false
           try #require(isWhole, "TORTURE_SEED=\(seed): version \(version), \(properties), copy \(number)")

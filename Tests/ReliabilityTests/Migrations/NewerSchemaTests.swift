@@ -1,5 +1,5 @@
-// A database that a newer version has migrated is refused by both programs, which say so and leave it as it
-// is (R10). The real programs, as child processes.
+// Both programs refuse a database with a newer schema, report it and leave the database unchanged (R10). Runs
+// the real programs as child processes.
 
 import Foundation
 import Migrations
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A database of a newer schema")
 struct NewerSchemaTests {
-  /// A directory with a database and a configuration that names it.
+  /// A directory with a database and a configuration for it.
   private static func directory(schema version: Int) throws -> URL {
     let directory = FileManager.default.temporaryDirectory.appending(path: "newer-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -41,7 +41,7 @@ struct NewerSchemaTests {
   private static func run(
     _ program: String, _ arguments: [String], in directory: URL
   ) throws -> (code: Int32, errors: String) {
-    // The tests are a program in the same folder.
+    // The test program is in the same folder.
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let path = URL(filePath: own).deletingLastPathComponent().appending(component: program).path
     let run = try ShellRun(
@@ -60,7 +60,7 @@ struct NewerSchemaTests {
   func isRefused(program: String, arguments: [String], code: Int32) throws {
     let newer = Migrations.currentVersion + 1
     let directory = try Self.directory(schema: newer)
-    // What is left of it is in the system's temporary directory.
+    // A leftover in the temporary directory must not fail the test.
     defer { try? FileManager.default.removeItem(at: directory) }
     let database = directory.appending(path: "relay.db").path
     let before = try #require(FileManager.default.contents(atPath: database))

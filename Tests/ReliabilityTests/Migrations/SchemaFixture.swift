@@ -1,4 +1,4 @@
-// Databases of released schemas, as SQL that people can read: Fixtures/schema-N.dump. One thread.
+// Databases of released schemas, as readable SQL: Fixtures/schema-N.dump. One thread.
 
 import Domain
 import FoundationEssentials
@@ -11,7 +11,7 @@ import Store
 import TestSupport
 import Testing
 
-/// A kept database of one schema version.
+/// A database of one schema version.
 struct SchemaFixture {
   let version: Int
 
@@ -22,7 +22,7 @@ struct SchemaFixture {
 
   var isThere: Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// A disk with the database on it.
+  /// A disk that contains the database.
   func disk() throws -> SimulatedDisk {
     let disk = SimulatedDisk(seed: UInt64(version))
     let sql = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
@@ -32,7 +32,7 @@ struct SchemaFixture {
     return disk
   }
 
-  /// Writes the fixture of the schema that this program makes, with rows in every table and state.
+  /// Writes the fixture of the current schema, with rows in every table and state.
   func write() throws {
     let disk = SimulatedDisk()
     let life = Life(path: disk.path(), seed: 11, ledger: Ledger(), isTerse: true)
@@ -53,7 +53,7 @@ struct SchemaFixture {
     """
   }
 
-  /// What makes the database again: schema, rows, and the numbers in its header.
+  /// The SQL that recreates the database: schema, rows, and the numbers in its header.
   private static func dump(_ connection: Connection) throws -> String {
     var lines = ["BEGIN;"]
     for pragma in ["application_id", "user_version"] {
@@ -65,7 +65,7 @@ struct SchemaFixture {
       "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name LIKE 'sqlite_%', rowid"
     ).all { row throws(SQLiteError) in try row.text(0) }
     for table in tables {
-      // The table of the sequences is SQLite's own; rows of ours have filled it by now.
+      // The sequence table is SQLite's own; the rows inserted above have already filled it.
       if table.hasPrefix("sqlite_") { lines.append("DELETE FROM \(table);") }
       let columns = try connection.prepare("SELECT name FROM pragma_table_info(?1)").all([.text(table)]) {
         row throws(SQLiteError) in try row.text(0)
@@ -75,12 +75,12 @@ struct SchemaFixture {
         row throws(SQLiteError) in "INSERT INTO \(table) VALUES (\(try row.text(0)));"
       }
     }
-    // Afterwards, so that what triggers keep is not counted twice.
+    // After the rows, because triggers would otherwise count them twice.
     lines += schema.filter { !$0.hasPrefix("CREATE TABLE") }.map { "\($0);" }
     return (lines + ["COMMIT;", ""]).joined(separator: "\n")
   }
 
-  /// The text of the schema, object by object.
+  /// The SQL of the schema, object by object.
   static func schema(of connection: Connection) throws -> [String] {
     try connection.prepare(
       "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -125,12 +125,12 @@ struct SchemaFixtureTests {
     let otherProcessors = "SELECT count(*) FROM purchases WHERE processor <> 'stripe'"
     #expect(try file.integer(otherProcessors) == 0, "what is older knew one processor")
     try expectReadable(disk, counts)
-    // It is a database to go on with.
+    // The relay can continue with the database.
     for step in 30..<36 { #expect(life.run(step) == nil, "step \(step)") }
     #expect(try Promises.faults(in: file, life.ledger.page) == [])
   }
 
-  /// What names each purchase and its receipt.
+  /// The identifiers of each purchase and its receipt.
   private static func purchases(_ file: Connection) throws -> [String] {
     try file.prepare(
       """
@@ -181,14 +181,14 @@ struct SchemaFixtureTests {
     for (number, copy) in disks.enumerated() where number % stride == 0 {
       let found = try Self.content(of: copy)
       try #require(found == before || found == after, "TORTURE_SEED=\(seed): copy \(number)")
-      // Whichever it is, today's program goes on with it.
+      // In both cases, the current program can continue with it.
       try Life(path: copy.path(), seed: 1, ledger: Ledger()).open(at: 0)
       #expect(try Self.content(of: copy) == after, "TORTURE_SEED=\(seed): copy \(number)")
     }
   }
 
   private static func content(of disk: SimulatedDisk) throws -> [String: [String]] {
-    // It may have to be recovered first.
+    // Read-write, because the log may have to be recovered first.
     let file = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
     var rows = try Snapshot(of: file).rows
     rows["schema"] = try SchemaFixture.schema(of: file)
@@ -197,7 +197,7 @@ struct SchemaFixtureTests {
     return rows
   }
 
-  /// Every row is one that today's program understands.
+  /// The current program can read every row.
   private func expectReadable(_ disk: SimulatedDisk, _ counts: [Int64]) throws {
     let reader = try StoreReader(path: disk.path())
     let receipts = try reader.receipts(ReceiptFilter(), limit: 10_000)

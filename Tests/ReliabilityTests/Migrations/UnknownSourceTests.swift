@@ -1,5 +1,4 @@
-// Schemas before 3 did not record how a purchase came by its context: it may have been guessed, or an event
-// may have carried it. One thread.
+// Schemas before 3 did not record how a purchase got its context: by a guess, or from an event. One thread.
 
 import Domain
 import Platform
@@ -15,7 +14,7 @@ struct UnknownSourceTests {
   private static let now = Timestamp(unixMilliseconds: 1_800_028_800_000)
   private static let contextID = "ctx_01MCCG26W0YR1TDS8FA5MCYBSZ"
 
-  /// A checkout of `u900` that is complete and not paid, with a context whose price the merchant named.
+  /// A complete, unpaid checkout of `u900`, with a context whose price the merchant named.
   private static let purchase = """
     INSERT INTO contexts
       (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at, purchase_row)

@@ -1,6 +1,5 @@
-// The power goes at every write, truncation, sync, creation and deletion of a relay's storage life: whatever
-// was acknowledged is there afterwards, nothing is there by halves, and the relay goes on (R1, R9, R10). One
-// thread.
+// A power cut at every write, truncation, sync, creation and deletion in a relay's storage life: acknowledged
+// data survives, nothing is stored in part, and the relay continues (R1, R9, R10). One thread.
 
 import Domain
 import Platform
@@ -35,9 +34,9 @@ struct PowerLossTorture {
   }
 }
 
-/// One life, with a crash at every so many of the moments at which one may leave another state.
+/// One life, with a crash at every n-th moment at which a crash may leave another state.
 struct PowerLossTrace {
-  /// A disk after a crash, and what was acknowledged when it came.
+  /// A disk after a crash, and the acknowledgements at that moment.
   private struct Point: Sendable {
     let number: Int
     let operation: SimulatedDisk.Operation
@@ -56,7 +55,7 @@ struct PowerLossTrace {
   private let stride: Int
   private let ledger = Ledger()
   private var random: SeededGenerator
-  /// The moments of this life at which a crash may leave another state.
+  /// The number of moments at which a crash may leave another state.
   private(set) var moments = 0
   private(set) var explored = 0
 
@@ -67,7 +66,7 @@ struct PowerLossTrace {
     random = SeededGenerator(seed: ~seed)
   }
 
-  /// - Returns: what was wrong, and where; nil when nothing was.
+  /// - Returns: the first fault and its place; nil when there is none.
   mutating func run(steps: Int) throws -> String? {
     let life = Life(path: disk.path(), seed: seed, ledger: ledger)
     var before = try Self.emptySnapshot()
@@ -89,7 +88,7 @@ struct PowerLossTrace {
     return nil
   }
 
-  /// Does something, and crashes a copy of the disk at every so many moments of it.
+  /// Runs a closure, and crashes a copy of the disk at every n-th moment in it.
   private mutating func crashes(during body: () throws -> Void) rethrows -> [Point] {
     let watch = Monitor(Watch(random: SeededGenerator(seed: random.next())))
     let number = moments
@@ -119,7 +118,7 @@ struct PowerLossTrace {
     return try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
   }
 
-  /// An error is one, too, and is to be told with its place.
+  /// Turns a thrown error into a fault, too, and adds the place.
   private mutating func faultOf(
     _ point: Point, step: Int, steps: Int, _ expected: [Snapshot]
   ) -> String? {
@@ -130,14 +129,14 @@ struct PowerLossTrace {
     }
   }
 
-  /// Starts again after a crash, and goes on.
+  /// Restarts after a crash, and continues.
   private mutating func check(
     _ point: Point, step: Int, steps: Int, _ expected: [Snapshot]
   ) throws -> String? {
     let disk = point.disk
     let ledger = Ledger(point.page)
     let life = Life(path: disk.path(), seed: seed, ledger: ledger)
-    // Every eighth recovery has the power go in its middle, too.
+    // In every eighth recovery the power is cut again.
     let again = explored % 8 == 0 ? Watch(random: SeededGenerator(seed: random.next())) : nil
     let watch = Monitor(again)
     disk.watch { operation in
@@ -167,7 +166,7 @@ struct PowerLossTrace {
         return "a second crash changed it: \(recoveredRows.difference(from: found))"
       }
     }
-    // Whoever was not answered tries again; then life goes on, now and then to its end.
+    // The requests without an answer are retried; then life continues, sometimes to its end.
     let last = explored % 50 == 0 ? steps : min(steps, step + 2)
     for next in max(0, step)..<max(last, 1) {
       if let failure = life.run(next) { return "going on with step \(next): \(failure)" }

@@ -1,4 +1,4 @@
-// What the committer makes of a disk that cannot sync, and of one that is full. Without threads.
+// The committer on a disk that cannot sync, and on a full one. Without threads.
 
 @testable import Configuration
 import Domain
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The app posts a context.
-    /// - Returns: false when the committer takes nothing; else the answer comes into `answers`.
+    /// - Returns: false when the committer refuses it; otherwise the answer is stored in `answers`.
     func post(
       _ number: Int, from origin: Committer.Origin = .outside(app: "shop"),
       _ answers: Monitor<[Int: Bool]> = Monitor([:])
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Space of the disk that nobody gets while it is held.
+  /// Reserved space of the disk, unavailable while it is held.
   private struct PartOfDisk: SpaceReserve {
     let disk: SimulatedDisk
     let bytes: Int
@@ -137,7 +137,7 @@ import Testing
   func reserveIsForTheRelay() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
-    // The first batch meets the end of the disk; what waits behind it is more than one batch takes.
+    // The first batch fills the disk; more requests wait than one batch holds.
     let count = 3 * Committer.batchMax
     for number in 0..<count {
       #expect(bed.post(number, from: .outside(app: "shop"), answers))
@@ -205,7 +205,7 @@ import Testing
     #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
     #expect(bed.core.committer.isDiskFull)
     #expect(!bed.post(posted, answers))
-    // Everything but the one that met the end is there.
+    // Every context is stored except the one that filled the disk.
     #expect(answers.withLock { $0.values.filter(\.self).count } == posted - 1)
     for number in 2000..<2020 { #expect(bed.post(number, from: .inside, answers)) }
     #expect(bed.core.committer.commitWaiting())

@@ -1,5 +1,5 @@
-// SQLite gets no memory at every place where it asks for some: the same must hold as on a failing disk (R1,
-// R8). In a process of its own, for the library has one memory for all.
+// Every allocation of SQLite fails once: the same promises hold as on a failing disk (R1, R8). Runs in its
+// own process, because SQLite has one allocator.
 
 import SimulatedDisk
 import TestSupport

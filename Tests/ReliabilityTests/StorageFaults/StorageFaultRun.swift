@@ -1,4 +1,4 @@
-// A few steps of a relay's storage life on a disk that fails at one place, and what must hold then. One
+// A few steps of a relay's storage life on a disk that fails at one place, and the checks that follow. One
 // thread.
 
 import Platform
@@ -6,7 +6,7 @@ import SQLite
 import SimulatedDisk
 import Store
 
-/// Where a life is gone on with: a disk as a killed process left it, and what had been acknowledged.
+/// A starting point: a disk as a killed process left it, and the acknowledgements so far.
 struct LifeStage: Sendable {
   let disk: SimulatedDisk
   let page: Ledger.State
@@ -32,20 +32,19 @@ struct LifeStage: Sendable {
   struct Unexpected: Error, CustomStringConvertible { let description: String }
 }
 
-/// How something is made to fail, and how that ends.
+/// How a fault is caused, and how it ends.
 struct StorageFault {
   var order: (SimulatedDisk) -> Void
   var heal: (SimulatedDisk) -> Void = { $0.heal() }
-  /// How often it happened.
+  /// How many faults happened.
   var count: (SimulatedDisk) -> Int = { $0.faultsInjected }
-  /// Does something to which it does not happen: looking at what is left.
+  /// Runs a closure without the fault, to check the result.
   var aside: (() throws -> String?) throws -> String? = { try $0() }
 }
 
 /// One run from a stage on a failing disk.
 struct StorageFaultRun {
-  /// How many steps are gone from a stage, so that each kind of step meets a fault, and how many more once
-  /// it has passed.
+  /// The steps that run from a stage, so that each kind of step meets a fault, and the steps after the fault.
   private static let stepsBefore = 5
   private static let stepsAfter = 1
 
@@ -58,7 +57,7 @@ struct StorageFaultRun {
   private let countBefore: Int
   private var seen: Int
 
-  /// How often something failed.
+  /// How many operations failed.
   var injected: Int { fault.count(disk) - countBefore }
 
   init(_ stage: LifeStage, seed: UInt64, _ fault: StorageFault) {
@@ -73,7 +72,7 @@ struct StorageFaultRun {
     fault.order(disk)
   }
 
-  /// - Returns: what was wrong; nil when nothing was.
+  /// - Returns: the first fault; nil when there is none.
   mutating func run() throws -> String? {
     var starts = 0
     if !start(at: stage.step) { return "it does not start once the fault has passed" }
@@ -101,7 +100,7 @@ struct StorageFaultRun {
         if !start(at: step + 1000 * starts) { return "step \(step): it does not start again" }
       }
       last = min(last, step + 1 + Self.stepsAfter)
-      // Whoever was refused tries again.
+      // Refused requests are retried.
       if let failure = life.run(step) { return "step \(step), after the fault has passed: \(failure)" }
     }
     if !ledger.page.unanswered.allSatisfy({ $0 < stage.page.submitted }) {
@@ -111,7 +110,7 @@ struct StorageFaultRun {
     return try faults(on: disk)
   }
 
-  /// Starts as a service manager does: again, when it failed.
+  /// Starts as a service manager does: again after a failure.
   private mutating func start(at step: Int) -> Bool {
     for attempt in 0..<3 {
       do {
@@ -128,7 +127,7 @@ struct StorageFaultRun {
     return false
   }
 
-  /// What is acknowledged and would not survive a power loss now.
+  /// Acknowledged data that a power loss would lose now.
   private mutating func lostByCrash() throws -> String? {
     let crashed = disk.afterCrash(random: &random)
     let recovered = Life(path: crashed.path(), seed: stage.seed, ledger: ledger)

@@ -1,5 +1,5 @@
-// The disk fails at every place: what was acknowledged is on it all the same, everyone is answered once, and
-// when the fault has passed the relay goes on (R1, R4).
+// The disk fails at every place: acknowledged data is stored, every request is answered once, and after the
+// fault the relay continues (R1, R4).
 
 import Platform
 import SQLite
@@ -15,7 +15,7 @@ struct StorageFaultTorture {
     enum Extent { case once, forEver, everythingForEver }
 
     var operation: SimulatedDisk.Operation
-    /// nil for what SQLite's VFS for Unix says.
+    /// nil for the code of SQLite's VFS for Unix.
     var code: Int32?
     var extent: Extent
 
@@ -121,7 +121,7 @@ struct StorageFaultTorture {
     #expect(life.run(0) == nil)
   }
 
-  /// An error says where it came from.
+  /// Adds the place to an error.
   private func describing<Result>(
     _ place: String, _ seed: UInt64, _ body: () throws -> Result
   ) throws -> Result {

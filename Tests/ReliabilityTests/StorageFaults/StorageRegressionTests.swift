@@ -1,4 +1,4 @@
-// What failing disks and lack of memory have brought to light, each by itself.
+// Regressions that failing disks and failing allocations found, one test each.
 
 import Domain
 import SQLite
@@ -26,7 +26,7 @@ struct StorageRegressionTests {
     for nth in 1...40 {
       let disk = SimulatedDisk()
       disk.fail(.read, nth: nth)
-      // Whether it opens is not the question.
+      // The open may fail; that is not tested here.
       guard let writer = try? Self.writer(on: disk) else { continue }
       disk.heal()
       _ = try writer.apply(SaveBreaker(app: "ios", breaker: Breaker(failures: 3)), now: Self.now)

@@ -1,5 +1,5 @@
-// The wall clock is set forward and back, the machine sleeps, a second is added: case by case, in the
-// simulated world. Waits are measured on the monotonic clock here.
+// The wall clock is set forward and back, the machine sleeps, a leap second is added: case by case, in the
+// simulated world. Waits are measured on the monotonic clock.
 
 import Domain
 import JSON
@@ -19,7 +19,7 @@ import Testing
   private static let jumps = [hour, -hour, 365 * day, -365 * day, second, -second]
   private static let app = "other"
 
-  /// A quiet world that looks around as often as a real one.
+  /// A quiet world that looks as often as a real relay.
   private static func world() throws -> SimulatedWorld {
     let world = try SimulatedWorld(seed: 1)
     world.isHealed = true
@@ -27,7 +27,7 @@ import Testing
     return world
   }
 
-  /// Somebody buys, now; without contexts and without trouble.
+  /// A purchase now, without contexts and without trouble.
   private static func buy(_ world: SimulatedWorld, count: Int = 1) {
     for _ in 0..<count {
       let number = world.stories.count
@@ -61,7 +61,7 @@ import Testing
     Self.buy(world)
     world.agenda.add(.jump(jump), at: start + 10 * Self.minute)
     world.agenda.add(.weather(Self.app, .fine), at: start + 10 * Self.minute)
-    // The longest pause by then is ten minutes and a fifth.
+    // The longest pause by then is ten minutes plus a fifth.
     try world.runRelay(until: start + 23 * Self.minute)
     #expect(try Self.states(world) == ["delivered"])
     #expect(world.memory.faults == [])
@@ -97,11 +97,11 @@ import Testing
     try world.runRelay(until: start + 40 * Self.minute)
     let arrivals = Self.arrivals(world)
     try #require(arrivals.count >= 2)
-    // What this seed's destination asks for.
+    // The `Retry-After` of this seed's destination.
     #expect(arrivals[0].retryAfter == "900")
     let rested = arrivals[1].atMonotonic - arrivals[0].atMonotonic
     #expect(rested >= 900 * Self.second - 2 * Self.second, "\(rested) ms")
-    // When the clock goes back, the pause that a receipt was given begins again.
+    // When the clock goes back, the receipt's pause begins again.
     let again = jump < -Self.second ? 5 * Self.minute : 0
     #expect(rested <= 900 * Self.second + again + 10 * Self.second, "\(rested) ms")
     #expect(try Self.states(world) == ["delivered"])
@@ -112,7 +112,8 @@ import Testing
   func failureAtTheJump(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
-    // Ten tries, each of which takes ten seconds to fail, open the breaker; the last ones end after the jump.
+    // Ten attempts, each of which takes ten seconds to fail, open the breaker; the last ones end after the
+    // clock step.
     world.destinations.change(Self.app) { $0.weather = .late }
     Self.buy(world, count: 12)
     world.agenda.add(.jump(jump), at: start + 2 * Self.minute + 5 * Self.second)
@@ -140,7 +141,7 @@ import Testing
     let start = world.now
     Self.buy(world)
     world.agenda.add(.jump(jump), at: start + Self.minute)
-    // The wait is of two minutes, and begins again when the clock goes back.
+    // The wait is two minutes, and begins again when the clock goes back.
     try world.runRelay(until: start + 4 * Self.minute)
     #expect(try Self.states(world) == ["delivered"])
     #expect(Self.arrivals(world).count == 1)
