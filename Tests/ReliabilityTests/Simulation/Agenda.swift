@@ -1,6 +1,6 @@
-// What is to happen, in the order of its time; a binary heap.
+// Future events in the order of their times; a binary heap.
 
-/// Things with the moments at which they are due. Things of one moment keep the order in which they came.
+/// A priority queue by due time. Things with the same time keep their insertion order.
 struct Agenda<Thing> {
   private var heap: [(at: Int64, order: Int, thing: Thing)] = []
   private var count = 0
@@ -17,7 +17,7 @@ struct Agenda<Thing> {
     }
   }
 
-  /// Takes the first thing if it is due.
+  /// Removes and returns the first thing if it is due.
   mutating func next(until now: Int64) -> Thing? {
     guard let first = heap.first, first.at <= now, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return first.thing }

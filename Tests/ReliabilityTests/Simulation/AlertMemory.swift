@@ -1,49 +1,50 @@
-// What the addresses of alerts were told, held against what was so: each trouble is told once when it begins
-// and once when it is over, again only at intervals, and late only while its address is in trouble itself.
+// The model of the alert notices. Each trouble is reported once when it begins and once when it ends,
+// repeated only at intervals, and late only while its address is in trouble itself.
 
-/// The notices to all addresses, whatever became of the relays that sent them.
+/// The notices to all addresses, across restarts of the relay.
 struct AlertMemory {
-  /// What an address accepted last.
+  /// The last notice that an address accepted.
   private struct Told {
     var number: Int
     var isFiring: Bool
     var acceptedAt: Int64
-    /// When it was last told that the trouble is there.
+    /// When the trouble was last reported as present.
     var firingAt: Int64
-    /// Whether the relay knows; otherwise it has to tell again.
+    /// Whether the relay knows that the notice was accepted; otherwise it must send it again.
     var isKnown: Bool
-    /// Whether the relay knows that it may have been accepted: then it has to tell the end, too.
+    /// Whether the relay knows that the notice may have been accepted: then it must also report the end.
     var isOwed = false
   }
 
-  /// Whether a trouble was there when it was last looked at.
+  /// Whether a trouble was present at the last look.
   private struct Truth {
     var isThere: Bool
     var since: Int64
-    /// When it was last otherwise.
+    /// When it was last in the other state.
     var otherwiseAt: Int64
   }
 
-  /// What a trouble is about.
+  /// The subject of a trouble.
   struct Trouble: Hashable {
     var condition: String
     var app: String
   }
 
   static let everyMilliseconds = 4 * SimulatedWorld.hour
-  /// The longest time from one look of the alerter to the next: a quarter of that.
+  /// The longest time between two checks of the alerter: a quarter of `everyMilliseconds`, plus 10 s.
   private static let lookMilliseconds = SimulatedWorld.hour + 10 * SimulatedWorld.second
-  /// The longest pause after failures, time-outs, the pauses between notices, and a look too late.
+  /// The tolerance: the longest pause after failures, time-outs, the pauses between notices, and one late
+  /// check.
   private static let slackMilliseconds = 2 * lookMilliseconds + 20 * SimulatedWorld.minute
 
   private var told: [Notice.Key: Told] = [:]
   private var truths: [Trouble: Truth] = [:]
-  /// What was on its way at a reload may not have arrived, and its end is told all the same.
+  /// A notice that was in flight at a reload may be lost; its end is reported all the same.
   private var reloadedAt = Int64.min
-  /// Known in memory, not yet by the database.
+  /// Known in memory, but not saved to the database yet.
   private var unsaved: Set<Int> = []
 
-  /// The relay has died: it may not know what it has not stored.
+  /// The relay died: it may have forgotten everything that it had not stored.
   mutating func forget() {
     for (key, last) in told where unsaved.contains(last.number) {
       told[key]?.isKnown = false
@@ -56,7 +57,7 @@ struct AlertMemory {
 
   mutating func noteReload(now: Int64) { reloadedAt = now }
 
-  /// Takes down what is so now.
+  /// Records whether a trouble is present now.
   mutating func look(_ trouble: Trouble, isThere: Bool, now: Int64) {
     guard var truth = truths[trouble] else {
       truths[trouble] = Truth(isThere: isThere, since: now, otherwiseAt: Int64.min / 2)
@@ -71,7 +72,7 @@ struct AlertMemory {
     }
   }
 
-  /// Judges the notices of one step, after a look.
+  /// Checks the notices of one step, after a look.
   mutating func judge(
     _ notices: [Notice], _ heard: [(number: Int, isAccepted: Bool)], isStrict: Bool, now: Int64,
     _ faults: inout [String]
@@ -97,11 +98,11 @@ struct AlertMemory {
     guard let truth = truths[Trouble(condition: notice.key.condition, app: notice.key.app)] else {
       return "is no trouble that anybody asked for"
     }
-    // What was found at the last look may be over.
+    // A trouble found at the last look may have ended.
     let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookMilliseconds
     if !isTrue { return notice.isFiring ? "was told and is not there" : "was said to be over and is there" }
     if notice.isFiring {
-      // At an address that loses answers, what is doubtful is repeated at once.
+      // An address that loses answers gets a doubtful notice again at once.
       let isSure = notice.key.receiver == SimulatedReceivers.calm
       if isSure, let last, last.isKnown, notice.at - last.firingAt < Self.everyMilliseconds {
         return "was told again after \(notice.at - last.firingAt) ms"
@@ -112,8 +113,8 @@ struct AlertMemory {
     return last.acceptedAt > reloadedAt && !last.isFiring && last.isKnown ? "was said to be over twice" : nil
   }
 
-  /// What should have been told by now and was not.
-  /// - Parameter since: from when on the relay and this address have been well.
+  /// Notices that are overdue.
+  /// - Parameter since: when the relay and this address last became healthy.
   func faults(_ receiver: String, since: Int64, now: Int64) -> [String] {
     truths.compactMap { trouble, truth in
       let key = Notice.Key(receiver: receiver, condition: trouble.condition, app: trouble.app)

@@ -1,12 +1,12 @@
-// What became of every job, held against what was asked: the receipts that it was about are in it once, each
-// has its turn at most once and comes to one end, and the job ends. Looked at after every commit.
+// The model of the jobs: each matching receipt is in its job once, is processed at most once and gets one
+// outcome, and the job ends. Checked after every commit.
 
 import SQLite
 
 /// The jobs of all relays of one world.
 struct JobMemory {
   private struct Job {
-    /// Receipts that matched when the job was made, as their state was then.
+    /// Receipts that matched when the job was created, with their states at that time.
     var candidates: [String: String] = [:]
     var isPreparing = true
     var hasEnded = false
@@ -21,19 +21,19 @@ struct JobMemory {
 
   private var jobs: [Int64: Job] = [:]
   private var faults: [String] = []
-  /// For the figures.
+  /// For the report.
   private(set) var released = 0
 
   var count: Int { jobs.count }
 
-  /// A job was made.
-  /// - Parameter candidates: the receipts that match what was asked, and their states.
+  /// Records a new job.
+  /// - Parameter candidates: the receipts that match its request, and their states.
   mutating func begin(_ row: Int64, candidates: [String: String]) { jobs[row] = Job(candidates: candidates) }
 
   private static let ends = ["delivered", "failed", "cancelled", "skipped", "gone"]
 
-  /// Looks at the jobs that the commit of this moment changed; without a moment, at all of them. Before the
-  /// receipts, so that these are known to have been touched by an operator's job.
+  /// Checks the jobs that the commit at this time changed; without a time, all of them. Called before the
+  /// receipts are checked, to record which receipts an operator's job touched.
   mutating func lookAtChanges(_ reader: Connection, wall: Int64?, _ memory: inout Memory) throws {
     let changed = try reader.prepare(
       "SELECT row_id, state, total, ended_at IS NOT NULL FROM jobs WHERE ?1 IS NULL OR updated_at = ?1"
@@ -41,7 +41,7 @@ struct JobMemory {
       (row: row.integer(0), state: try row.text(1), total: row.integer(2), hasEnded: row.flag(3))
     }
     for found in changed {
-      // One that nobody was told of: whoever asked for it died with the answer.
+      // A job that was never acknowledged: its caller died before the answer.
       var job = jobs[found.row] ?? Job()
       try compare(&job, found.row, reader, &memory)
       if job.places.count != found.total { fault(found.row, "counts \(found.total) receipts") }
@@ -90,7 +90,7 @@ struct JobMemory {
       case ("planned", "released"), ("planned", "cancelled"):
         released += 1
         memory.touched.insert(key)
-        // What was changed is changed in the same transaction in which that is noted.
+        // The receipt and the outcome of its place change in the same transaction.
         let isChanged =
           place.outcome == "cancelled" ? state == "cancelled" : state == "pending" || state == "waiting"
         if !isChanged { fault(row, "notes \(key) as \(place.outcome), which is \(state ?? "gone")") }
@@ -104,7 +104,7 @@ struct JobMemory {
     }
   }
 
-  /// Whatever matched when the job was made, and is as it was then, is in it.
+  /// Every receipt that matched when the job was created, and is unchanged, is in the job.
   private mutating func lookForAll(_ job: Job, _ row: Int64, _ reader: Connection, _ memory: Memory) throws {
     for (key, state) in job.candidates where memory.seen[key]?.state == state {
       let words = key.split(separator: " ", maxSplits: 1).map(String.init)
@@ -130,7 +130,7 @@ struct JobMemory {
 
   private mutating func fault(_ row: Int64, _ words: String) { faults.append("job \(row) \(words)") }
 
-  /// Jobs of which something is still to come when all has been quiet for days.
+  /// Jobs that are unfinished after days without activity.
   func unfinished(_ reader: Connection) throws -> [String] {
     try reader.prepare(
       """

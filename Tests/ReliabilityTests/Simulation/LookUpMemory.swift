@@ -1,9 +1,9 @@
-// What the relay asked Stripe, held against what it had to ask: nothing but what a receipt waits for, one
-// question at a time, none again right after its answer, and nothing anywhere but at the configured address.
+// The model of the lookups: the relay asks Stripe only for what a receipt waits for, one question at a time,
+// not again right after an answer, and only at the configured address.
 
 import SQLite
 
-/// The questions of one relay after the other.
+/// The questions of all relays, in order.
 struct LookUpMemory {
   private struct Purchase: Hashable {
     let app: String
@@ -16,22 +16,22 @@ struct LookUpMemory {
     let at: Int64
   }
 
-  /// By the question's number, those of this life that are not answered.
+  /// The unanswered questions of this life, by number.
   private var open: [Int: Asked] = [:]
-  /// When a purchase was last answered in this life, and what it waited for when it was asked.
+  /// When a purchase was last answered in this life, and what it waited for when the question was asked.
   private var answered: [Purchase: (reason: String?, at: Int64)] = [:]
-  /// Apps whose list of events ended in this life: whether that has been committed.
+  /// Apps whose event list was completed in this life, and whether that is committed.
   private var ended: [String: Bool] = [:]
   private var lists: [Int: String] = [:]
   private var changedAt: Int64 = 0
-  /// For the figures.
+  /// For the report.
   private(set) var count = 0
 
-  /// The pause after an answer that did not help is ten seconds at least.
+  /// The pause after an answer without a result is at least ten seconds.
   private static let pauseMilliseconds: Int64 = 10_000
   private static let reasons = ["price", "user", "subscription", "checkout"]
 
-  /// A relay starts, or reads its configuration: what was asked before may be asked again.
+  /// The relay starts or reloads: it may repeat earlier questions.
   mutating func forget(now: Int64) {
     self = LookUpMemory(changedAt: now, count: count)
   }
@@ -42,7 +42,7 @@ struct LookUpMemory {
 
   mutating func noteCommit() { for app in ended.keys { ended[app] = true } }
 
-  /// Judges what was asked and answered in one step, in which nothing was committed.
+  /// Checks the questions and answers of one step without a commit.
   mutating func judge(
     _ questions: [Question], _ answers: [QuestionAnswer], _ reader: Connection, isStrict: Bool,
     _ faults: inout [String]
@@ -52,7 +52,7 @@ struct LookUpMemory {
       if let app = lists.removeValue(forKey: answer.number), answer.endsList { ended[app] = false }
       guard let asked = open.removeValue(forKey: answer.number) else { continue }
       answeredNow.insert(asked.purchase)
-      // When one of its questions fails, a look-up is made again from its beginning.
+      // When one of its questions fails, the whole lookup is repeated.
       answered[asked.purchase] = answer.isOrderly ? (asked.reason, answer.at) : nil
     }
     for question in questions {
@@ -77,7 +77,7 @@ struct LookUpMemory {
           faults.append("\(question.app): asked about \(id) twice at once")
         }
         open[question.number] = Asked(purchase: purchase, reason: found.reason, at: question.at)
-        // The second question of a look-up follows the first answer.
+        // The second question of a lookup follows the first answer.
         if answeredNow.contains(purchase) { continue }
         guard found.state == "waiting", Self.reasons.contains(found.reason ?? "") else {
           faults.append("\(question.app): asked about \(id), which is \(found.state ?? "no receipt")")
@@ -105,7 +105,7 @@ struct LookUpMemory {
     }
   }
 
-  /// Look-ups that are planned for a receipt that lacks nothing, or not planned for one that does.
+  /// Planned lookups for receipts that lack nothing, and missing ones for receipts that do.
   static let unplannedSQL = """
     SELECT count(*) FROM (
       SELECT row_id, state = 'waiting' AND reason IN ('price', 'user', 'subscription', 'checkout') AS lacks

@@ -1,5 +1,5 @@
-// What the world outside was promised and saw: the small independent model that the relay's database is held
-// against after every commit. It knows no rule of the relay, only the contract's promises.
+// What the outside was promised and has seen: a small independent model against which the database is checked
+// after every commit. It contains only the contract's promises, none of the relay's rules.
 
 import Domain
 import JSON
@@ -16,34 +16,34 @@ struct Memory {
     var at: Int64
   }
 
-  /// A receipt as it stood when it was last looked at.
+  /// A receipt as of the last check.
   struct Seen {
     var id: String
     var state: String
     var body: [UInt8]
     var at: Int64
-    /// The checkout session, where it is known.
+    /// The checkout session, if known.
     var session: String?
   }
 
   var contexts: [String: Context] = [:]
   /// Events that were answered 2xx, and when.
   var events: [String: Int64] = [:]
-  /// Events on which Stripe gave up while the relay was down, so that only the relay can fetch them.
+  /// Events that Stripe stopped sending while the relay was down: only the relay's own backfill can get them.
   var missed: Set<String> = []
-  /// In which row an event stands, for it is taken in once, and when that was: before Stripe was answered, if
-  /// the relay has fetched it.
+  /// The row of an event, which is stored once, and when it was stored. If the relay fetched it, that is
+  /// before Stripe was answered.
   var rows: [String: (row: Int64, at: Int64)] = [:]
   var seen: [String: Seen] = [:]
-  /// By app, when a receipt last failed, on the wall clock.
+  /// By app, when a receipt last failed; wall clock.
   var failedAt: [String: Int64] = [:]
-  /// What arrived at destinations, by app and object.
+  /// Requests that reached the destinations, by app and object.
   var arrivals: [String: [Arrival]] = [:]
-  /// Objects whose receipt an operator has told to go again, or otherwise.
+  /// Objects whose receipt an operator has replayed or changed.
   var touched: Set<String> = []
   var faults: [String] = []
 
-  /// Nothing that was promised may be missing before this age.
+  /// Promised data must not be missing before this age.
   static let keptMilliseconds: Int64 = 5 * 86_400_000
 
   static func key(_ app: String, _ object: String) -> String { "\(app) \(object)" }
@@ -57,7 +57,7 @@ struct Memory {
     arrivals[key, default: []].append(arrival)
   }
 
-  /// Looks at everything.
+  /// Checks everything.
   mutating func lookAtEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
     try lookAtReceipts(connection, wall: wall, now: now)
     if try connection.integer(LookUpMemory.unplannedSQL) != 0 {
@@ -74,7 +74,7 @@ struct Memory {
       }
       let at = now - (wall - row.integer(2))
       rows[id] = (number, rows[id]?.at ?? at)
-      // Nobody was answered for that one.
+      // For this event there was no answer.
       if missed.contains(id), self.events[id] == nil { self.events[id] = at }
     }
     for (id, at) in self.events where now - at < Self.keptMilliseconds && !events.contains(id) {
@@ -95,10 +95,10 @@ struct Memory {
     SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id FROM purchases
     WHERE state IS NOT NULL
     """
-  /// What a commit of that moment changed. A statement that is prepared once.
+  /// Receipts that the commit of a time changed. For a statement that is prepared once.
   static let changedReceipts = receipts + " AND updated_at = ?1"
 
-  /// Looks at the receipts that the commit of this moment changed.
+  /// Checks the receipts that the commit at this time changed.
   /// - Parameter question: `changedReceipts`.
   mutating func lookAtChanges(_ question: Statement, wall: Int64, now: Int64) throws {
     for (key, after) in try read(question, [.integer(wall)], now: now) {
@@ -110,7 +110,7 @@ struct Memory {
   private mutating func lookAtReceipts(_ connection: Connection, wall: Int64, now: Int64) throws {
     let current = try read(connection.prepare(Self.receipts), [], now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
-    // What retention deleted has ended; it stays in memory, so that it cannot come back.
+    // Receipts that retention deleted have ended. They stay in the model, so that their return is detected.
     for (key, receipt) in current { take(receipt, key, wall: wall) }
   }
 
@@ -140,7 +140,7 @@ struct Memory {
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")
       }
-      // A subscription's receipt may have stood under its checkout until the subscription had a name.
+      // A subscription's receipt may have been under its checkout's key until the subscription was known.
       if let session = try row.optionalText(6), session != object {
         let old = self.seen.removeValue(forKey: Self.key(app, session))
         if let old, old.id != seen.id, !old.body.isEmpty { faults.append("R2: two receipts for \(session)") }
@@ -162,7 +162,7 @@ struct Memory {
     if before.state == "delivered", after.state != "delivered" {
       faults.append("R3: \(key) was delivered and is \(after.state)")
     }
-    // What was not sent yet is made again when its context turns out to be another purchase's.
+    // An unsent receipt is rebuilt when its context turns out to belong to another purchase.
     if before.state == "delivered", after.body != before.body {
       faults.append("\(key) has other bytes than were delivered")
     }

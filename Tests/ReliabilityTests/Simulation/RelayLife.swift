@@ -1,5 +1,5 @@
-// One life of the relay in its world: its workers take their steps in an order drawn by lot, each may be held
-// up for a while, and the relay may die between any two steps or in the middle of a write. One thread.
+// One life of the relay: its workers step in random order, each may be delayed, and the relay may die between
+// any two steps or in the middle of a write. One thread.
 
 @testable import Alerts
 import Domain
@@ -11,17 +11,18 @@ import Store
 
 @testable import Relay
 
-/// A relay that runs: the daemon without its listeners and its threads.
+/// A running relay: the daemon without its listeners and its threads.
 struct SimulatedRelay {
   let core: RelayCore
   let alerter: Alerter
 }
 
-/// From a start to a stop, or to a crash.
+/// From a start to a stop or a crash.
 final class RelayLife {
-  /// More steps than that at one moment, or of one worker within an hour, mean that it never comes to rest.
+  /// More steps at one moment, or of one worker within an hour, mean a busy loop.
   private static let stepsMax = 10_000
-  /// The receipts are looked at after every commit, all the rest now and then and at the end of each life.
+  /// Receipts are checked after every commit; everything else after this many commits and at the end of each
+  /// life.
   private static let commitsBetweenLooks = 25
 
   private let world: SimulatedWorld
@@ -67,14 +68,14 @@ final class RelayLife {
       world.clock.advance(toMonotonic: moments.min() ?? end)
       while !isDead, let act = world.agenda.next(until: world.now) {
         try world.perform(act, relay)
-        // Now and then two things happen before any worker has noticed the first.
+        // Sometimes two acts happen before any worker reacts to the first.
         if !world.isTroubled || !world.oneIn(4) { try settle() }
       }
       if !isDead { try settle() }
     }
   }
 
-  /// Lets every worker work until none has anything to do at this moment.
+  /// Steps the workers until none has anything to do at this moment.
   private func settle() throws {
     var steps = 0
     var isMoving = true
@@ -90,7 +91,7 @@ final class RelayLife {
         try workers[index].worker.step()
         try countStep(index)
         if world.disk.isPowerCut { return isDead = true }
-        // The system gives it no time, or the disk is slow.
+        // The worker gets no CPU time, or the disk is slow.
         if world.isTroubled, world.oneIn(300) {
           workers[index].heldUntil = world.now + world.between(1...3 * SimulatedWorld.second)
         }
@@ -107,7 +108,7 @@ final class RelayLife {
     throw Restless(worker: "\(type(of: workers[index].worker))")
   }
 
-  /// A worker never comes to rest.
+  /// A worker in a busy loop.
   struct Restless: Error { let worker: String }
 
   private func orderDeath() {
@@ -115,7 +116,7 @@ final class RelayLife {
     if world.oneIn(2) {
       isDead = true
     } else {
-      // In the middle of a commit that is to come.
+      // In the middle of a later commit.
       world.disk.cutPower(at: world.oneIn(2) ? .write : .sync, nth: Int(world.between(1...6)))
     }
   }

@@ -1,6 +1,6 @@
-// The relay's threads as the simulation runs them, without threads: each is a step, and the moment at which
-// the next one is due. A new worker of the relay is one more class here and one line in
-// `RelayLife.makeWorkers`; what is at the other end of its network is a `SimulatedServer`.
+// The relay's workers without threads: each is a step and the time at which the next one is due. To add a
+// worker of the relay, add a class here and a line in `RelayLife.makeWorkers`. The other end of its network
+// is a `SimulatedServer`.
 
 @testable import Alerts
 @testable import Apps
@@ -15,13 +15,13 @@ import Store
 
 @testable import Relay
 
-/// One thread of the relay.
+/// One worker of the relay.
 protocol SimulatedWorker: AnyObject {
-  /// When there is something to do, on the monotonic clock; one that is over means now.
+  /// When the next step is due, on the monotonic clock; a time in the past means now.
   var dueAt: Int64 { get }
   /// Does what is due, without waiting.
   func step() throws
-  /// Something was committed, which may be news for this worker.
+  /// Notifies the worker that a transaction was committed.
   func noteCommit()
 }
 
@@ -29,7 +29,7 @@ extension SimulatedWorker {
   func noteCommit() {}
 }
 
-/// The committer; after each commit the world looks at what it did.
+/// The committer; after each commit the world checks what it did.
 final class CommitterWorker: SimulatedWorker {
   private let committer: Committer
   private let onCommit: () throws -> Void
@@ -67,7 +67,7 @@ final class DispatcherWorker: SimulatedWorker {
   }
 }
 
-/// What happens because time passes.
+/// The housekeeper.
 final class HousekeeperWorker: SimulatedWorker {
   private let world: SimulatedWorld
   private let housekeeper: Housekeeper
@@ -83,7 +83,7 @@ final class HousekeeperWorker: SimulatedWorker {
     housekeeper.followClock(FollowClock(jump: nil))
   }
 
-  /// However seldom it looks around in a simulation, it finds within seconds that somebody has set the clock.
+  /// It looks rarely in a simulation, but must notice a clock step within seconds.
   var dueAt: Int64 {
     world.clockSetAt > lookedAt
       ? min(wakesAt, world.clockSetAt + Dependencies.lookIntervalMilliseconds) : wakesAt
@@ -100,8 +100,8 @@ final class HousekeeperWorker: SimulatedWorker {
 
 /// Jobs.
 final class JobWorker: SimulatedWorker {
-  /// A thread may be late. This one looks several times a second at receipts that are under way for days,
-  /// while what it waits for comes with a commit.
+  /// A thread may be late. This one would poll several times a second for receipts that are under way for
+  /// days, although the change that it waits for comes with a commit.
   private static let pauseMilliseconds: Int64 = 600_000
 
   private let world: SimulatedWorld
@@ -122,7 +122,7 @@ final class JobWorker: SimulatedWorker {
   func step() {
     hasNews = false
     let until = jobs.goRound(&rounds).nanoseconds / 1_000_000
-    // A short wait is the pause between two steps of a job that has much to do.
+    // A short wait is the pause between two steps of a large job.
     wakesAt =
       until - world.now <= 50 ? max(world.now + 1, until) : max(world.now + Self.pauseMilliseconds, until)
   }
@@ -130,7 +130,7 @@ final class JobWorker: SimulatedWorker {
   func noteCommit() { hasNews = true }
 }
 
-/// Look-ups and backfills.
+/// Lookups and backfills.
 final class EnquirerWorker: SimulatedWorker {
   private let world: SimulatedWorld
   private let reader: StoreReader
@@ -156,7 +156,7 @@ final class EnquirerWorker: SimulatedWorker {
   func noteCommit() { world.lookUps.noteCommit() }
 }
 
-/// The keys of those who give out tokens.
+/// The keys of the token issuers.
 final class KeyFetcherWorker: SimulatedWorker {
   private let world: SimulatedWorld
   private var run: KeyFetcherRun

@@ -1,4 +1,4 @@
-// Time that passes when the simulation says so, and a wall clock that somebody may set.
+// A clock that the simulation advances, and a wall clock that can be set.
 
 import Platform
 
@@ -18,6 +18,6 @@ final class SimulatedClock: Clock {
     }
   }
 
-  /// Somebody sets the wall clock, or the machine slept.
+  /// A clock step: the wall clock is set, or the machine slept.
   func jump(by milliseconds: Int64) { times.withLock { $0.wall += milliseconds } }
 }

@@ -1,4 +1,4 @@
-// The destinations of all apps: what they do with a request is drawn by lot from the weather of the day.
+// The destinations of all apps. Random numbers and the current weather decide how they answer.
 
 import HTTPClient
 import JSON
@@ -10,7 +10,7 @@ struct Arrival {
   let body: [UInt8]
   let objectID: String
   let atMonotonic: Int64
-  /// What it answered, whether or not the answer came through.
+  /// Its status, whether or not the response arrived.
   let status: Int
   let retryAfter: String?
 }
@@ -19,9 +19,9 @@ struct Arrival {
 final class SimulatedDestinations: SimulatedServer {
   struct Site {
     var weather = Weather.fine
-    /// The key that it takes.
+    /// The key that it accepts.
     var key: String
-    /// Objects that it will never take, and says so.
+    /// Objects that it refuses for good.
     var refused: Set<String> = []
   }
 
@@ -42,7 +42,7 @@ final class SimulatedDestinations: SimulatedServer {
     state.withLock { state in body(&state.sites[app, default: Site(key: "")]) }
   }
 
-  /// Everything that reached a destination since the last call.
+  /// Removes and returns the requests that arrived since the last call.
   func takeArrivals() -> [Arrival] {
     state.withLock { state in
       defer { state.arrivals = [] }

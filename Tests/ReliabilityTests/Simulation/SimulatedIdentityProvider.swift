@@ -1,6 +1,6 @@
-// Who gives out tokens: a server with the public keys, behind the weather of the day, and the tokens of those
-// who knock at the relay. What the relay decides is held against what it was given: a token counts exactly
-// when the last usable answer has the key that signed it, and is not older than seven days.
+// The token issuer: a server with the public keys, behind the current weather, and the tokens of the relay's
+// callers. The relay's decisions are checked against what it received: a token is accepted exactly when the
+// last usable response contains its key and is not older than seven days.
 
 import HTTPClient
 @testable import HTTPService
@@ -11,20 +11,20 @@ import TestSupport
 
 @testable import Relay
 
-/// A token that somebody shows.
+/// A token that a caller presents.
 struct KnockingToken: Sendable {
   let text: String
-  /// The key that signed it; nil for a forged one, which counts under no key.
+  /// The key that signed it; nil for a forged token, which no key verifies.
   let key: Int?
 }
 
-/// Keys and tokens, made once: signing takes a process each.
+/// Keys and tokens, created once: each signature starts a process.
 struct TokenPool: Sendable {
   static let user = "bearer"
   static let rules = TokenRules(issuer: "https://id.simulated/", audiences: ["relay"])
   static let made = Result { try TokenPool() }
 
-  /// The JWKs of the keys, and one that is a secret.
+  /// The JWKs of the keys, and one symmetric key.
   let keys: [JSONValue]
   let secret: JSONValue
   let good: [KnockingToken]
@@ -35,7 +35,7 @@ struct TokenPool: Sendable {
     let published = try TokenIssuer(.secret, keyID: "published")
     keys = try issuers.map { try $0.jwk() }
     secret = try published.jwk()
-    // Until the year 2300, whatever the clock of the simulation is set to.
+    // Valid until the year 2300, whatever the simulated clock says.
     let claims: JSONValue = [
       "iss": .string(Self.rules.issuer), "aud": "relay", "sub": .string(Self.user), "exp": 10_413_792_000,
     ]
@@ -49,17 +49,17 @@ struct TokenPool: Sendable {
   }
 }
 
-/// One server for all apps, with keys of its own for each.
+/// One server for all apps, with separate keys for each.
 final class SimulatedIdentityProvider: SimulatedServer {
   private struct Site {
     var weather = Weather.fine
     var fineSince: Int64 = 0
     /// The keys that it signs with and serves.
     var keys: Set<Int> = [0]
-    /// What the relay has got last, and when.
+    /// The keys that the relay received last, and when.
     var trusted: (keys: Set<Int>, at: Int64)?
     var isAsked = false
-    /// When it was asked within the last minute.
+    /// The times of the requests within the last minute.
     var asks: [Int64] = []
   }
 
@@ -73,7 +73,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
   private static let origin = "http://127.0.0.1:9/keys/"
   /// Tokens may cause one fetch in ten seconds; failures add a few.
   private static let asksInMinuteMax = 12
-  /// Keys that cannot be fetched again are believed for seven days.
+  /// Keys that cannot be fetched again are trusted for seven days.
   private static let keptMilliseconds: Int64 = 7 * 86_400_000
 
   private let pool: TokenPool
@@ -86,7 +86,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
 
   static func url(of app: String) -> String { origin + app }
 
-  /// How often keys were asked for.
+  /// The number of requests for keys.
   var count: Int { state.withLock { $0.count } }
 
   func change(_ app: String, weather: Weather, now: Int64) {
@@ -96,12 +96,12 @@ final class SimulatedIdentityProvider: SimulatedServer {
     }
   }
 
-  /// It signs with other keys from now on; one of the old may stay.
+  /// Replaces the signing keys; an old one may stay.
   func rotate(_ app: String, to keys: Set<Int>) {
     state.withLock { $0.sites[app, default: Site()].keys = keys }
   }
 
-  /// The relay is gone, and what it had fetched with it.
+  /// The relay ended, and lost the keys that it had fetched.
   func forget() {
     state.withLock { state in
       for app in state.sites.keys {
@@ -153,9 +153,9 @@ final class SimulatedIdentityProvider: SimulatedServer {
     return set.serialized()
   }
 
-  // MARK: Those who knock
+  // MARK: Callers
 
-  /// A token, most often one that is signed with a key of now.
+  /// A token, usually signed with a current key.
   func token(of app: String, random: inout SeededGenerator) -> KnockingToken? {
     let keys = state.withLock { $0.sites[app]?.keys } ?? [0]
     switch Int.random(in: 0..<6, using: &random) {
@@ -165,7 +165,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
     }
   }
 
-  /// Whether a token is signed with a key of now, and could have been fetched for so long.
+  /// Whether a token is signed with a current key that the relay could have fetched for at least this time.
   func isCurrent(_ token: KnockingToken, app: String, for milliseconds: Int64, now: Int64) -> Bool {
     state.withLock { state in
       guard let site = state.sites[app], let key = token.key else { return false }
@@ -173,7 +173,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
     }
   }
 
-  /// What the relay has decided about a token.
+  /// Checks the relay's decision about a token.
   func judge(_ token: KnockingToken, app: String, _ result: Result<String?, Problem>, now: Int64) {
     state.withLock { state in
       let trusted = state.sites[app]?.trusted.flatMap { now - $0.at < Self.keptMilliseconds ? $0.keys : nil }

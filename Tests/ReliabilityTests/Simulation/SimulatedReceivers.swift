@@ -1,5 +1,5 @@
-// Those who are told of troubles: two addresses for notices, of which one is always well, and one for the
-// signs of life.
+// The receivers of alerts: two addresses for notices, of which one is always healthy, and one for the
+// heartbeat.
 
 import HTTPClient
 import JSON
@@ -7,10 +7,10 @@ import Platform
 
 /// A notice that reached its address.
 struct Notice {
-  /// What it is about, and who is told.
+  /// Its subject and its receiver.
   struct Key: Hashable {
     let receiver: String
-    /// With its limit, as the configuration has it.
+    /// With its threshold, as in the configuration.
     let condition: String
     let app: String
   }
@@ -33,7 +33,7 @@ final class SimulatedReceivers: SimulatedServer {
     var random: SeededGenerator
     var weather = Weather.fine
     var notices: [Notice] = []
-    /// What the relay has heard of notices that were accepted.
+    /// The results of notices that the relay has seen.
     var heard: [(number: Int, isAccepted: Bool)] = []
     var beatAt: Int64?
     var count = 0
@@ -45,19 +45,18 @@ final class SimulatedReceivers: SimulatedServer {
 
   static func url(_ receiver: String) -> String { origin + receiver }
 
-  /// A status 2xx is all that the relay looks at, so that a login page would count as having been told.
+  /// The relay only looks at the status, so a login page with 2xx would count as delivered.
   static let weathers = Weather.allCases.filter { $0 != .hidden }
 
-  /// The weather at the address that has any.
+  /// Sets the weather at the address that has weather.
   func change(weather: Weather) { state.withLock { $0.weather = weather } }
 
-  /// When the last sign of life came.
+  /// When the last heartbeat came.
   var beatAt: Int64? { state.withLock { $0.beatAt } }
-  /// How many notices came.
+  /// The number of notices.
   var count: Int { state.withLock { $0.count } }
 
-  /// What has come, and what the relay has heard of it: that it was accepted, or nothing before its patience
-  /// ended; since the last call.
+  /// The notices since the last call, and the results that the relay saw: accepted, or a time-out.
   func takeLog() -> (notices: [Notice], heard: [(number: Int, isAccepted: Bool)]) {
     state.withLock { state in
       defer { (state.notices, state.heard) = ([], []) }

@@ -1,5 +1,5 @@
-// Stripe's API as the relay may ask it: the sandbox's, behind the weather of the day. Every account has an
-// address and a key of its own, which change together; whatever comes to the wrong one is noted.
+// Stripe's API as the relay uses it: the sandbox's, behind the current weather. Every account has an address
+// and a key, which change together; requests to a wrong one are recorded.
 
 import HTTPClient
 import JSON
@@ -8,9 +8,9 @@ import Platform
 @testable import HTTPServer
 @testable import Sandbox
 
-/// A question that reached Stripe.
+/// A request that reached Stripe.
 struct Question {
-  /// What it is about.
+  /// The subject of a request.
   enum Subject: Equatable {
     case object(String)
     case sessions(ofSubscription: String)
@@ -19,20 +19,20 @@ struct Question {
 
   let number: Int
   let app: String
-  /// Nil for one that no relay should ask.
+  /// Nil for a request that the relay should never send.
   let subject: Subject?
-  /// The address and the key do not belong together, or were never anybody's.
+  /// The address and the key do not match, or never existed.
   let isMisdirected: Bool
   let at: Int64
 }
 
-/// What the relay got for a question.
+/// The relay's result of a request.
 struct QuestionAnswer {
   let number: Int
   let at: Int64
-  /// Whether it was an answer to what was asked, right or wrong, and not a failure of the service.
+  /// Whether it answers the request, rightly or wrongly, instead of being a failure of the service.
   let isOrderly: Bool
-  /// Whether it was the last page of a list, whole.
+  /// Whether it was the complete last page of a list.
   let endsList: Bool
 }
 
@@ -40,9 +40,9 @@ struct QuestionAnswer {
 final class SimulatedStripe: SimulatedServer {
   private struct Account {
     var weather = Weather.fine
-    /// Counts the addresses and keys that it had.
+    /// Counts the changes of the address and the key.
     var generation = 0
-    /// The newest objects, for lies.
+    /// The newest objects, for wrong answers.
     var objects: [(id: String, body: [UInt8])] = []
     var api: SandboxStripeHandler.State
   }
@@ -56,7 +56,7 @@ final class SimulatedStripe: SimulatedServer {
   }
 
   private static let origin = "http://127.0.0.1:9/stripe/"
-  /// Few, so that lists have several.
+  /// Small, so that lists have several pages.
   private static let eventsOfPage = 3
 
   private let state: Monitor<State>
@@ -76,7 +76,7 @@ final class SimulatedStripe: SimulatedServer {
 
   func change(_ app: String, weather: Weather) { state.withLock { $0.accounts[app]?.weather = weather } }
 
-  /// The account has another address and another key from now on.
+  /// Gives the account another address and another key.
   func move(_ app: String, to generation: Int) {
     state.withLock { state in
       state.accounts[app]?.generation = generation
@@ -84,12 +84,12 @@ final class SimulatedStripe: SimulatedServer {
     }
   }
 
-  /// Stripe makes an event, and will try to deliver it.
+  /// Creates an event, which Stripe will try to deliver.
   func add(_ app: String, event: JSONValue) {
     state.withLock { _ = $0.accounts[app]?.api.books.add(event, isDelivered: false) }
   }
 
-  /// Stripe knows an object, whether or not an event speaks of it.
+  /// Adds an object, whether or not an event refers to it.
   func add(_ app: String, object: JSONValue) {
     state.withLock { state in
       state.accounts[app]?.api.books.add(object: object)
@@ -104,7 +104,7 @@ final class SimulatedStripe: SimulatedServer {
     state.withLock { $0.accounts[app]?.api.books.deliver(event) }
   }
 
-  /// What was asked, and what of it was answered, since the last call.
+  /// Removes and returns the requests and answers since the last call.
   func takeLog() -> (questions: [Question], answers: [QuestionAnswer]) {
     state.withLock { state in
       defer { (state.questions, state.answers) = ([], []) }
@@ -131,7 +131,7 @@ final class SimulatedStripe: SimulatedServer {
       let head = RequestHead.simulated("GET", place.target, request.headers.map { ($0.name, $0.value) })
       let answer = SandboxStripeHandler.answer(to: head, &account.api)
       let isHere = place.generation == account.generation
-      // Another purchase's object: right in itself, and not what was asked for.
+      // Another purchase's object: valid, but not the requested one.
       let other = account.objects.last { !place.target.contains($0.id) }?.body ?? Array("[]".utf8)
       state.accounts[app] = account
       let result = fate.result((isHere ? answer.status : 401, [], answer.body), other: other)
@@ -163,7 +163,7 @@ final class SimulatedStripe: SimulatedServer {
     }
   }
 
-  /// Where a URL leads; nil for one that is not an account's.
+  /// The account and the target of a URL; nil when it is not an account's.
   private struct Place {
     let app: String
     let generation: Int

@@ -1,26 +1,26 @@
-// The network at one worker of the relay. What is at the other end is a `SimulatedServer`; the answers come
-// when the simulated clock has passed the time that they take. One for each worker, as in the daemon.
+// The network of one worker of the relay. The other end is a `SimulatedServer`; answers arrive when the
+// simulated clock has advanced by their latency. One for each worker, as in the daemon.
 
 import HTTPClient
 import Platform
 
 @testable import Relay
 
-/// What is at the other end.
+/// The other end.
 protocol SimulatedServer: Sendable {
-  /// Takes a request, and says when which answer comes.
+  /// Receives a request, and returns the answer and its time.
   func answer(_ request: TransferRequest, now: Int64) -> SimulatedAnswer
 }
 
-/// What a request comes to.
+/// The result of a request.
 struct SimulatedAnswer {
   var after: Int64
   var result: TransferResult
-  /// Called when the relay has got it.
+  /// Called when the relay has received it.
   var onReceipt: (@Sendable () -> Void)?
 }
 
-/// Carries the requests of one relay after the other.
+/// Carries the requests of all relays, in order.
 final class SimulatedTransport: HTTPTransport {
   private struct State {
     var underWay: [(at: Int64, tag: UInt64, answer: SimulatedAnswer)] = []
@@ -36,10 +36,10 @@ final class SimulatedTransport: HTTPTransport {
     self.server = server
   }
 
-  /// The relay at this end is gone, and its connections with it.
+  /// The relay ended: drops its connections.
   func cut() { state.withLock { $0 = State() } }
 
-  /// When there is something for the worker: at once if somebody woke it, or with the next answer.
+  /// When the worker has something to do: now if it was woken, or with the next answer.
   var newsAt: Int64? {
     state.withLock { state in state.isWoken ? Int64.min : state.underWay.map(\.at).min() }
   }

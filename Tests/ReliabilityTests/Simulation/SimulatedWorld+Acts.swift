@@ -1,4 +1,4 @@
-// What happens in the simulated world: shoppers, Stripe, operators, the weather. One thread.
+// The acts of the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
 @testable import Alerts
 @testable import Apps
@@ -15,7 +15,7 @@ import Store
 @testable import Relay
 
 extension SimulatedWorld {
-  /// What needs the relay.
+  /// Acts that need the relay.
   func perform(_ act: Act, _ relay: SimulatedRelay) throws {
     let core = relay.core
     switch act {
@@ -39,7 +39,7 @@ extension SimulatedWorld {
     answerKnocks()
   }
 
-  /// What goes on without it; whoever wants something of it comes again.
+  /// Acts without the relay; those that need it are retried later.
   func perform(_ act: Act) {
     switch act {
     case .buy: buy()
@@ -49,7 +49,7 @@ extension SimulatedWorld {
       buy()
     case .send(let story, let event, _) where event < 0: makeEvents(story)
     case .send(let story, let event, _):
-      // Stripe gives up on some, and knows that they never arrived.
+      // Stripe stops sending some, and knows that they were not delivered.
       let made = events[story][event]
       let isMissable = Self.appsThatAsk.contains(stories[story].app) && !hasWildClock
       if isLongDown, isMissable, made.madeAt >= downs.last?.lowerBound ?? now, oneIn(2) {
@@ -67,7 +67,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// Servers and clocks do something else.
+  /// Changes servers and clocks.
   private func change(_ act: Act) {
     switch act {
     case .changeWeather(let app):
@@ -76,7 +76,7 @@ extension SimulatedWorld {
       agenda.add(act, at: now + between(Self.minute...12 * Self.hour))
     case .changeWeatherAt(let place):
       change(place)
-      // Now and then for longer than keys are believed.
+      // Sometimes longer than keys are trusted.
       let isLong = oneIn(40)
       agenda.add(act, at: now + (isLong ? 8 * Self.day : between(Self.minute...12 * Self.hour)))
     case .rotateKey(let app):
@@ -133,7 +133,7 @@ extension SimulatedWorld {
     agenda.add(.send(story: number, event: -1, tries: 0), at: paidAt)
   }
 
-  /// Stripe makes the events of a story once the app has its context through, or goes without.
+  /// Stripe creates the events of a story after the app has posted its context or given up.
   private func makeEvents(_ number: Int) {
     if [.contextByID, .sessionInAPI].contains(stories[number].kind) {
       stories[number].contextID =
@@ -196,8 +196,8 @@ extension SimulatedWorld {
     }
   }
 
-  /// Answers come back to those who asked.
-  /// - Parameter areLost: whether the connections broke before that.
+  /// Delivers answers to their callers.
+  /// - Parameter areLost: whether the connections broke first.
   func takeReplies(areLost: Bool) {
     let replies = mailbox.withLock { replies in
       defer { replies = [] }
@@ -231,7 +231,7 @@ extension SimulatedWorld {
     if let index = unanswered.firstIndex(where: isIt) { unanswered.remove(at: index) }
   }
 
-  /// Whoever got no answer, or a 503, tries again.
+  /// A request without an answer, or with a 503, is retried.
   func fail(_ act: Act) {
     switch act {
     case .post(let story, let context, let tries):

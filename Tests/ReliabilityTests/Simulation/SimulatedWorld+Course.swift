@@ -1,4 +1,4 @@
-// The course of things: lives of the relay, one after the other, and the times between them. One thread.
+// The course of a simulation: lives of the relay, one after the other, and the times in between. One thread.
 
 @testable import Alerts
 import Domain
@@ -12,8 +12,7 @@ import Store
 @testable import Relay
 
 extension SimulatedWorld {
-  /// Lets so many days go by, with everything that can happen, and then enough quiet ones for all to end
-  /// well.
+  /// Simulates this many days of trouble, and then enough quiet ones to finish everything.
   func live(days: Int64) throws {
     let end = now + days * Self.day
     begin()
@@ -64,7 +63,7 @@ extension SimulatedWorld {
     receiverFineSince = now
   }
 
-  /// One life of the relay: from its start to that moment, or to its death.
+  /// One life of the relay: from its start to this time, or to its death.
   func runRelay(until end: Int64) throws {
     let isDead = try liveOnce(until: end)
     takeReplies(areLost: isDead && oneIn(2))
@@ -117,7 +116,7 @@ extension SimulatedWorld {
       onSyncFailure: { _ in }, signIntervalMilliseconds: Self.hour)
   }
 
-  /// Nobody answers; the world goes on.
+  /// The relay is down; the world continues.
   private func stayDown(until end: Int64) {
     isLongDown = end - now > Self.missingMilliseconds
     if isLongDown { for _ in 0..<3 { agenda.add(.buy, at: between(now...end)) } }

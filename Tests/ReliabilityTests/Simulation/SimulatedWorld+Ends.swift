@@ -1,4 +1,4 @@
-// Operators, and what must have become of everything at the end. One thread.
+// Operators, and the expected final states. One thread.
 
 @testable import Apps
 import Domain
@@ -13,15 +13,15 @@ import Store
 @testable import Relay
 
 extension SimulatedWorld {
-  /// Holds the whole database against what was promised. Ages are counted on the monotonic clock, whatever
-  /// the wall clock says.
+  /// Checks the whole database against the promises. Ages are on the monotonic clock, whatever the wall clock
+  /// says.
   func lookAtEverything(_ connection: Connection, _ store: StoreReader) throws {
     try memory.lookAtEverything(connection, wall: wall, now: now)
     memory.faults += try store.contradictions()
     try lookAtCalmApp(connection)
   }
 
-  /// Nothing of the app without trouble waits for its first try longer than its lane takes to turn (R11).
+  /// No receipt of the healthy app waits longer for its first attempt than its lane may take (R11).
   private func lookAtCalmApp(_ connection: Connection) throws {
     guard now - upSince > Self.minute, !hasWildClock else { return }
     let late = try connection.prepare(
@@ -32,7 +32,7 @@ extension SimulatedWorld {
     ).all([.text(Self.calmApp), .integer(wall - Self.minute)]) { row throws(SQLiteError) in
       try row.text(0)
     }
-    // Of what an operator does behind its back, the daemon may hear late.
+    // The daemon may notice changes by receiptctl late.
     for object in late where !memory.touched.contains(Memory.key(Self.calmApp, object)) {
       memory.faults.append("R11: \(object) of the calm app waits for its first try")
     }
@@ -58,7 +58,7 @@ extension SimulatedWorld {
       random: SeededGenerator(seed: random.next()))
   }
 
-  /// An operator does something to a receipt, with a command line of their own.
+  /// An operator changes a receipt with receiptctl.
   func operate(_ core: RelayCore) throws {
     let writer = try guest(core)
     guard let record = try records().randomElement(using: &random) else { return }
@@ -70,7 +70,7 @@ extension SimulatedWorld {
       switch Int.random(in: 0..<5, using: &random) {
       case 0, 1:
         _ = try writer.apply(ReplayReceipt(id: record.id, force: false, dueAt: moment), now: moment)
-        // Without force nothing that was delivered goes again (R3).
+        // Without force a delivered receipt is not sent again (R3).
         if record.state == "delivered" { memory.touched = before }
       case 2:
         let isForced = oneIn(3)
@@ -82,14 +82,15 @@ extension SimulatedWorld {
         _ = try writer.apply(command, now: moment)
       }
     } catch {
-      // A power cut that was ordered met the operator.
+      // A requested power cut hit the operator's command.
       return
     }
     try memory.lookAtEverything(try reader(), wall: wall, now: now)
     if oneIn(2) { core.lookEverywhere() }
   }
 
-  /// Once all is well again, an operator takes up what was given up meanwhile, and what another one stopped.
+  /// When everything is healthy again, an operator replays what the relay gave up and what an operator
+  /// cancelled.
   func replayEverything() throws {
     let writer = try StoreWriter(path: disk.path(), role: .guest, rules: AppDirectory(configuration).rules)
     let stopped = try reader().prepare(
@@ -104,24 +105,24 @@ extension SimulatedWorld {
     }
   }
 
-  /// Whether nothing that happened can have made another end of it.
+  /// Whether no disturbance can have led to another outcome.
   private func isSure(_ story: Story, _ taken: [Int64]) -> Bool {
     if Story.Kind.ofAPI.contains(story.kind), story.kind != .sessionInAPI {
-      // What only Stripe knows is waited for as long as a day.
+      // The relay waits at most a day for facts that only Stripe's API has.
       guard story.app == Self.calmApp, let since = taken.min() else { return false }
       return !downs.contains {
         $0.overlaps(since...since + Self.day) && $0.upperBound - $0.lowerBound > Self.hour
       }
     }
     if story.kind == .noPrice, let taken = taken.min(), let madeAt = events[story.number].first?.madeAt {
-      // A context that came after the purchase belongs to it only if that is heard of within a day.
+      // A context that was posted after the purchase belongs to it only if the event arrives within a day.
       let posted = story.contexts.compactMap { blob in memory.contexts.values.first { $0.blob == blob }?.at }
       if posted.contains(where: { $0 > madeAt && taken - $0 > 20 * Self.hour }) { return false }
     }
     return !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
   }
 
-  /// What must have become of every story.
+  /// Checks the final state of every story.
   func compareEnds() {
     for story in stories where !events[story.number].isEmpty {
       let key = Memory.key(story.app, story.objectID)
@@ -144,7 +145,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// What the destination was told of a story.
+  /// Checks what the destination received for a story.
   private func compare(_ story: Story, _ key: String, firstTakenAt: Int64) {
     let told = memory.arrivals[key]?.last.flatMap { try? JSONValue(parsing: $0.body) }
     let user = told?["user_id"]?.stringValue
@@ -154,7 +155,7 @@ extension SimulatedWorld {
     if let owner, owner.user != story.user || owner.app != story.app {
       memory.faults.append("R5: \(key) was told with a context of \(owner.app) \(owner.user)")
     }
-    // A session that only Stripe's API knows is found, if the relay was there to ask for it.
+    // A session that only Stripe's API has is found if the relay was running to ask for it.
     let asked = firstTakenAt - Self.minute...firstTakenAt + 2 * Self.minute
     if story.kind == .sessionInAPI, story.app == Self.calmApp, !hasWildClock,
       !downs.contains(where: { $0.overlaps(asked) }),

@@ -1,5 +1,5 @@
-// Jobs as operators ask for them: from the dashboard, through the committer, or with receiptctl behind the
-// daemon's back, which may die between two steps. One thread.
+// Jobs of operators: from the dashboard, through the committer, or by a receiptctl process, which may die
+// between two steps. One thread.
 
 @testable import Apps
 import Domain
@@ -33,9 +33,9 @@ extension SimulatedWorld {
     (filter.app, filter.state) = (app, state)
     let isCut = state == .delivered
     request.source = .filter(filter, limit: isCut ? 3 : nil)
-    // What was made by a clock that ran ahead is not meant.
+    // Receipts that a clock running ahead created do not match.
     guard let job = try start(request, core), !isCut, !hasWildClock else { return }
-    // A replay leaves out what cannot be sent, and a cancellation what is cancelled.
+    // A replay omits receipts that cannot be sent, and a cancellation omits cancelled ones.
     let meant = found.filter { receipt in
       request.kind == .replay
         ? !["user", "price", "subscription"].contains(receipt.reason) : state != .cancelled
@@ -43,7 +43,7 @@ extension SimulatedWorld {
     jobs.begin(job, candidates: Dictionary(uniqueKeysWithValues: meant.map { ($0.key, state.rawValue) }))
   }
 
-  /// - Returns: its row; nil when whoever asked does not learn of it.
+  /// - Returns: its row; nil when the caller gets no answer.
   private func start(_ request: JobRequest, _ core: RelayCore) throws -> Int64? {
     let command = Audited(StartJob(request)) { job in
       AuditEntry(at: job.createdAt, actor: "operator", action: "receipts replay", subject: job.id)
@@ -61,7 +61,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// Names receipts one by one, as receiptctl does for a list of ids; it may be killed between two steps.
+  /// Adds receipts one by one, as receiptctl does for a list of ids; it may be killed between two steps.
   private func name(
     _ found: [(key: String, row: Int64, reason: String)], _ request: JobRequest, _ core: RelayCore
   ) throws {
@@ -94,7 +94,7 @@ extension SimulatedWorld {
     _ = core.committer.submit(change, from: .inside) { _ in }
   }
 
-  /// At the end nobody holds a job up any more.
+  /// At the end no job stays paused.
   func resumeJobs() throws {
     let writer = try StoreWriter(path: disk.path(), role: .guest, rules: AppDirectory(configuration).rules)
     let paused = try reader().prepare("SELECT id FROM jobs WHERE state = 'paused'").all {

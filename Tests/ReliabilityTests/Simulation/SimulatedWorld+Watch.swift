@@ -1,5 +1,5 @@
-// What the world looks at while the relay lives: what it asks Stripe, whom it tells of what, and whose tokens
-// it takes. One thread.
+// What the world checks while the relay runs: its lookups, its notices and its decisions about tokens. One
+// thread.
 
 @testable import Apps
 @testable import Configuration
@@ -14,9 +14,9 @@ import SimulatedDisk
 @testable import Relay
 
 extension SimulatedWorld {
-  // MARK: Look-ups
+  // MARK: Lookups
 
-  /// What the relay asked Stripe in the step that was just taken.
+  /// Checks the lookups of the last step.
   func judgeQuestions() throws {
     let (questions, answers) = stripe.takeLog()
     guard !disk.isPowerCut, !questions.isEmpty || !answers.isEmpty else { return }
@@ -29,7 +29,7 @@ extension SimulatedWorld {
     .breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: hour),
   ]
 
-  /// What the alerter told in the step that was just taken.
+  /// Checks the notices of the last step.
   func judgeNotices() throws {
     guard !disk.isPowerCut else { return }
     try lookForTroubles(eye ?? reader())
@@ -45,7 +45,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// What alerts are about, found without the relay's own questions.
+  /// Finds troubles without the relay's own queries.
   private func lookForTroubles(_ reader: SQLite.Connection) throws {
     for app in Self.apps {
       func look(_ condition: AlertCondition, _ isThere: Bool) {
@@ -68,8 +68,8 @@ extension SimulatedWorld {
 
   // MARK: Tokens
 
-  /// Somebody shows the relay a token.
-  /// - Parameter tries: how often it was shown before and not accepted, although it should have been.
+  /// A caller presents a token to the relay.
+  /// - Parameter tries: how many earlier attempts were refused although the token was valid.
   func knock(_ app: String, _ token: KnockingToken, tries: Int, _ core: RelayCore) {
     guard let configured = core.apps.current[app] else { return }
     let gate = ClientGate(
@@ -89,7 +89,7 @@ extension SimulatedWorld {
     }
   }
 
-  /// Whoever was sent away with a good token comes again.
+  /// A caller that was refused with a valid token retries.
   func answerKnocks() {
     let answers = knocks.withLock { knocks in
       defer { knocks = [] }

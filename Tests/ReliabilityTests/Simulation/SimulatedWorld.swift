@@ -1,5 +1,5 @@
-// A world with one relay in it, made of the real rules and the real store on a simulated disk, network and
-// clock. Everything that happens is drawn from one seed. One thread.
+// A world with one relay: the real rules and the real store on a simulated disk, network and clock. One seed
+// determines everything. One thread.
 
 @testable import Configuration
 import Domain
@@ -11,17 +11,17 @@ import Store
 
 @testable import Relay
 
-/// The world outside of the relay, and the relay's fate.
+/// The outside of the relay, and the faults that it meets.
 final class SimulatedWorld {
-  /// What may happen.
+  /// The possible acts.
   enum Act {
-    /// The weather changes at random where `SimulatedWorld.Place` says.
+    /// A random change of the weather at a `SimulatedWorld.Place`.
     case changeWeatherAt(Place)
     case rotateStripe(String)
     case rotateTokens(String)
     case visit(String)
     case knock(String, KnockingToken, tries: Int)
-    /// Somebody buys; then, after a while, somebody else.
+    /// A purchase; the next one follows after a while.
     case shop
     case buy
     case post(story: Int, context: Int, tries: Int)
@@ -35,37 +35,37 @@ final class SimulatedWorld {
     case weather(String, Weather)
   }
 
-  /// What has weather of its own beside the destinations.
+  /// The places with their own weather, besides the destinations.
   enum Place {
     case stripe(String), provider(String), receiver
   }
 
-  /// What the relay answered, or that it did not.
+  /// The relay's answer, or its absence.
   enum Reply: Sendable {
     case context(story: Int, index: Int, tries: Int, id: String?)
     case event(story: Int, index: Int, tries: Int, isTaken: Bool)
   }
 
-  /// An app that has no trouble of its own: nothing that befalls the others may delay it (R11).
+  /// An app without trouble of its own: troubles of other apps must not delay it (R11).
   static let calmApp = "calm"
   static let stormyApp = "stormy"
   static let apps = [calmApp, stormyApp, "other"]
-  /// Those that have a key for Stripe's API, and tokens.
+  /// The apps with a key for Stripe's API, and with tokens.
   static let appsThatAsk = [calmApp, stormyApp]
   static let second: Int64 = 1000
   static let minute: Int64 = 60_000
   static let hour: Int64 = 3_600_000
   static let day: Int64 = 86_400_000
-  /// After how long a time in which it was down the relay fetches events.
+  /// After this downtime the relay fetches missed events.
   static let missingMilliseconds = 10 * minute
-  /// At the end, so that everything comes to its end.
+  /// At the end, so that everything can finish.
   static let quietDays: Int64 = 6
 
   let seed: UInt64
   var random: SeededGenerator
   let clock = SimulatedClock()
   let disk: SimulatedDisk
-  // What is outside, each with the network to it.
+  // The servers outside, each with the network to it.
   let destinations: SimulatedDestinations
   let network: SimulatedTransport
   let stripe: SimulatedStripe
@@ -74,29 +74,29 @@ final class SimulatedWorld {
   let keyNetwork: SimulatedTransport
   let receivers: SimulatedReceivers
   let alertNetwork: SimulatedTransport
-  /// Whether somebody keeps setting the wall clock.
+  /// Whether the wall clock is set again and again.
   let hasWildClock: Bool
   var agenda = Agenda<Act>()
   var stories: [Story] = []
   var events: [[SentEvent]] = []
-  /// What the living relay's database is looked at through.
+  /// The connection that reads the running relay's database.
   var eye: SQLite.Connection?
-  // What was promised and seen.
+  // The models.
   var memory = Memory()
   var jobs = JobMemory()
   var lookUps = LookUpMemory()
   var alerts = AlertMemory()
-  /// What the relay has decided about tokens, not looked at yet.
+  /// The relay's decisions about tokens that are not checked yet.
   let knocks = Monitor<[(app: String, token: KnockingToken, tries: Int, isAccepted: Bool)]>([])
-  /// Answers on their way back.
+  /// Answers in transit.
   let mailbox = Monitor<[Reply]>([])
   /// Requests that the relay has not answered.
   var unanswered: [Act] = []
   var keys: [String: String] = [:]
-  /// Which of Stripe's addresses and keys the configuration names.
+  /// The generation of Stripe's address and key in the configuration, by app.
   var stripeGenerations: [String: Int] = [:]
   var rate = 50.0
-  /// Whether crashes and bad weather are over.
+  /// Whether crashes and bad weather have ended.
   var isHealed = false
   var lookInterval = hour
   var crashes = 0
@@ -104,13 +104,13 @@ final class SimulatedWorld {
   var upSince: Int64 = 0
   /// When the wall clock was last set.
   var clockSetAt: Int64 = 0
-  /// When the relay was not there, and whether for so long that missing events are fetched.
+  /// When the relay was down, and whether the current downtime is long enough for a backfill.
   var downs: [ClosedRange<Int64>] = []
   var isLongDown = false
-  /// From when on the address of alerts that has weather is well.
+  /// Since when the alert address with weather is healthy.
   var receiverFineSince: Int64? = 0
 
-  /// An event that Stripe keeps sending until it is taken.
+  /// An event that Stripe sends until it is accepted.
   struct SentEvent {
     var id: String
     var body: [UInt8]
@@ -136,7 +136,7 @@ final class SimulatedWorld {
     }
   }
 
-  /// Whether things go wrong.
+  /// Whether faults happen.
   var isTroubled: Bool { !isHealed }
 
   var now: Int64 { clock.monotonicMilliseconds }
@@ -146,7 +146,8 @@ final class SimulatedWorld {
   func between(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
 
   var configuration: Configuration {
-    // By a clock that runs years ahead everything is old enough to go; so with such a clock nothing goes.
+    // With a clock that runs years ahead everything is old enough to be deleted, so retention is much longer
+    // then.
     let factor: Int64 = hasWildClock ? 10_000 : 1
     let retention = Configuration.Retention(
       contextsMilliseconds: 8 * Self.day * factor, eventsMilliseconds: 8 * Self.day * factor,
@@ -189,7 +190,7 @@ final class SimulatedWorld {
   }
 }
 
-/// A disk of this simulation is never full.
+/// A reserve for a disk that is never full.
 struct EndlessSpace: SpaceReserve {
   func take() -> SpaceTaken { .held }
   func giveUp() {}

@@ -1,12 +1,12 @@
-// The whole relay in a simulated world: thousands of days with everything that can go wrong, and the promises
-// held against the database after every commit.
+// The whole relay in a simulated world: thousands of days with every kind of fault. The promises are checked
+// against the database after every commit.
 
 import Platform
 import TestSupport
 import Testing
 
 @Suite struct SimulationTorture {
-  /// Days of trouble in one world; some quiet ones follow.
+  /// Days of trouble in one world; quiet days follow.
   private static let days: Int64 = 20
 
   @Test("Whatever happens, everything that was promised is kept (R1–R5, R9, R11)")
@@ -25,7 +25,7 @@ import Testing
     ) { try SimulatedWorld(seed: $0, hasWildClock: true) }
   }
 
-  /// What the threads that live through worlds have come to.
+  /// The progress of the threads that simulate worlds.
   private struct Tally {
     var next = 0
     var steps = 0
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Lives through so many worlds, two at a time; a world is one thread's own.
+  /// Simulates this many worlds, two at a time, each on one thread.
   private func live(
     _ name: String, worlds: Int, seed: UInt64, _ make: @escaping @Sendable (UInt64) throws -> SimulatedWorld
   ) throws {
@@ -85,7 +85,7 @@ import Testing
     Torture.report(name, "crashes survived", end.crashes)
   }
 
-  /// The number of the next world; nil when there is none left, or one has failed.
+  /// The number of the next world; nil when none is left, or one has failed.
   private static func take(_ tally: inout Tally, _ worlds: Int) -> Int? {
     guard tally.next < worlds, tally.failures.isEmpty else { return nil }
     defer { tally.next += 1 }

@@ -1,5 +1,5 @@
-// One user's way through a web checkout, as the world outside of the relay lives it: what the app posts, what
-// Stripe sends, and what must come of it. Values.
+// One user's web checkout as seen from outside: what the app posts, what Stripe sends, and the expected
+// result. Values.
 
 import Domain
 import FoundationEssentials
@@ -7,19 +7,19 @@ import JSON
 import Platform
 import Sandbox
 
-/// A checkout with everything that will be said about it.
+/// A checkout and everything that is sent about it.
 struct Story {
   enum Kind: CaseIterable {
     case subscription, payment, delayedPayment, failedPayment, expired
-    /// Only the subscription's metadata name the user.
+    /// Only the subscription's metadata names the user.
     case userInMetadata
-    /// The checkout's reference is the context's id, as payment links have it.
+    /// The checkout's reference is the context's id, as in payment links.
     case contextByID
-    /// Nobody ever names the user.
+    /// No event names the user.
     case noUser
-    /// No event ever names a price.
+    /// No event names a price.
     case noPrice
-    /// Only Stripe's API knows the user, or the price, or the checkout session.
+    /// Only Stripe's API has the user, the price or the checkout session.
     case userInAPI, priceInAPI, sessionInAPI
 
     static let ofAPI: [Kind] = [.userInAPI, .priceInAPI, .sessionInAPI]
@@ -34,9 +34,9 @@ struct Story {
   /// The blobs that the app posts for it.
   let contexts: [String]
   var purchase: SandboxPurchase
-  /// What the checkout was opened with, where that is not the user.
+  /// The checkout's reference, if it is not the user.
   var contextID: String?
-  /// Whether the destination will refuse the receipt for good.
+  /// Whether the destination refuses the receipt for good.
   let isRefused: Bool
 
   /// - Parameter kind: nil for any.
@@ -46,7 +46,7 @@ struct Story {
     let asks = SimulatedWorld.appsThatAsk.contains(app)
     let kinds = Kind.allCases.filter { asks || !Kind.ofAPI.contains($0) }
     self.kind = kind ?? kinds.randomElement(using: &random) ?? .subscription
-    // Some users come again, so that contexts and purchases of one user meet.
+    // Some users buy again, so that one user has several contexts and purchases.
     isRegular = Int.random(in: 0..<4, using: &random) == 0
     user = isRegular ? "regular-\(Int.random(in: 0..<3, using: &random))" : "user-\(number)"
     let price = "price_\(number % 5)"
@@ -72,7 +72,7 @@ struct Story {
 
   var objectID: String { purchase.objectID }
 
-  /// The checkout session and the subscription as Stripe's API shows them.
+  /// The checkout session and the subscription in Stripe's API.
   func objects(at wall: Int64, random: inout SeededGenerator) -> [JSONValue] {
     var session = purchase
     if kind == .sessionInAPI {
@@ -94,11 +94,11 @@ struct Story {
     return made.compactMap { (try? JSONValue(parsing: $0.body))?["data"]?["object"] }
   }
 
-  /// Everything that Stripe sends about it.
+  /// All events that Stripe sends about it.
   func events(at wall: Int64, random: inout SeededGenerator) -> [SandboxEvent] {
     var session = purchase
     session.userID = kind == .userInAPI ? nil : contextID ?? purchase.userID
-    // A price that an event does not name can stand in its object all the same.
+    // The object may have a price that the event lacks.
     if kind == .userInAPI || kind == .priceInAPI { session.priceID = nil }
     var sister = purchase
     sister.userID = kind == .userInMetadata ? user : purchase.userID
@@ -120,18 +120,18 @@ struct Story {
     }
   }
 
-  /// What must have become of the receipt once everything was said, was delivered where it could be, and no
-  /// operator had a hand in it.
+  /// The expected state of the receipt when all events were received, deliveries succeeded where possible and
+  /// no operator intervened.
   var end: ReceiptState? {
     switch kind {
     case .expired: nil
     case .failedPayment: .cancelled
-    // Nothing but the context's price could help, where there is one.
+    // Only the price of a context could help.
     case .noPrice where contexts.isEmpty: .failed
     case .noUser: .failed
-    // It was paid before the app had its context through.
+    // It was paid before the app had posted its context.
     case .contextByID where contextID == nil: .failed
-    // It was asked for in time only if nothing stood in the way.
+    // It was looked up in time only if nothing interfered.
     case .userInAPI, .priceInAPI: app != SimulatedWorld.calmApp ? nil : isRefused ? .failed : .delivered
     default: isRefused ? .failed : .delivered
     }

@@ -1,42 +1,42 @@
-// How a simulated server behaves for a while, and what that does to one request.
+// The behaviour of a simulated server for a while, and its effect on one request.
 
 import HTTPClient
 import Platform
 
-/// The behaviour of a server and of the way to it.
+/// The behaviour of a server and of the network to it.
 enum Weather: CaseIterable {
   case fine, slow, flaky, down, refusing, silent, late, dropping, resting
-  /// A login page with the status 200 stands in front of it.
+  /// A login page with status 200 answers instead of the server.
   case hidden
-  /// It answers 200, and what it says is wrong (`Lie`).
+  /// It answers 200 with wrong content (`Lie`).
   case lying
 
-  /// A destination is believed by its status alone (R3), so it has no lies to tell.
+  /// The relay believes a destination's status alone (R3), so a wrong body has no effect.
   static let ofDestinations = allCases.filter { $0 != .lying }
 }
 
-/// What is wrong with an answer of status 200.
+/// The fault in a response with status 200.
 enum Lie: CaseIterable {
-  /// The end is missing, and nothing says so.
+  /// The end is missing without an error.
   case shortened
-  /// The connection broke within the body.
+  /// The connection breaks within the body.
   case brokenOff
-  /// It does not end.
+  /// The body does not end.
   case endless
   case empty
-  /// An error as JSON.
+  /// A JSON error.
   case error
-  /// Something else of the same kind: another object, another issuer's keys.
+  /// Another object of the same kind: another purchase's object, another issuer's keys.
   case other
 }
 
-/// What becomes of one request.
+/// The outcome of one request.
 struct Fate {
   /// Whether the request reaches the server.
   var arrives = true
   var after: Int64
   var failure: TransferFailure?
-  /// In place of what the server would answer.
+  /// Replaces the server's status.
   var status: Int?
   var retryAfter: String?
   var isPage = false
@@ -64,13 +64,13 @@ struct Fate {
     }
   }
 
-  /// Whether the server's own, whole answer comes through.
+  /// Whether the server's complete answer arrives unchanged.
   var isHonest: Bool { arrives && failure == nil && status == nil && lie == nil }
 
-  /// What the client sees.
+  /// The client's result.
   /// - Parameters:
   ///   - answer: the server's own.
-  ///   - other: what it says instead when it lies.
+  ///   - other: the wrong answer.
   func result(_ answer: (status: Int, headers: [TransferHeader], body: [UInt8]), other: [UInt8] = [])
     -> TransferResult
   {
