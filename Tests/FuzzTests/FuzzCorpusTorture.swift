@@ -1,5 +1,5 @@
-// What the fuzzer has taught: every input that is kept, past findings among them, and seeded mutations of
-// them, so that the targets hold without libFuzzer, too.
+// Runs every stored fuzzer input, past findings among them, and seeded mutations of them, so that the targets
+// are also tested without libFuzzer.
 
 import FoundationEssentials
 import Platform
@@ -11,7 +11,7 @@ private enum Corpus {
   static let folder =
     String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) + "/Corpus"
 
-  /// In the order of their names, so that a seed always means the same.
+  /// Sorted by name, so that a seed is reproducible.
   static func inputs(_ target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
     let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(target.name)").sorted()
     return try names.map { name in
@@ -53,7 +53,7 @@ extension FuzzTarget: CustomTestStringConvertible {
     for target in FuzzTarget.all {
       let inputs = try Corpus.inputs(target).map(\.bytes)
       for seed in first..<(first + UInt64(count)) {
-        // What traps leaves only this behind.
+        // After a trap, this line is the only trace.
         if seed % 1000 == first { print("\(target.name): mutations from seed \(seed) on") }
         var mutation = Mutation(inputs, bytesMax: target.bytesMax, seed: seed)
         let bytes = mutation.next()

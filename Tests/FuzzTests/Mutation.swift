@@ -2,9 +2,9 @@
 
 import Platform
 
-/// Makes one input after the other out of known ones.
+/// Creates mutations of known inputs.
 struct Mutation {
-  /// Bytes that formats treat in ways of their own.
+  /// Bytes with a special meaning in the formats.
   private static let special: [UInt8] =
     [0, 0x09, 0x0A, 0x0D, 0x1B, 0x20, 0x7F, 0x80, 0xC0, 0xE2, 0xED, 0xFF]
     + Array("\"'\\/{}[],:;=%&?+-.#@$0919eEtZ".utf8)
@@ -35,7 +35,7 @@ struct Mutation {
     case 3: bytes.removeSubrange(position..<end)
     case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
     case 5:
-      // Limits are where a part stands very often.
+      // Repeats a part many times, to reach limits.
       let part = Array(bytes[position..<min(end, position + 8)])
       let times = part.isEmpty ? 0 : min(bytesMax / part.count, Int.random(in: 1...2000, using: &random))
       bytes.insert(contentsOf: repeatElement(part, count: times).joined(), at: position)

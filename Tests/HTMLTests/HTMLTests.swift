@@ -1,4 +1,4 @@
-// Every way in which a text could become more than text.
+// Every way in which a text could escape its context.
 
 import HTML
 import Testing

@@ -1,5 +1,4 @@
-// Reading fields where they stand gives what the toolchain's decoder gives, and whatever the bytes are there
-// is an answer.
+// Fields read in place equal those of Foundation's decoder, and every input has a result.
 
 import FoundationEssentials
 import JSON
@@ -79,7 +78,7 @@ import Testing
     #expect(Self.read(#"{"\ud800":1,"a":2}"#) { $0.member("a")?.int64 } == 2)
   }
 
-  /// Strings and numbers that the grammar does not have (RFC 8259 §6, §7).
+  /// Strings and numbers outside of the grammar (RFC 8259 §6, §7).
   private static let notJSON = [
     #""\x""#, #""\uZZZZ""#, #""\u12""#, #""\u00g0""#, "\"\u{1}\"", "\"\u{0}\"", "\"\n\"", "\"\t\"", "-", "01",
     "-01", "1.", "1.e3", "1e", "1e+", "1-2", "-.5", "1.2.3", "+1", "0x1", "1_0", "--1",
@@ -112,7 +111,7 @@ import Testing
         }
       }
     }
-    // The first and the last scalar of each length are fine.
+    // The first and the last scalar of each encoded length are valid.
     let text = #"["\#u{80}\#u{7FF}\#u{800}\#u{D7FF}\#u{E000}\#u{FFFF}\#u{10000}\#u{10FFFF}"]"#
     #expect(Self.isRead(text))
   }
@@ -210,7 +209,7 @@ import Testing
     }
   }
 
-  /// The whole of it; nil when a part cannot be read.
+  /// The whole value; nil when a part cannot be read.
   private static func value(of node: JSONNode) -> JSONValue? {
     if node.isNull { return .null }
     if let flag = node.bool { return .bool(flag) }

@@ -1,4 +1,4 @@
-// What is read, and what is refused: input can never trap.
+// Which input is read and which is refused; no input traps.
 
 import JSON
 import Platform
@@ -112,7 +112,7 @@ import Testing
     for text in ["1e400", "-1e400", String(repeating: "9", count: 400), "1e99999999999999999999"] {
       #expect(throws: JSONSyntaxError.self) { try Self.parse(text) }
     }
-    // Too small to be told from nothing: either is right, a trap is not.
+    // Underflow: zero and an error are both right, a trap is not.
     _ = try? Self.parse("1e-400")
   }
 
@@ -181,7 +181,7 @@ import Testing
       bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
     }
     for json5 in [false, true] {
-      // Either will do.
+      // Both results are allowed.
       if let value = try? JSONValue(parsing: bytes, json5: json5) { #expect(!value.serialized().isEmpty) }
     }
   }

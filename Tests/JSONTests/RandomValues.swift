@@ -1,16 +1,16 @@
-// Random JSON that can be had again: a failure prints its seed, and the seed brings the failure back.
+// Random JSON that is reproducible: a failure prints its seed.
 
 import JSON
 import Platform
 
 extension SeededGenerator {
-  /// A value of at most so many levels whose objects have their names in order, as reading gives them.
+  /// A value of at most this many levels, with sorted names as the reader returns them.
   mutating func value(levels: Int) -> JSONValue {
     switch Int.random(in: 0..<(levels > 0 ? 8 : 6), using: &self) {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &self))
     case 2: return .integer(Int64(bitPattern: next()) >> Int64.random(in: 0...63, using: &self))
-    // A double that is a whole number reads as an integer, so that none of these is.
+    // A whole double would be read as an integer, so it is never one.
     case 3: return .number(Double(Int64.random(in: -1_000_000...1_000_000, using: &self)) + 0.5)
     case 4, 5: return .string(text())
     case 6:
@@ -23,7 +23,7 @@ extension SeededGenerator {
     }
   }
 
-  /// A text of up to twelve scalars, many of them troublesome.
+  /// A text of up to twelve scalars, many of them special.
   mutating func text() -> String {
     let troublesome: [ClosedRange<UInt32>] = [
       0...0x1F, 0x20...0x7E, 0x7F...0x9F, 0x22...0x22, 0x5C...0x5C, 0x2028...0x2029, 0xE000...0xFFFF,

@@ -1,4 +1,4 @@
-// What is written: RFC 8259, byte for byte.
+// The written JSON: RFC 8259, byte for byte.
 
 import JSON
 import Testing

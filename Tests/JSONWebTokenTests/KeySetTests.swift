@@ -1,4 +1,4 @@
-// What keys are read from, and what is refused.
+// Which keys are read and which are refused.
 
 import JSON
 import TestSupport

@@ -1,5 +1,5 @@
-// The examples of RFC 7515, appendix A: their claims name no audience, so what holds of them is that their
-// signatures do.
+// The examples of RFC 7515, appendix A. Their claims name no audience, so the tests verify only the
+// signatures.
 
 import Domain
 import JSONWebToken

@@ -1,4 +1,4 @@
-// What makes a token count, and everything that does not.
+// Which tokens are accepted and which are refused.
 
 import Domain
 import JSON
@@ -7,7 +7,7 @@ import Testing
 @testable import JSONWebToken
 import TestSupport
 
-/// Keys are costly, so all tests share them.
+/// Keys are expensive to create, so all tests share them.
 enum Issuers {
   static let rsa = Result { try TokenIssuer(.rsa, keyID: "r") }
   static let p256 = Result { try TokenIssuer(.p256, keyID: "e") }
@@ -126,12 +126,12 @@ enum Issuers {
         for keys in keys {
           #expect(["algorithm", "unknown_key"].contains(outcome(try forger.token(claims), keys)))
         }
-        // And under the name of the algorithm that is the key's own.
+        // Also under the name of the key's own algorithm.
         let header = #"{"alg":"\#(issuer.type.rawValue)","kid":"\#(issuer.keyID ?? "")"}"#
         for keys in keys { #expect(outcome(try forger.token(claims, header: header), keys) == "signature") }
       }
     }
-    // A token that brings its own key, or says where to get it (RFC 8725 §3.10).
+    // A token that contains its own key, or says where to get it (RFC 8725 §3.10).
     let stranger = try TokenIssuer(.p256, keyID: "x")
     for member in [
       #""jwk":\#(try stranger.jwk().text)"#, #""jku":"http://127.0.0.1/""#, #""x5u":"file:///""#,
@@ -141,7 +141,7 @@ enum Issuers {
       let known = try stranger.token(claims, header: #"{"alg":"ES256","kid":"e",\#(member)}"#)
       #expect(outcome(known, try allKeys()) == "signature")
     }
-    // One key's name on another's signature.
+    // A signature with the id of another key.
     let swapped = try Issuers.rsa.get().token(claims, header: #"{"alg":"RS256","kid":"e"}"#)
     #expect(outcome(swapped, try allKeys()) == "algorithm")
   }

@@ -1,4 +1,4 @@
-// Refusals are told apart, and tell nothing of what they were given.
+// Errors have distinct kinds, and repeat no input.
 
 import SQLite
 import Testing
@@ -23,7 +23,7 @@ import Testing
     let error = failure { () throws(SQLiteError) in try connection.execute(sql) }
     #expect(error?.kind == .constraint)
     #expect(error?.operation == "INSERT")
-    // The extended code says which: its low byte is SQLITE_CONSTRAINT.
+    // The extended code distinguishes them; its low byte is SQLITE_CONSTRAINT.
     #expect(error.map { $0.code & 0xFF == 19 && $0.code > 0xFF } == true)
   }
 
@@ -38,7 +38,7 @@ import Testing
     }
     #expect(error?.kind == .busy)
     #expect(error?.operation == "BEGIN")
-    // A write-ahead log lets the other one read.
+    // With a write-ahead log, the other connection can read.
     #expect(try other.integer("SELECT count(*) FROM t") == 0)
     one.rollBack()
     try other.transaction { () throws(SQLiteError) in try other.execute("INSERT INTO t VALUES (1)") }
@@ -59,7 +59,7 @@ import Testing
       #expect(error?.operation == "open database")
       #expect(error.map { !$0.description.contains(file.folder) } == true)
     }
-    // None of them made the file that its name begins like.
+    // None of them created the file that the prefix of its name denotes.
     #expect(failure { () throws(SQLiteError) in _ = try file.open(.readOnly) }?.kind == .cannotOpen)
   }
 

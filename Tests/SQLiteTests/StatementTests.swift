@@ -1,4 +1,4 @@
-// A statement can always be used again, whatever happened in its last use.
+// A statement can be reused after any error in its last use.
 
 import SQLite
 import Testing
@@ -36,7 +36,7 @@ import Testing
     }
     try inserting.run([7])
     #expect(try connection.integer("SELECT max(v) FROM t") == 7)
-    // A statement that was left standing would make this fail.
+    // A statement that was not reset would make this fail.
     try connection.execute("DROP TABLE t")
   }
 

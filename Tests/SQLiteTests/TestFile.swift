@@ -1,9 +1,9 @@
-// A database file in a folder of its own, and short ways to look at it.
+// A database file in its own folder, and helpers to query it.
 
 import FoundationEssentials
 import SQLite
 
-/// A path for a database; its folder goes away with its last owner.
+/// A path for a database; deinit removes its folder.
 final class TestFile {
   let folder: String
   var path: String { folder + "/test.db" }
@@ -13,14 +13,14 @@ final class TestFile {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 
-  /// What cannot be removed is the system's to clear.
+  /// The system clears what cannot be removed.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   func open(_ mode: Connection.Mode = .readWriteCreate, busy: Int32 = 0) throws(SQLiteError) -> Connection {
     try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busy)
   }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   func write(_ text: String, to name: String) throws -> String {
     let path = "\(folder)/\(name)"
     try Data(text.utf8).write(to: URL(filePath: path))
@@ -33,7 +33,7 @@ func memory() throws(SQLiteError) -> Connection {
   try Connection(path: ":memory:", mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
 }
 
-/// Why a call was refused; nil when it was not.
+/// The error of a call; nil when it succeeded.
 func failure(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
   do throws(SQLiteError) {
     try body()

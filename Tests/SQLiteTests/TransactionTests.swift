@@ -1,4 +1,4 @@
-// All or nothing.
+// Transactions are atomic.
 
 import SQLite
 import Testing
@@ -114,7 +114,7 @@ import Testing
     try writer.execute("INSERT INTO t VALUES (0)")
     let reading = try reader.prepare("SELECT v FROM t")
     try reading.forEach { _ throws(SQLiteError) in
-      // Without a write-ahead log a commit needs the file for itself.
+      // Without a write-ahead log a commit needs an exclusive lock.
       let error = failure { () throws(SQLiteError) in
         try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }
       }

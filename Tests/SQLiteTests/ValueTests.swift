@@ -1,4 +1,4 @@
-// Values go in and come out as they were.
+// Values are stored and read unchanged.
 
 import SQLite
 import Testing
@@ -23,7 +23,7 @@ import Testing
       (try row.text(0), try row.optionalText(0), try row.text(1), row.isNull(0))
     }
     let found = try #require(read)
-    // Compared as bytes: two spellings of one character are equal as texts.
+    // As bytes, because `==` ignores Unicode normalisation.
     #expect(Array(found.0.utf8) == Array(text.utf8))
     #expect(found.1.map { Array($0.utf8) } == Array(text.utf8))
     #expect(found.2 == "text")

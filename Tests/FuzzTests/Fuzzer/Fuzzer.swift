@@ -1,5 +1,5 @@
-// The program that libFuzzer drives: `FUZZ_TARGET` says which target. It exists only in a build with FUZZ=1
-// (`make fuzz`), where libFuzzer brings the main function. One thread.
+// The program that libFuzzer drives: `FUZZ_TARGET` names the target. It exists only in a build with FUZZ=1
+// (`make fuzz`), where libFuzzer provides the main function. One thread.
 
 import Glibc
 
@@ -13,8 +13,8 @@ private let target: FuzzTarget = {
   return target
 }()
 
-/// One execution (https://llvm.org/docs/LibFuzzer.html#fuzz-target). A finding traps: that is how libFuzzer
-/// knows one.
+/// One execution (https://llvm.org/docs/LibFuzzer.html#fuzz-target). A finding traps, which libFuzzer
+/// detects.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: min(count, target.bytesMax)))

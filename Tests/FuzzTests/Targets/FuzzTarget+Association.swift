@@ -1,10 +1,10 @@
-// Association files from anywhere, and the links that they are asked about.
+// Untrusted association files, and the links that are checked against them.
 
 import AppLinks
 import JSON
 
 extension FuzzTarget {
-  /// A file up to a NUL, if there is one, then a URL.
+  /// A file up to a NUL, if any, then a URL.
   static let association = FuzzTarget("association", bytesMax: 16_384) { bytes in
     let (text, rest) = halves(bytes, at: 0)
     try checkApple(text, String(decoding: rest, as: UTF8.self))
@@ -15,7 +15,7 @@ extension FuzzTarget {
   private static func checkApple(_ text: [UInt8], _ address: String) throws {
     guard let file = try? AppSiteAssociation.read(text).file else { return }
     let written = file.json.serialized()
-    // A file that devices take may be written in more bytes than it had.
+    // A file within the limit may exceed it when it is written again.
     if written.count <= AppSiteAssociation.byteCountMax {
       let again = try AppSiteAssociation.read(written).file
       try hold(again.json == file.json, "read again it is another")
@@ -40,7 +40,7 @@ extension FuzzTarget {
     try hold(again.findings.allSatisfy { $0.severity == .note }, "what is written is faulty")
   }
 
-  /// Nothing that is taken for a name can leave its place in a URL, a header or an attribute.
+  /// An accepted name cannot break out of a URL, a header or an attribute.
   private static func checkNames(_ text: String) throws {
     let breaking = "\"'<>&;#=/?: \r\n\u{0}"
     for name in [

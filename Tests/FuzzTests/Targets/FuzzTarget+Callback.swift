@@ -3,9 +3,9 @@
 import AppLinks
 
 extension FuzzTarget {
-  /// A query. It is given to both callbacks and to the trampoline.
+  /// A query, for both callbacks and for the trampoline page.
   static let callback = FuzzTarget("callback", bytesMax: 4096) { bytes in
-    // What is not UTF-8 does not come this far.
+    // Invalid UTF-8 is refused earlier.
     guard let query = String(validating: bytes, as: UTF8.self) else { return }
     let origin = try WebOrigin("https://pay.example.com")
     if let target = try? CallbackTarget("\(callbacks)ios-universal-link?\(query)") {
@@ -44,7 +44,7 @@ extension FuzzTarget {
       try hold(location == "\(scheme)://pay.example.com\(target.text)", "another address: \(location)")
       return try hold((try? CustomScheme(scheme)) != nil, "the scheme \(scheme)")
     }
-    // The page takes what it is given, and what its button leads to leads on into the app.
+    // The page accepts the query, and its button's link leads on into the app.
     let back = try backLink(String(location.dropFirst("\(page)?".count)), origin)
     let again = try IOSPaymentURL(try CallbackTarget(back.target), origin: origin, schemes: nil)
     let last = again.location(trampoline: page)

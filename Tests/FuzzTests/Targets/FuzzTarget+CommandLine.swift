@@ -1,4 +1,4 @@
-// What is typed: command lines of both programs' kind, read by receiptctl's table.
+// Command lines of both programs, parsed by receiptctl's table.
 
 import Domain
 import Terminal
@@ -20,14 +20,14 @@ extension FuzzTarget {
     }
   }
 
-  /// A refusal is one line, and nothing in it is a command to the terminal.
+  /// An error is one line without control sequences for the terminal.
   private static func checkWords(_ error: UsageError) throws {
     try hold(!error.message.isEmpty, "a refusal without words")
     try hold(DisplayText.clean(error.message) == error.message, "not fit for a terminal: \(error.message)")
     try hold(error.helpCommand?.hasPrefix("receiptctl") ?? true, "help that is not ours")
   }
 
-  /// Written out in full, a line means the same.
+  /// The full form of a command line means the same.
   private static func checkCommand(_ command: ParsedCommand, _ parser: CommandParser) throws {
     try hold(OperatorProgram.spec.commands.contains(command.spec), "a command that is not in the table")
     var line = command.path

@@ -1,4 +1,4 @@
-// What the operator writes: the configuration file, and the addresses in it.
+// The operator's input: the configuration file, and the addresses in it.
 
 @testable import Apps
 @testable import Configuration
@@ -44,13 +44,12 @@ extension FuzzTarget {
     }
   }
 
-  /// R7: no fault repeats the value of a secret, wherever it stands.
+  /// R7: no fault repeats the value of a secret, wherever it is.
   private static func checkSecrecy(of faults: [Fault], _ bytes: [UInt8]) throws {
     let said = faults.map(\.description).joined(separator: "\n")
     try hold(!said.contains("that-nobody-may-see"), "a secret is said: \(said)")
     guard let value = try? JSONValue(parsing: bytes, json5: true) else { return }
-    // References, paths and addresses may be said, and so may the names of keys: one of these may hold what
-    // a secret is elsewhere.
+    // References, paths, addresses and key names may be printed; one of them may equal a secret elsewhere.
     func isPublic(_ text: String) -> Bool { text.contains("/") || text.contains(":") }
     let texts = texts(in: value)
     let sayable = names(in: value) + "\n" + texts.filter(isPublic).joined(separator: "\n")
@@ -76,7 +75,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What is in force can be shown without its secrets, and what is shown is a configuration again.
+  /// A loaded configuration can be printed without its secrets, and the output is a valid configuration.
   private static func checkLoaded(_ configuration: Configuration) throws {
     var other = configuration
     var hasSecretInPlace = false
@@ -108,7 +107,7 @@ extension FuzzTarget {
     for app in configuration.apps { _ = try App(app) }
   }
 
-  /// The place of a fault can be found by people.
+  /// A fault names a place that exists in the file.
   private static func checkScanner(_ bytes: [UInt8]) throws {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
     var scanner = JSON5Scanner(text)
@@ -120,7 +119,7 @@ extension FuzzTarget {
       (1...(lines[place.line - 1].count + 1)).contains(place.column), "a fault in column \(place.column)")
   }
 
-  /// What `--check` takes for an address, the client takes, too, and neither sends keys in the clear.
+  /// The client accepts every address that `--check` accepts, and neither sends keys unencrypted.
   static let url = FuzzTarget("url", bytesMax: 512) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     let checked = EndpointURL.fault(in: text)

@@ -1,4 +1,4 @@
-// What apps post before a checkout: JSON, forms, and the blob in them.
+// The bodies that apps post before a checkout: JSON, forms, and the blob in them.
 
 import Destinations
 import Domain
@@ -11,7 +11,7 @@ import JSON
 @testable import Relay
 
 extension FuzzTarget {
-  /// The user of the path up to a NUL, if there is one, then the body.
+  /// The user of the path up to a NUL, if any, then the body.
   static let contextJSON = FuzzTarget("context-json", bytesMax: 32_768) { bytes in
     try checkNodes(bytes)
     guard let post = try context(bytes, type: "application/json") else { return }
@@ -23,7 +23,7 @@ extension FuzzTarget {
   static let contextForm = FuzzTarget("context-form", bytesMax: 32_768) { bytes in
     guard let post = try context(bytes, type: "application/x-www-form-urlencoded") else { return }
     let user = post.userID.utf8.map { "%" + hexadecimal($0) }.joined()
-    // As HTML's forms are sent, where a blank is a plus.
+    // HTML form encoding, where a space is a plus.
     let blob = post.blob.text.replacing("+", with: "%2B").replacing("=", with: "%3d")
     let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=\(user)"
     let again = try context(Array(form.utf8), type: "application/x-www-form-urlencoded")
@@ -36,7 +36,7 @@ extension FuzzTarget {
     (byte < 16 ? "0" : "") + String(byte, radix: 16)
   }
 
-  /// - Returns: nil when it is refused, rightly.
+  /// - Returns: nil when it is refused for a valid reason.
   private static func context(_ bytes: [UInt8], type: String) throws -> ContextPost? {
     var (pathUser, body): (String?, [UInt8]) = (nil, bytes)
     if bytes.contains(0) {
@@ -57,7 +57,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Every answer there is: none repeats what was sent.
+  /// All error details: none repeats input.
   private static let details = Set(
     ([
       .notJSON, .notForm, .blobMissing, .blobsDiffer, .userMissing, .usersDiffer, .userNotText,
@@ -67,7 +67,7 @@ extension FuzzTarget {
 
   static let plyContext = FuzzTarget("ply-context", bytesMax: 24_000) { bytes in
     try checkNodes(bytes)
-    // The text as it stands, and as the right text of these bytes.
+    // The text as it is, and the base64 forms of these bytes.
     let text = String(decoding: bytes, as: UTF8.self)
     if let blob = try? PlyContext.read(text) {
       try hold(blob.text == text, "the blob was changed")

@@ -1,4 +1,4 @@
-// What a destination answers: status line, header fields, body, and when to come back.
+// The response of a destination: status line, header fields, body and `Retry-After`.
 
 import Domain
 import Platform
@@ -13,7 +13,7 @@ extension FuzzTarget {
     if let wait = RetryAfter.milliseconds(String(decoding: bytes, as: UTF8.self), now: now) {
       try hold((0...Delivery.retryAfterMillisecondsMax).contains(wait), "a wait of \(wait) ms")
     }
-    // A time of the years 1970 to 9999 in every form that a date may have.
+    // A time of the years 1970 to 9999 in every date format.
     let seconds = Int64(leadingNumber(bytes).magnitude % 253_402_300_800)
     let text = RFC3339.string(unixMilliseconds: seconds * 1000)
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -24,14 +24,14 @@ extension FuzzTarget {
     for form in ["Sun, \(day) \(month) \(year) \(time) GMT", "Sun \(month) \(day) \(time) \(year)"] {
       try hold(HTTPDate.timestamp(form, now: now) == expected, "\(form) is read as another time")
     }
-    // Two digits of a year say which one it is for fifty years ahead.
+    // A two-digit year is unambiguous up to fifty years ahead.
     if (1980...2075).contains(Int(year) ?? 0) {
       let form = "Sunday, \(day)-\(month)-\(year.suffix(2)) \(time) GMT"
       try hold(HTTPDate.timestamp(form, now: now) == expected, "\(form) is read as another time")
     }
   }
 
-  /// Header lines up to a NUL, as libcurl hands them over, then the body in pieces.
+  /// Header lines up to a NUL, as libcurl passes them, then the body in pieces.
   static let answer = FuzzTarget("answer", bytesMax: 80_000) { bytes in
     let (head, body) = halves(bytes, at: 0)
     var collector = AnswerCollector()

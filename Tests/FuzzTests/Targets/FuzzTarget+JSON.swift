@@ -1,15 +1,15 @@
-// The relay's reader of JSON against the grammar: the single fields and the whole value that it reads.
+// The relay's JSON reader against the grammar: single fields and the whole value.
 
 import JSON
 
 extension FuzzTarget {
-  /// Reader and grammar agree on whether it is JSON, on whether each part has a value, and on that value.
+  /// Reader and grammar agree on validity, on which parts have a value, and on the value.
   static func checkNodes(_ bytes: [UInt8]) throws {
     let reference = JSONReference.read(bytes)
     let read = JSONDocument.read(bytes) { node in wholeValue(of: node) }
     try hold(
       (read != nil) == (reference != nil), reference == nil ? "not JSON, and read" : "JSON, and not read")
-    // As bytes: texts that only look alike are not the same.
+    // As bytes: `==` ignores Unicode normalisation.
     let expected = reference?.value?.text
     let nodes = (read ?? nil)?.text
     try hold(isSame(nodes, expected), "the nodes say \(nodes ?? "nothing"), not \(expected ?? "nothing")")
@@ -21,7 +21,7 @@ extension FuzzTarget {
     left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
   }
 
-  /// As `JSONReference.value` orders it. Asks for every part, those of a repeated name included.
+  /// In the order of `JSONReference.value`. Reads every part, those of a repeated name included.
   private static func wholeValue(of node: JSONNode) -> JSONValue? {
     if node.isNull { return .null }
     if let flag = node.bool { return .bool(flag) }

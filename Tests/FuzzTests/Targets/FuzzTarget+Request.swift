@@ -30,7 +30,7 @@ extension FuzzTarget {
   static let request = FuzzTarget("request") { bytes in
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let words = halves(Array(lines[0]), at: UInt8(ascii: " "))
-    // What is not UTF-8 does not come this far.
+    // Invalid UTF-8 is refused earlier.
     guard let method = String(validating: words.first, as: UTF8.self),
       let target = String(validating: words.rest, as: UTF8.self)
     else { return }
@@ -55,7 +55,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Every form that a path of a listener can have.
+  /// Every form of path that a listener has.
   private static let routes = RouteTable(
     [
       (["POST"], "/v1/{app}/contexts"), (["POST"], "/v1/{app}/users/{user}/contexts"),
@@ -66,7 +66,7 @@ extension FuzzTarget {
       Route(methods, path, label: path, isLiteral: path.hasSuffix("complete")) { _ in { _, _ in } }
     })
 
-  /// The same path, taken apart byte by byte: who reads it otherwise could be led past a proxy's rules.
+  /// Parses the same path byte by byte: a second interpretation could bypass a proxy's rules.
   private static func check(
     _ route: Route, _ parameters: [(name: String, value: String)], _ head: RequestHead
   ) throws {

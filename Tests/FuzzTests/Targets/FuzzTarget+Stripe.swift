@@ -1,4 +1,4 @@
-// What Stripe sends, and whoever pretends to be Stripe: the signature's header, and the event.
+// Webhooks of Stripe, genuine or forged: the signature's header, and the event.
 
 @testable import Apps
 import Cryptography
@@ -22,8 +22,8 @@ extension FuzzTarget {
     WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? signatures : [] }
   }
 
-  /// Headers up to a NUL, one a line, then the body. `@` stands for the time now and `$` for its right
-  /// signature, which no mutation would ever guess.
+  /// Headers up to a NUL, one a line, then the body. `@` is replaced by the current time and `$` by its valid
+  /// signature, which no mutation could guess.
   static let signature = FuzzTarget("signature", bytesMax: 10_000) { bytes in
     let (head, body) = halves(bytes, at: 0)
     let right = try code(of: body, time: Array("\(seconds)".utf8))
@@ -53,7 +53,7 @@ extension FuzzTarget {
       try HMACSHA256(key: Array(secret.utf8)).authenticationCode(for: time + [UInt8(ascii: ".")] + body))
   }
 
-  /// R6: neither another body nor another time goes with the same signature.
+  /// R6: the signature is not valid for another body or another time.
   private static func checkAltered(_ headers: [String], _ body: [UInt8]) throws {
     let processor = try processor()
     var altered = body
@@ -67,7 +67,7 @@ extension FuzzTarget {
       "an old signature is accepted")
   }
 
-  /// Any body is read into values that may become rows, and always into the same.
+  /// Any body is read into values that can be stored, and always into the same ones.
   static let event = FuzzTarget("event", bytesMax: 16_384) { bytes in
     let processor = try processor()
     let reading = processor.read(bytes, now: now)
@@ -79,7 +79,7 @@ extension FuzzTarget {
     try hold(command.body == bytes, "the body is not kept as it came")
     try checkIdentifier(command.eventID)
     try checkNodes(bytes)
-    // The order of the members and the blanks between them do not matter.
+    // The order of the members and the whitespace between them do not matter.
     if let value = try? JSONValue(parsing: bytes) {
       try hold(
         processor.read(Array(value.prettyText.utf8), now: now) == reading,

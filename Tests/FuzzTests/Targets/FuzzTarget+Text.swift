@@ -1,4 +1,4 @@
-// Text in general: JSON, JSON5, and what is shown on a terminal or written to a log.
+// Text: JSON, JSON5, and output to a terminal or a log.
 
 import JSON
 import Platform
@@ -7,7 +7,7 @@ import Terminal
 @testable import Operator
 
 extension FuzzTarget {
-  /// What is read, written and read again is the same.
+  /// Reading, writing and reading again preserves the value.
   static let json = FuzzTarget("json") { bytes in
     try roundTrip(bytes, json5: false)
     try checkNodes(bytes)
@@ -29,8 +29,8 @@ extension FuzzTarget {
     }
   }
 
-  /// Texts as bytes: those that only look alike are not the same. A fraction that was rounded to a whole
-  /// `Double` is written as one and comes back as a whole number.
+  /// Compares strings as bytes, because `==` ignores Unicode normalisation. A fraction that was rounded to a
+  /// whole `Double` is written as one and read back as a whole number.
   private static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
     switch (left, right) {
     case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
@@ -45,7 +45,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Nothing from outside reaches a terminal as a command, or begins a line of the log.
+  /// Untrusted input never reaches a terminal as a control sequence, and never begins a line of the log.
   static let display = FuzzTarget("display", bytesMax: 512) { bytes in
     let width = Int(bytes.first ?? 0) % 40
     let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
@@ -66,7 +66,7 @@ extension FuzzTarget {
       || (0x2066...0x2069).contains(scalar.value)
   }
 
-  /// What a POSIX shell makes of a word that is plain or in single quotes.
+  /// How a POSIX shell reads a word that is plain or in single quotes.
   private static func unquoted(_ word: String) -> [UInt8] {
     var out: [UInt8] = []
     var isQuoted = false

@@ -1,4 +1,4 @@
-// Tokens of users, and the key sets that they are checked with.
+// Tokens of users, and the key sets that verify them.
 
 import Cryptography
 import Domain
@@ -28,8 +28,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A header up to a NUL, then claims, rightly signed, which no mutation would ever be; and the bytes as
-  /// they are.
+  /// A header up to a NUL, then claims, with a valid signature, which no mutation could produce; and the
+  /// bytes as they are.
   static let token = FuzzTarget("token", bytesMax: 5000) { bytes in
     if case .success = try outcome(bytes) { throw FuzzFinding(description: "an unsigned token counts") }
     let (header, claims) = halves(bytes, at: 0)
@@ -40,7 +40,7 @@ extension FuzzTarget {
       SignedToken.hasForm(token) || header.isEmpty || claims.isEmpty, "a token has not the form of one")
     guard case .success(let user) = try outcome(token) else { return }
     try hold(OutsideText.identifier(user) == user, "its user cannot be one")
-    // Other members of a header may be what no value can hold; they do not matter.
+    // Unknown header members may have any value, even an unrepresentable one.
     let head = JSONReference.read(header)
     try hold(head?["alg"]?.value == "HS256" && head?["crit"] == nil, "its header says something else")
     try hold(JSONReference.read(claims)?["sub"]?.value == .string(user), "its user is another one")
@@ -51,7 +51,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Whatever is read as keys stays within its limits, and no secret is kept of what is fetched.
+  /// A key set stays within its limits, and a fetched one keeps no symmetric key.
   static let keySet = FuzzTarget("key-set", bytesMax: 20_000) { bytes in
     let set: KeySet
     do throws(KeySetFault) {

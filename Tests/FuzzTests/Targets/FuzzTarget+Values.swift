@@ -1,5 +1,4 @@
-// The small texts that stand in configurations, on command lines and in headers: times, durations, sizes,
-// addresses, ids.
+// Short values in configurations, on command lines and in headers: times, durations, sizes, addresses, ids.
 
 @testable import Configuration
 import Domain
@@ -39,7 +38,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A model of the texts that mean so many of something, byte by byte.
+  /// A byte-by-byte model of a number with a unit.
   private static func isNumberWithUnit(_ text: String, _ units: [String]) -> Bool {
     let bytes = Array(text.utf8)
     let digits = bytes.prefix { (0x30...0x39).contains($0) }
@@ -57,7 +56,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Years that RFC 3339 can say come back as they were; others as the nearest one.
+  /// Years within RFC 3339 survive formatting; others become the nearest one.
   private static func checkWritten(_ time: Int64) throws {
     let written = RFC3339.string(unixMilliseconds: time)
     let clamped = min(max(time, -62_167_219_200_000), 253_402_300_799_999)

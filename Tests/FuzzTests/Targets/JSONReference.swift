@@ -1,14 +1,14 @@
-// RFC 8259 and RFC 3629 written down rule by rule: what the relay's reader of JSON is held against. Slow and
-// plain on purpose. Foundation's decoder cannot be the reference: it accepts a comma after the last element,
-// takes a text with a NUL near its start for UTF-16, takes names that only look alike for one name, rounds
-// large fractions to whole numbers, and never looks at the value of a name that was there before. Pure.
+// RFC 8259 and RFC 3629, rule by rule: the reference for the relay's JSON reader. Slow and plain on purpose.
+// Foundation's decoder cannot be the reference: it accepts a comma after the last element, reads a text with
+// a NUL near its start as UTF-16, treats names that differ only in Unicode normalisation as equal, rounds
+// large fractions to whole numbers, and never reads the value of a repeated name. Pure.
 
 import JSON
 
-/// A JSON text as the grammar takes it apart.
+/// A JSON text, parsed by the grammar.
 indirect enum JSONReference {
-  /// A word, a number or a string; nil for one that is in the grammar and has no value: a string with half of
-  /// a surrogate pair (§8.2), a number that no `Double` is as large as (§6).
+  /// A word, a number or a string; nil for one that is valid but has no value: a string with an unpaired
+  /// surrogate (§8.2), a number too large for a `Double` (§6).
   case leaf(JSONValue?)
   case array([JSONReference])
   case object([(name: String?, value: JSONReference)])
@@ -22,8 +22,8 @@ indirect enum JSONReference {
     return grammar.text()
   }
 
-  /// The value of the whole, its members in the order of their names and each name once, the first one; nil
-  /// when a part of it has none.
+  /// The whole value: members sorted by name, and the first of each repeated name; nil when a part has no
+  /// value.
   var value: JSONValue? {
     switch self {
     case .leaf(let value): return value
@@ -41,7 +41,7 @@ indirect enum JSONReference {
     }
   }
 
-  /// The first member of that name, compared code unit by code unit (§8.3).
+  /// The first member of that name, compared by code unit (§8.3).
   subscript(name: String) -> JSONReference? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name?.utf8.elementsEqual(name.utf8) ?? false }?.value
@@ -154,7 +154,7 @@ private struct JSONGrammar {
     return accept("]") ? .array(elements) : nil
   }
 
-  /// §7, behind the first quotation mark. Nil when it is not a string, `.some(nil)` when it has no value.
+  /// §7, after the opening quotation mark. Nil when it is not a string, `.some(nil)` when it has no value.
   private mutating func string() -> String?? {
     var units: [UInt16] = []
     while let scalar = current {
@@ -220,13 +220,13 @@ private struct JSONGrammar {
     return digits.isEmpty ? nil : digits
   }
 
-  /// The number if it is whole and an `Int64`: significant digits, and zeros behind them.
+  /// The number if it is whole and an `Int64`: its significant digits and the zeros after them.
   private static func integer(
     _ isNegative: Bool, _ whole: String, _ fraction: String, _ exponent: String
   ) -> Int64? {
     var digits = String((whole + fraction).drop { $0 == "0" })
     guard !digits.isEmpty else { return 0 }
-    // One beyond a million has no `Int64`, whatever the digits of an input of this size are.
+    // With an exponent beyond a million there is no `Int64`, because inputs are small.
     guard let power = Int(exponent), power.magnitude <= 1_000_000 else { return nil }
     var zeros = power - fraction.count
     while digits.hasSuffix("0") {
