@@ -1,19 +1,18 @@
-// A program as a child process: started with nothing but what it is given, told by signals, waited for with
-// a deadline. One thread.
+// A program as a child process: a minimal environment, signals, and deadlines for every wait. One thread.
 
 import Glibc
 import Platform
 import TestSupport
 
-/// A running program. Owns the process: what still runs when the value goes is killed and reaped.
+/// A running program. Owns the process: deinit kills and reaps a process that still runs.
 final class ChildProcess {
   let id: pid_t
   private var code: Int32?
 
   /// - Parameters:
   ///   - words: the program's path and its arguments.
-  ///   - environment: beside what a program needs to find its libraries.
-  ///   - output: the file that standard output and standard error are appended to.
+  ///   - environment: added to what a program needs to find its libraries.
+  ///   - output: the file to which standard output and standard error are appended.
   init(_ words: [String], environment: [String: String] = [:], output: String) throws {
     id = try Spawn.start(
       words,
@@ -25,8 +24,8 @@ final class ChildProcess {
     if exitCode == nil { Spawn.kill(id) }
   }
 
-  /// Not the proxies that may be set here: they would come between a relay and its destination. Under a
-  /// sanitizer (`make asan`, `make tsan`) the programs report to where the tests do, and leaks, too.
+  /// Excludes proxy settings, which would redirect a relay's deliveries. Under a sanitizer (`make asan`,
+  /// `make tsan`) the programs report where the tests do, leaks included.
   private static let inherited: [String: String] = {
     var inherited = ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"].reduce(into: [:]) {
       $0[$1] = Environment.process[$1]
@@ -37,26 +36,26 @@ final class ChildProcess {
 
   func send(_ signal: Int32) { kill(id, signal) }
 
-  /// How it ended: the exit code, or 128 and the signal; nil while it runs.
+  /// The exit code, or 128 plus the signal; nil while the program runs.
   var exitCode: Int32? {
     if let code { return code }
     code = Spawn.ended(id)
     return code
   }
 
-  /// Waits for its end.
+  /// Waits for the program to end.
   func end(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws -> Int32 {
     try waitFor("process \(id) ends", within: milliseconds) { exitCode }
   }
 
-  /// The number behind a name in /proc/PID/status, without its unit.
+  /// The number of a field in /proc/PID/status, without its unit.
   func status(_ name: String) -> Int? {
     TextFile.read("/proc/\(id)/status").split(separator: "\n")
       .first { $0.hasPrefix("\(name):") }
       .flatMap { Int($0.filter(\.isNumber)) }
   }
 
-  /// How many descriptors it has open.
+  /// The number of open descriptors.
   var descriptors: Int { Self.descriptors(of: id) }
 
   static func descriptors(of id: pid_t) -> Int {
@@ -68,19 +67,19 @@ final class ChildProcess {
     return max(0, count - 2)
   }
 
-  /// The memory that is resident now, in KiB.
+  /// The resident memory, in KiB.
   var residentKibibytes: Int? { status("VmRSS") }
 
   var threads: Int? { status("Threads") }
-  /// The most memory that was ever resident, in KiB.
+  /// The peak of the resident memory, in KiB.
   var peakKibibytes: Int? { status("VmHWM") }
 }
 
-/// The programs under test: built into the directory that the test program itself is in.
+/// The programs under test, built into the test program's directory.
 enum Program {
   static let receiptd = directory + "/receiptd"
   static let receiptctl = directory + "/receiptctl"
-  /// The folder of the repository, for what is shipped with the programs.
+  /// The repository's folder, for the files that are shipped with the programs.
   static let repository = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
 
   private static var directory: String {

@@ -1,30 +1,30 @@
-// A destination that does what a test tells it to, and keeps a ledger of what it was asked, with the times.
+// A destination that answers as a test tells it, and records its requests with their times.
 
 import HTTPServer
 import JSON
 import Platform
 
-/// Stands in for Purchasely's endpoint. Owns its server and a thread for late answers; `stop` ends them.
+/// A replacement for Purchasely's endpoint. Owns its server and a thread for late answers; `stop` ends them.
 final class Destination: Sendable {
-  /// What to do with a request.
+  /// How to answer a request.
   indirect enum Answer: Sendable {
     case status(Int, headers: [String: String] = [:], body: String? = nil)
-    /// The same, after so many milliseconds.
+    /// An answer after this many milliseconds.
     case late(Int64, Answer)
-    /// No answer as long as the destination is there.
+    /// No answer while the destination exists.
     case silence
 
     static let taken = Answer.status(200)
   }
 
-  /// A request as it came.
+  /// A received request.
   struct Entry: Sendable {
-    /// Counts from 0.
+    /// From 0.
     let number: Int
     let at: MonotonicInstant
     let head: RequestHead
     let body: [UInt8]
-    /// The body; null when it is no JSON.
+    /// The body; null when it is not JSON.
     let json: JSONValue
 
     var text: String { String(decoding: body, as: UTF8.self) }
@@ -77,24 +77,24 @@ final class Destination: Sendable {
 
   var url: String { "\(scheme)://127.0.0.1:\(port)/receipts" }
 
-  // MARK: What it is told
+  // MARK: The script
 
   /// The answers to the next requests, in order.
   func answer(_ script: Answer...) { state.withLock { $0.script += script } }
 
-  /// The answer to every request that the script does not reach.
+  /// The answer to every request after the script's end.
   func answerAll(_ answer: Answer) { state.withLock { $0.otherwise = { _ in answer } } }
 
   func answerAll(_ choose: @escaping @Sendable (Entry) -> Answer) { state.withLock { $0.otherwise = choose } }
 
-  // MARK: What it saw
+  // MARK: The ledger
 
   var ledger: [Entry] { state.withLock { $0.entries } }
 
   /// The requests about one object.
   func ledger(of objectID: String) -> [Entry] { ledger.filter { $0.objectID == objectID } }
 
-  /// Waits until so many requests came.
+  /// Waits for this number of requests.
   func waitFor(requests count: Int) throws -> [Entry] {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: Waiting.patienceMilliseconds)
     let entries = state.wait(until: deadline) { $0.entries.count >= count ? $0.entries : nil }
@@ -132,7 +132,7 @@ final class Destination: Sendable {
   }
 }
 
-/// Where the destination's requests come in. The server's threads.
+/// Handles the destination's requests. The server's threads.
 private struct Counter: RequestHandler {
   let state: Monitor<Destination.State>
 
@@ -140,7 +140,7 @@ private struct Counter: RequestHandler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let now = MonotonicInstant.now()
-    // What is no JSON is shown by the tests that look for its members.
+    // A body that is not JSON fails in the tests that read its members.
     let json = (try? JSONValue(parsing: request.body)) ?? .null
     let (entry, answer) = state.update { state in
       let entry = Destination.Entry(

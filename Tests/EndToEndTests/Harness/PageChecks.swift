@@ -1,5 +1,4 @@
-// What every page must be in a browser, whatever it is about: questions that are asked of the page as it is
-// shown.
+// Checks that every page must pass in a browser, run on the rendered page.
 
 import FoundationEssentials
 import JSON
@@ -7,7 +6,7 @@ import TestSupport
 import Testing
 
 extension Browser {
-  /// Keeps a picture of the page for people to look at; the test's output says where.
+  /// Stores a screenshot for manual review; the test's output names the file.
   func keepPicture(_ name: String) throws {
     let folder = "\(Program.repository)/.build/screenshots"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -16,8 +15,8 @@ extension Browser {
     print("screenshot: \(path)")
   }
 
-  /// What is wrong with the page for those who see little, see no colours, or use no mouse.
-  /// - Parameter landmarks: the parts that such a page has.
+  /// Accessibility faults of the page: low vision, no colours, no mouse.
+  /// - Parameter landmarks: the landmarks that the page must have.
   func faults(
     _ place: String, landmarks: [String] = ["banner", "navigation", "main", "contentinfo"]
   ) throws -> [String] {
@@ -37,7 +36,7 @@ extension Browser {
     return faults
   }
 
-  /// Each gives an empty text when all is well.
+  /// Each returns an empty text if there is no fault.
   private static let checks = [
     (
       "it is wider than the screen",
@@ -73,7 +72,7 @@ extension Browser {
     ("too little contrast", contrast),
   ]
 
-  /// The contrast of every text with what is behind it (WCAG 2.2, 1.4.3).
+  /// The contrast of every text with its background (WCAG 2.2, 1.4.3).
   private static let contrast = """
     (() => {
       const channels = colour => colour.match(/[\\d.]+/g).map(Number);

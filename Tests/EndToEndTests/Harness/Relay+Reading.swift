@@ -1,4 +1,4 @@
-// What became of things, as the database, the metrics and the API tell it.
+// Reads the results from the database, the metrics and the API.
 
 import Domain
 import JSON
@@ -8,7 +8,7 @@ import Store
 import Testing
 
 extension Relay {
-  /// Reads the database beside the daemon, on a connection that is gone afterwards.
+  /// Reads the database beside the daemon, on a connection that is closed afterwards.
   func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
     try body(try StoreReader(path: databasePath))
   }
@@ -40,7 +40,7 @@ extension Relay {
     }
   }
 
-  /// The tries to deliver an object's receipt.
+  /// The attempts to deliver an object's receipt.
   func attempts(of objectID: String) throws -> [LoggedAttempt] {
     let id = try #require(try receipt(of: objectID)?.id)
     return try #require(try read { try $0.detail(receipt: id) }).attempts
@@ -50,7 +50,7 @@ extension Relay {
 
   func breaker(of app: String = "shop") throws -> Breaker { try read { try $0.breakers()[app] ?? Breaker() } }
 
-  /// How many rows stand in a table.
+  /// The number of rows in a table.
   func count(_ table: String) throws -> Int64 {
     let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
     return try #require(try connection.integer("SELECT count(*) FROM \(table)"))
@@ -69,7 +69,7 @@ extension Relay {
     try outside.api.request("GET", "/v1/\(app)/contexts/\(id)")["state"]
   }
 
-  // MARK: Things that must be taken
+  // MARK: Requests that must be accepted
 
   /// Posts a checkout's context.
   /// - Returns: the context's id.
@@ -86,7 +86,8 @@ extension Relay {
     }
   }
 
-  /// Sends another user through a checkout and waits for its receipt: whatever was due before had its turn.
+  /// Completes another user's checkout and waits for its receipt: everything that was due before has been
+  /// processed.
   func passTime(app: String = "shop") throws {
     let other = Checkout("passer-by-\(app)-\(try count("purchases"))")
     try post(other, app: app)

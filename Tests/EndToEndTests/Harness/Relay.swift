@@ -1,5 +1,5 @@
-// One receiptd under test: its directory, its configuration, its process, and how the outside speaks to it.
-// One thread; `Outside` is a value for others.
+// One receiptd under test: its directory, its configuration, its process, and the requests to it. One thread;
+// `Outside` is a value for other threads.
 
 import Domain
 import Glibc
@@ -15,7 +15,7 @@ enum Secrets {
   static let apiKey = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE"
 }
 
-/// What the outside does to a relay.
+/// The requests of apps and of Stripe to a relay.
 struct Outside: Sendable {
   var api: Endpoint
 
@@ -30,7 +30,7 @@ struct Outside: Sendable {
       headers: standard.merging(headers) { $1 })
   }
 
-  /// Stripe sends an event, rightly signed.
+  /// Stripe sends an event with a valid signature.
   func send(_ event: JSONValue, app: String = "shop") throws -> Reply {
     let body = event.serialized()
     return try send(bytes: body, signature: try Stripe.signature(of: body, secret: Secrets.webhook), app: app)
@@ -45,22 +45,22 @@ struct Outside: Sendable {
 
 /// One receiptd with its own database.
 final class Relay {
-  /// What the daemon wrote to its output, for the tests' failures.
+  /// The daemon's log, for the messages of failures.
   @TaskLocal static var logPath: String?
 
   let directory: TemporaryDirectory
   var configuration: JSONValue
-  /// The words of a program that becomes receiptd, put before it; none to start it as it is.
+  /// A command that is prepended to receiptd's; empty to start it directly.
   var launcher: [String] = []
-  /// Further arguments of receiptd's starts.
+  /// Further arguments for receiptd.
   var arguments: [String] = []
   private(set) var process: ChildProcess?
   private(set) var outside = Outside(api: Endpoint(port: 0))
   private(set) var admin = Endpoint(port: 0)
-  /// Where the log of this start begins.
+  /// The offset of this start's log.
   private var logStart = 0
 
-  /// An app's configuration that hurries: nothing waits for longer than a test needs.
+  /// An app's configuration with short times, for fast tests.
   static func app(_ destination: Destination, _ changes: JSONValue = [:]) -> JSONValue {
     let base: JSONValue = [
       "client": ["keys": [.string(Secrets.clientKey)]],
@@ -77,8 +77,8 @@ final class Relay {
   }
 
   /// - Parameters:
-  ///   - app: what differs for the app `shop`.
-  ///   - top: what differs for the rest, and other apps.
+  ///   - app: changes for the app `shop`.
+  ///   - top: changes for the rest, and other apps.
   init(_ destination: Destination, app: JSONValue = [:], top: JSONValue = [:]) throws {
     directory = try TemporaryDirectory()
     let base: JSONValue = [
@@ -95,7 +95,7 @@ final class Relay {
 
   func writeConfiguration() throws { try directory.write(configuration.prettyText, to: "receiptd.json5") }
 
-  /// Starts the daemon and waits for nothing.
+  /// Starts the daemon without waiting.
   @discardableResult func launch(environment: [String: String] = [:]) throws -> ChildProcess {
     try writeConfiguration()
     logStart = TextFile.size(logPath)
@@ -106,7 +106,7 @@ final class Relay {
   }
 
   /// Starts the daemon and waits until it is ready.
-  /// - Parameter untilReady: false where it will not be.
+  /// - Parameter untilReady: false when it will not become ready.
   func start(environment: [String: String] = [:], untilReady: Bool = true) throws {
     let process = try launch(environment: environment)
     let ports = try waitFor("receiptd says that it is ready") { () -> (UInt16, UInt16)? in
@@ -119,7 +119,7 @@ final class Relay {
     try waitUntil("/readyz answers 200") { try admin.request("GET", "/readyz").status == 200 }
   }
 
-  /// What the ready line of this start says, in either format.
+  /// The ports in the ready line of this start, in either format.
   private var readyPorts: (UInt16, UInt16)? {
     let lines = TextFile.read(logPath, from: logStart).split(separator: "\n")
       .filter { $0.contains(" info ready ") || $0.contains(#""message":"ready""#) }
@@ -136,7 +136,7 @@ final class Relay {
 
   func signal(_ number: Int32) { process?.send(number) }
 
-  /// Sends a signal and waits for the end.
+  /// Sends a signal and waits until the daemon has ended.
   @discardableResult func stop(_ number: Int32 = SIGTERM) throws -> Int32 {
     let process = try #require(process)
     process.send(number)
@@ -149,8 +149,8 @@ final class Relay {
     return try ChildProcess(words, output: directory.file("receiptctl.log"))
   }
 
-  /// Runs the program once more with this configuration.
-  /// - Returns: its exit code and what it wrote.
+  /// Runs receiptd again with this configuration.
+  /// - Returns: its exit code and its output.
   func runAgain(_ arguments: [String] = []) throws -> (code: Int32, output: String) {
     let output = directory.file("other.log")
     let other = try ChildProcess(
@@ -168,13 +168,13 @@ func withRelay(
   try withRelay(to: destination, app: app, top: top) { try body($0, destination) }
 }
 
-/// Runs `body` with a relay that delivers to a destination, or to whatever `app` says.
+/// Runs `body` with a relay that delivers to a destination, or as `app` configures.
 func withRelay(
   to destination: Destination, app: JSONValue = [:], top: JSONValue = [:], _ body: (Relay) throws -> Void
 ) throws {
   let relay = try Relay(destination, app: app, top: top)
   try Relay.$logPath.withValue(relay.logPath) {
-    // A test that kills cannot tell from the exit code whether the program had crashed before.
+    // A test that kills the program cannot see from the exit code whether it had crashed before.
     defer {
       let crash = TextFile.read(relay.logPath).split(separator: "\n")
         .first { $0.contains("Fatal error") || $0.contains("Program crashed") }
@@ -186,7 +186,7 @@ func withRelay(
 }
 
 extension Trait where Self == IssueHandlingTrait {
-  /// Shows the end of the daemon's log with each failure.
+  /// Appends the end of the daemon's log to each failure.
   static var withDaemonLog: Self {
     .compactMapIssues { issue in
       guard let path = Relay.logPath else { return issue }

@@ -1,4 +1,4 @@
-// A listener that answers requests with RST, as a server does that crashes in the middle of one.
+// A listener that answers requests with RST, like a server that crashes during a request.
 
 import Glibc
 import Platform
@@ -28,8 +28,8 @@ final class Resetter {
 
   deinit { _ = close() }
 
-  /// Resets the next connection once something of its request has come.
-  /// - Returns: false when none came in a while.
+  /// Resets the next connection after a part of its request has arrived.
+  /// - Returns: false when no connection came in time.
   func resetOne() -> Bool {
     guard Self.isReadable(listener) else { return false }
     let connection = accept(listener, nil, nil)
@@ -47,7 +47,7 @@ final class Resetter {
     return unsafe poll(&entry, 1, 1000) > 0
   }
 
-  /// Listens no more: connections to the port are refused from here on.
+  /// Stops listening: further connections to the port are refused.
   func close() -> UInt16 {
     if listener >= 0 { Glibc.close(listener) }
     listener = -1

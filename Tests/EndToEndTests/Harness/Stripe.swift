@@ -1,4 +1,4 @@
-// Stripe's side: checkouts, the events that they send, and their signatures.
+// Stripe's side: checkouts, their events, and the signatures.
 
 import Cryptography
 import FoundationEssentials
@@ -6,7 +6,7 @@ import JSON
 import Platform
 
 extension JSONValue {
-  /// This object with the members of another: objects are merged, everything else is replaced.
+  /// This object merged with another: nested objects are merged, everything else is replaced.
   func merging(_ other: JSONValue) -> JSONValue {
     guard case .object(var members) = self, case .object(let changes) = other else { return other }
     for change in changes {
@@ -20,7 +20,7 @@ extension JSONValue {
   }
 }
 
-/// A `ply_context` as the app has it: base64 of a small JSON object.
+/// A `ply_context` as apps send it: base64 of a small JSON object.
 func blob(price: String?, presentation: String = "pres_1") -> String {
   let content: JSONValue = [
     "presentation_id": .string(presentation), "placement_id": "onboarding",
@@ -44,7 +44,7 @@ enum Stripe {
     return "t=\(seconds),\(scheme)=\(Hex.encode(code))"
   }
 
-  /// An event. Its id comes from its type and its object, so the same fact always makes the same event.
+  /// An event. Its id is derived from its type and its object, so the same fact always has the same event.
   static func event(_ type: String, _ object: JSONValue, _ more: JSONValue = [:]) -> JSONValue {
     let base: JSONValue = [
       "id": .string("evt_\(type)_\(object["id"]?.stringValue ?? "none")"), "object": "event",
@@ -55,7 +55,7 @@ enum Stripe {
   }
 }
 
-/// One user's way through a web checkout.
+/// One user's web checkout.
 struct Checkout: Sendable {
   static let price = "price_1MbKJHJaEiB9UwXBPt0fFq4O"
 
@@ -77,7 +77,7 @@ struct Checkout: Sendable {
     return ["object": "list", "data": [["id": .string("\(kind)_1"), "price": price]]]
   }
 
-  /// An event about the session. It names the user and no price, as Stripe's does.
+  /// An event about the session. Like Stripe's, it names the user and no price.
   func sessionEvent(_ type: String = "completed", _ changes: JSONValue = [:]) -> JSONValue {
     let object: JSONValue = [
       "id": .string(session), "object": "checkout.session", "mode": "subscription", "status": "complete",
@@ -87,7 +87,7 @@ struct Checkout: Sendable {
     return Stripe.event("checkout.session.\(type)", object.merging(changes))
   }
 
-  /// The event that Checkout sends when it is paid, with the price in its line items.
+  /// The event of a paid session, with the price in its line items.
   var completed: JSONValue { sessionEvent("completed", ["line_items": items("li")]) }
 
   func subscriptionEvent(_ type: String = "created", _ changes: JSONValue = [:]) -> JSONValue {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 
-/// A new directory. Owns it; it is gone with the value.
+/// A new directory. Owns it; deinit removes it.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -14,12 +14,12 @@ final class TemporaryDirectory: Sendable {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  // What is left behind in /tmp is no reason to fail a test.
+  // A leftover in /tmp must not fail a test.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes a file that nobody else may read, replacing what was there.
+  /// Writes or replaces a file that only its owner can read.
   func write(_ text: String, to name: String) throws {
     let descriptor = unsafe open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError.last("open") }
@@ -34,20 +34,20 @@ final class TemporaryDirectory: Sendable {
 }
 
 enum TextFile {
-  /// The size of a file; 0 when there is none yet.
+  /// The size of a file; 0 when it does not exist.
   static func size(_ path: String) -> Int {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// When a file was last written, in nanoseconds; nil when there is none.
+  /// When a file was last modified, in nanoseconds; nil when it does not exist.
   static func modified(_ path: String) -> Int64? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
   }
 
-  /// What stands in a file behind so many bytes.
+  /// The content of a file from an offset.
   static func read(_ path: String, from offset: Int) -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
@@ -60,9 +60,9 @@ enum TextFile {
     }
   }
 
-  /// The text of a file; empty when there is none yet.
+  /// The text of a file; empty when it does not exist.
   static func read(_ path: String) -> String {
-    // A file that is not there yet reads like one in which nothing stands yet.
+    // A missing file reads like an empty one.
     guard let content = try? FileReading.content(of: path, bytesMax: 64 << 20) else { return "" }
     return String(decoding: content.bytes, as: UTF8.self)
   }

@@ -1,25 +1,24 @@
-// Waiting for what has to happen, always with an end: the one place of these tests where time passes by
-// itself. Any thread that may block.
+// Waits with deadlines; the only place of these tests where they sleep. Any thread that may block.
 
 import Glibc
 import Platform
 
-/// What was waited for did not happen in time.
+/// A condition that was not met in time.
 struct NeverHappened: Error, CustomStringConvertible {
   let what: String
   var description: String { "never happened: \(what)" }
 }
 
 enum Waiting {
-  /// Far longer than anything takes here, also on a machine that is busy with something else.
+  /// Much longer than any condition needs, even on a busy machine.
   static let patienceMilliseconds: Int64 = 30_000
   private static let pauseMilliseconds: Int32 = 5
 
   static func pause() { _ = poll(nil, 0, pauseMilliseconds) }
 }
 
-/// Asks again and again until `ask` gives a value.
-/// - Throws: `NeverHappened` when it gives none in time, and whatever `ask` throws.
+/// Calls `ask` until it returns a value.
+/// - Throws: `NeverHappened` when it returns none in time, and the errors of `ask`.
 func waitFor<Result>(
   _ what: String, within milliseconds: Int64 = Waiting.patienceMilliseconds, _ ask: () throws -> Result?
 ) throws -> Result {
@@ -31,7 +30,7 @@ func waitFor<Result>(
   }
 }
 
-/// Asks again and again until `condition` holds.
+/// Calls `condition` until it holds.
 func waitUntil(
   _ what: String, within milliseconds: Int64 = Waiting.patienceMilliseconds,
   _ condition: () throws -> Bool
@@ -39,8 +38,8 @@ func waitUntil(
   try waitFor(what, within: milliseconds) { try condition() ? () : nil }
 }
 
-/// Runs `body` on so many threads at once and waits for all of them.
-/// - Returns: what each gave, in order.
+/// Runs `body` on this many threads at once and waits for all of them.
+/// - Returns: the results, in order.
 func onThreads<Result: Sendable>(
   _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
 ) throws -> [Result] {

@@ -1,4 +1,4 @@
-// HTTP/1.1 over a raw socket, so that a test says each byte itself where that matters. Every wait has an end.
+// HTTP/1.1 over a raw socket, for tests that control each byte. Every wait has a deadline.
 
 import Glibc
 import JSON
@@ -11,7 +11,7 @@ enum WireError: Error {
   case notHTTP(String)
 }
 
-/// An answer.
+/// A response.
 struct Reply: Sendable {
   let status: Int
   let headers: [String]
@@ -25,25 +25,25 @@ struct Reply: Sendable {
 
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The body as JSON; nil when it is none.
+  /// The body as JSON; nil when it is not JSON.
   var json: JSONValue? { try? JSONValue(parsing: body) }
 
   /// The text of a member of the body.
   subscript(name: String) -> String? { json?[name]?.stringValue }
 }
 
-/// One TCP connection to 127.0.0.1, from any address of this machine's own. Owns its descriptor. One thread.
+/// One TCP connection to 127.0.0.1, from any loopback address. Owns its descriptor. One thread.
 final class Wire {
   private let descriptor: Int32
   private var received: [UInt8] = []
 
-  /// - Parameter source: the last number of this end's address: 1 is 127.0.0.1.
+  /// - Parameter source: the last number of the local address: 1 is 127.0.0.1.
   init(_ port: UInt16, source: UInt32 = 1) throws(WireError) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(.last("socket")) }
     self.descriptor = descriptor
     if source != 1 {
-      // Without it bind(2) would look for a port that is free towards everyone, and soon find none.
+      // Without it bind(2) looks for a port that is free for all destinations, and soon finds none.
       var on: Int32 = 1
       unsafe setsockopt(
         descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -105,8 +105,8 @@ final class Wire {
     }
   }
 
-  /// The next answer. Its body is what Content-Length says.
-  /// - Parameter hasBody: false for the answer to HEAD, whose length is that of a body which does not come.
+  /// The next response, with the body that Content-Length announces.
+  /// - Parameter hasBody: false for a response to HEAD, which has a length and no body.
   func reply(
     within milliseconds: Int64 = Waiting.patienceMilliseconds, hasBody: Bool = true
   ) throws(WireError) -> Reply {
@@ -138,7 +138,7 @@ final class Wire {
     return (mark.count...received.count).first { received[($0 - mark.count)..<$0].elementsEqual(mark) }
   }
 
-  /// Sends nothing more; the other side sees the end of input.
+  /// Closes the sending side; the peer sees end of file.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Makes `close` end the connection with RST instead of FIN (SO_LINGER of zero, socket(7)).
@@ -147,8 +147,8 @@ final class Wire {
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Waits until the other side has closed.
-  /// - Returns: whether it did in time; nothing that it sent may be left unread.
+  /// Waits until the peer has closed.
+  /// - Returns: whether it did in time; everything that it sent must have been read.
   func isClosed(within milliseconds: Int64) -> Bool {
     let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
     do {
@@ -159,7 +159,7 @@ final class Wire {
     }
   }
 
-  /// What came and was not read as an answer.
+  /// Bytes that were received and not read as a response.
   var unread: [UInt8] { received }
 
   func isReadable(within milliseconds: Int64) -> Bool {
@@ -176,13 +176,13 @@ final class Wire {
   }
 }
 
-/// A server on this machine. A value; any thread.
+/// A server on this machine. A value; thread-safe.
 struct Endpoint: Sendable {
   let port: UInt16
-  /// The last number of this end's address.
+  /// The last number of the local address.
   var source: UInt32 = 1
 
-  /// One request on a connection of its own.
+  /// One request on its own connection.
   func request(
     _ method: String, _ path: String, body: [UInt8]? = nil, headers: [String: String] = [:]
   ) throws -> Reply {
@@ -191,7 +191,7 @@ struct Endpoint: Sendable {
     return try wire.reply(hasBody: method != "HEAD")
   }
 
-  /// The bytes of a request, which closes its connection.
+  /// The bytes of a request that closes its connection.
   static func bytes(
     _ method: String, _ path: String, body: [UInt8]?, headers: [String: String]
   ) -> [UInt8] {

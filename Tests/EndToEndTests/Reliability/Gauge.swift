@@ -1,10 +1,10 @@
-// What a process needs while something is done to it: its memory and its descriptors, as the kernel counts
-// them. A thread of its own looks again and again.
+// The memory and the descriptors of a process under load, as the kernel counts them. Its own thread samples
+// them.
 
 import Glibc
 import Platform
 
-/// Watches a process until it is stopped. Owns its thread.
+/// Samples a process until it is stopped. Owns its thread.
 final class Gauge {
   struct Peak: Sendable {
     var descriptors = 0
@@ -31,7 +31,7 @@ final class Gauge {
     }
   }
 
-  /// The most descriptors that were seen open.
+  /// The most descriptors that were open.
   func stop() -> Int {
     peak.update { $0.isOver = true }
     thread.join()

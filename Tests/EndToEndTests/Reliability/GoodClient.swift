@@ -1,15 +1,15 @@
 // A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events,
-// from an address of its own. A thread of its own.
+// from its own address. It has its own thread.
 
 import Platform
 import Testing
 
-/// Sends checkouts one after another until it is stopped, and keeps count. Owns its thread.
+/// Sends checkouts one after another until it is stopped, and counts them. Owns its thread.
 final class GoodClient {
   struct Served: Sendable {
     var checkouts: [Checkout] = []
     var milliseconds: [Int64] = []
-    /// What was refused or not answered; none is allowed.
+    /// Requests that were refused or not answered; none is allowed.
     var failures: [String] = []
     var isOver = false
   }
@@ -42,7 +42,7 @@ final class GoodClient {
     }
   }
 
-  /// Why a checkout was not taken; nil when it was.
+  /// Why a checkout was not accepted; nil when it was.
   private static func send(_ checkout: Checkout, _ app: String, _ outside: Outside) -> String? {
     do {
       let posted = try outside.postContext(checkout.user, checkout.context, app: app)
@@ -73,12 +73,12 @@ final class GoodClient {
 }
 
 extension GoodClient.Served {
-  /// The time that this share of the checkouts did not exceed, both requests together.
+  /// The time within which this share of the checkouts was completed, both requests together.
   func milliseconds(share: Double) -> Int64 { milliseconds.percentile(share) }
 }
 
 extension [Int64] {
-  /// The value that this share of all does not exceed; 0 when there is none.
+  /// The value that this share does not exceed; 0 without values.
   func percentile(_ share: Double) -> Int64 {
     let sorted = sorted()
     guard !sorted.isEmpty else { return 0 }

@@ -1,5 +1,5 @@
-// Clients that do everything but behave, thousands at once, against the real program, while a good client is
-// served. Memory and descriptors are watched throughout (R6, R8, R11).
+// Thousands of misbehaving clients at once against the real program, while a good client is served. Memory
+// and descriptors are watched throughout (R6, R8, R11).
 
 import Domain
 import Glibc
@@ -17,17 +17,17 @@ import Testing
   private static let repeats = Torture.size(short: 1, long: 10)
   private static let cuts = Torture.size(short: 200, long: 20_000)
   private static let threads = 8
-  /// Long enough for four megabytes of the worst, also where a sanitizer looks at every access.
+  /// Long enough for four megabytes of the worst input, also under a sanitizer.
   private static let requestTimeoutMilliseconds =
     Int64(Torture.size(short: 3000, long: 6000)) * (Sanitizer.isOn ? 5 : 1)
-  /// What the relay may ever have resident: itself with its caches, what large bodies hold together twice
-  /// (once where they are collected, once where they are read or stored), and each connection.
+  /// The limit of the resident memory: the relay with its caches, large bodies twice (once where they are
+  /// collected, once where they are read or stored), and each connection.
   private static let peakKibibytesMax = Sanitizer.memory(96 * 1024 + 2 * 64 * 1024 + idle * 24)
-  /// Connections, and what the relay has open itself.
+  /// Connections, and the relay's own files.
   private static var descriptorsMax: Int { connections + 64 }
   private static var connections: Int { 2 * idle + slow + 200 }
 
-  /// Whose connections come from where: the number of an address.
+  /// The last number of the source address, by kind of client.
   private enum Source {
     static let idle: UInt32 = 1
     static let good: UInt32 = 2
@@ -80,11 +80,11 @@ import Testing
     }
   }
 
-  // MARK: One address takes all connections that it can get
+  // MARK: One address opens as many connections as it can
 
   private static func openIdle(_ port: UInt16, _ process: ChildProcess) throws -> [Wire] {
     let (before, open) = (try #require(process.residentKibibytes), process.descriptors)
-    // Each has had an answer: one that never sends a request is closed after a request's time.
+    // Each has had a response: without a request it would be closed after the request timeout.
     let wires = try (0..<idle).map { _ in
       let wire = try Wire(port, source: Source.idle)
       try wire.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -107,7 +107,7 @@ import Testing
 
   // MARK: Slow ones
 
-  /// Slow senders of headers and of bodies, each with a thread's hand on it until it is cut off.
+  /// Slow senders of headers and of bodies, each fed by a thread until the relay closes it.
   private static func startSlow(_ port: UInt16, _ faults: Monitor<[String]>) throws -> [WorkerThread] {
     let starts = [
       "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
@@ -137,7 +137,7 @@ import Testing
       guard MonotonicInstant.now() < deadline else { throw NeverHappened(what: "\(open.count) are cut off") }
       Waiting.pause()
       open.removeAll { wire in
-        // Who has been cut off cannot send; what was said before can be read.
+        // After the relay has closed, sending fails; its response can still be read.
         guard wire.isReadable(within: 0) || (try? wire.send("a")) == nil else { return false }
         let reply = try? wire.reply(within: 1000)
         if reply?.status != 408 { faults.withLock { $0.append("got \(String(describing: reply))") } }
@@ -169,10 +169,10 @@ import Testing
     for fault in Set(faults.joined()) { Issue.record("\(fault)") }
   }
 
-  /// What is wrong with what a row gets; nil when nothing is.
+  /// Why a row's result is wrong; nil when it is right.
   private static func play(_ row: HostileRequest, _ port: UInt16) throws -> String? {
     let wire = try Wire(port, source: Source.rows)
-    // The relay may have had enough before everything is sent.
+    // The relay may close before everything is sent.
     try? wire.send(row.bytes)
     if row.end == .halfCloses { wire.finish() }
     func statuses(_ count: Int) throws -> [Int] { try (0..<count).map { _ in try wire.reply().status } }
@@ -216,7 +216,7 @@ import Testing
           bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
         }
         let wire = try Wire(port, source: Source.cuts)
-        // A byte that was changed may have made the relay close already.
+        // A changed byte may already have made the relay close.
         try? wire.send(Array(bytes.prefix(.random(in: 0...bytes.count, using: &random))))
         switch Int.random(in: 0..<4, using: &random) {
         case 0: wire.resetAtEnd()
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: Large bodies
 
-  /// One address holds all that large bodies of one address may hold; another one's large event is taken.
+  /// One address fills its share of large bodies; a large event from another address is accepted.
   private static func fillWithBodies(_ relay: Relay, good: Outside) throws {
     let most = 4 << 20
     let head = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "\(most)"])
@@ -249,7 +249,7 @@ import Testing
       #expect(reply.header("Retry-After") == "1")
       #expect(reply["type"] == "urn:receiptd:problem:busy")
     }
-    // The others were read to their end and refused for their signature, or cut off for their slowness.
+    // The others were read completely and refused for their signature, or closed because they were slow.
     #expect(replies.allSatisfy { [400, 408, 503].contains($0.status) })
   }
 
@@ -262,7 +262,7 @@ import Testing
     return served
   }
 
-  /// What stands in the database: the good client's, and what was rightly signed, once each.
+  /// The database contains the good client's events and the validly signed ones, once each.
   private static func checkStore(_ relay: Relay, _ served: GoodClient.Served) throws {
     for checkout in [served.checkouts.first, served.checkouts.last].compactMap({ $0 }) {
       try relay.reaches(.delivered, checkout.subscription)

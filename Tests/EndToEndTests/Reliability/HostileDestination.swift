@@ -1,37 +1,37 @@
-// One hostile destination: where it is, what it does to the first requests, and what must become of those.
-// From then on it behaves, so that what can recover does.
+// One hostile destination: its address, its behaviour on the first requests, and the expected result.
+// Afterwards it behaves, so that receipts can recover.
 
 import Glibc
 import JSON
 import Platform
 import TestSupport
 
-/// What the log of attempts must say of each hostile answer.
+/// What the attempt log must contain for each hostile answer.
 struct HostileAttempt: Sendable {
-  /// The status of the answer; it stands whatever breaks off behind it.
+  /// The status of the response; it counts even if the response breaks off after it.
   var status: Int64?
-  /// The word for what went wrong; one of these.
+  /// The error's name; one of these.
   var errors: [String?]
-  /// Whether it must count as sent and maybe taken in; nil where that is up to the kernel.
+  /// Whether the request must count as possibly processed; nil where that depends on the kernel.
   var isAmbiguous: Bool? = false
 }
 
-/// What must become of the receipts.
+/// The expected result for the receipts.
 enum HostileOutcome: Sendable, Equatable {
   case delivered
-  /// Tried again, and delivered once the destination behaves.
+  /// Retried, and delivered when the destination behaves.
   case recovers
   case failed(String)
-  /// Still pending, with its next try so many seconds away.
+  /// Still pending, with its next attempt this many seconds away.
   case rests(ClosedRange<Int64>)
 }
 
 /// A row of the table.
 struct HostileDestination: Sendable {
   enum Place: Sendable {
-    /// Every hostile connection is played by a script.
+    /// A script plays every hostile connection.
     case scripted(@Sendable (ScriptedConnection) -> Void)
-    /// The same, where TLS is spoken to it.
+    /// Like `scripted`, where the client speaks TLS.
     case scriptedTLS(@Sendable (ScriptedConnection) -> Void)
     case refused, fullBacklog, neverAccepted, unresolved, selfSigned
   }
@@ -40,13 +40,13 @@ struct HostileDestination: Sendable {
   let place: Place
   let attempt: HostileAttempt
   let outcome: HostileOutcome
-  /// Whether the time for a delivery must run out.
+  /// Whether the delivery must time out.
   var isSlow = false
 
-  /// How many receipts it is hostile to: one, where the first answer lets the whole app rest.
+  /// The number of receipts that meet it; one, if the first answer pauses the whole app.
   var receipts: Int { outcome.isFinal ? Torture.size(short: 1, long: 25) : 1 }
 
-  /// The part of the app's configuration that differs: where nothing recovers, one try is all there is.
+  /// The app's settings for this row: one attempt only, where nothing recovers.
   func delivery(concurrency: Int64) -> JSONValue {
     let pause: JSONValue = outcome.isFinal ? "50ms" : "10m"
     return [
@@ -65,7 +65,7 @@ extension HostileOutcome {
   }
 }
 
-/// A row's destination as it runs: hostile to so many connections, and good to those that follow.
+/// The running destination of a row: hostile to this many connections, and good to later ones.
 final class HostileServer: Sendable {
   private let server: ScriptedServer
   private let left: Monitor<Int>
@@ -85,19 +85,19 @@ final class HostileServer: Sendable {
 
   var port: UInt16 { server.port }
   var accepted: Int { server.accepted }
-  /// Whether every hostile connection came.
+  /// Whether every hostile connection was used.
   var isSpent: Bool { left.withLock { $0 <= 0 } }
 
   func stop() { server.stop() }
 }
 
-/// A listening socket that nobody accepts from.
+/// A listening socket that never accepts.
 final class DeafListener {
   private let descriptor: Int32
   private var fillers: [Wire] = []
   let port: UInt16
 
-  /// - Parameter isFull: whether its queue is full, so that the kernel drops what else wants in.
+  /// - Parameter isFull: whether its queue is full, so that the kernel drops further connections.
   init(isFull: Bool) throws {
     (descriptor, port) = try openSocket()
     guard listen(descriptor, isFull ? 0 : 512) == 0 else { throw SystemError.last("listen") }

@@ -1,5 +1,5 @@
-// Destinations that do everything but what they should, each the destination of one app of one daemon, all at
-// once, while another app's receipts are delivered (R3, R4, R8, R11).
+// Misbehaving destinations, each for one app of one daemon, all at once, while another app's receipts are
+// delivered (R3, R4, R8, R11).
 
 import Domain
 import Glibc
@@ -17,7 +17,7 @@ struct HostileDestinationTorture {
   private static let goodDelayMillisecondsMax: Int64 = 10_000
   private static let peakKibibytesMax = Sanitizer.memory(256 * 1024)
 
-  /// A row with its app and whatever plays its destination.
+  /// A row with its app and its destination.
   private struct Case {
     let row: HostileDestination
     let app: String
@@ -118,8 +118,7 @@ struct HostileDestinationTorture {
 
   // MARK: The purchases
 
-  /// One after another, round by round: what is measured is the destinations' trouble and not a flood of
-  /// events.
+  /// One after another, round by round: this measures the destinations' trouble, not a flood of events.
   private static func buy(_ cases: [Case], _ outside: Outside) throws {
     for number in 0..<(cases.map(\.row.receipts).max() ?? 0) {
       for item in cases where number < item.row.receipts {
@@ -144,7 +143,7 @@ struct HostileDestinationTorture {
     let attempt = item.row.attempt
     var seen = 0
     for (status, error, isAmbiguous) in try hostileAttempts(item, connection) {
-      // A machine that stands still may let the time of a good answer run out, too.
+      // On a stalled machine a good answer may time out, too.
       if item.row.isSlow, attempt.status != nil, status == nil, error == "timeout" { continue }
       seen += 1
       let isRight =
@@ -156,14 +155,14 @@ struct HostileDestinationTorture {
     #expect(item.row.isSlow ? seen > 0 : seen == item.row.receipts, "\(name): \(seen) hostile attempts")
   }
 
-  /// How many receipts came to where the row wants them.
+  /// How many receipts reached the row's result.
   private static func count(_ item: Case, _ connection: Connection) throws -> Int64 {
     let condition: String
     switch item.row.outcome {
     case .delivered, .recovers: condition = "p.state = 'delivered'"
     case .failed(let reason): condition = "p.state = 'failed' AND p.reason = '\(reason)'"
     case .rests(let seconds):
-      // Where the whole app rests (429, a wrong configuration), the breaker says until when.
+      // When the whole app pauses (429, a wrong configuration), the breaker has the time.
       condition = """
         p.state = 'pending' AND (
           SELECT max(coalesce(max(b.rest_until), 0), coalesce(max(b.probe_at), 0), p.next_attempt_at)
@@ -199,7 +198,7 @@ struct HostileDestinationTorture {
 
   // MARK: The others
 
-  /// How long each good receipt took from ready to delivered.
+  /// The time of each good receipt from ready to delivered.
   private static func delays(
     _ relay: Relay, _ served: GoodClient.Served, _ connection: Connection
   ) throws -> [Int64] {
@@ -213,7 +212,7 @@ struct HostileDestinationTorture {
     return delays
   }
 
-  /// Nobody got a request, with the key in it, whose certificate does not verify.
+  /// No server whose certificate does not verify received a request, which contains the key.
   private static func checkKey(_ cases: [Case], _ good: Destination) throws {
     for item in cases { #expect(item.destination?.ledger.isEmpty ?? true, "\(item.row.name)") }
     #expect(good.ledger.allSatisfy { $0.head.header("X-API-KEY") == Secrets.apiKey })

@@ -1,5 +1,5 @@
-// Hostile destinations whose answers are well-formed and mean something: statuses, Retry-After, redirects;
-// and those that are slow, or not who they should be. Values.
+// Hostile destinations with well-formed answers: statuses, Retry-After, redirects; and those that are slow or
+// impersonate another server. Values.
 
 import TestSupport
 
@@ -18,7 +18,7 @@ extension HostileDestinations {
       + [408, 409, 425, 500, 501, 502, 503, 504, 599].map { ($0, .recovers) }
       + [400, 404, 410, 413, 422, 451, 499].map { ($0, .failed("http_\($0)")) }
     return rows.map { row("\($0.0)", status("\($0.0) Some"), $0.0, [nil], $0.1) } + [
-      // The rest of ten minutes that a 429 brings by itself.
+      // The default pause of ten minutes after a 429.
       row("429", status("429 Slow"), 429, [nil], .rests(590...610)),
       row("HTTP/1.0", answer("HTTP/1.0 200 OK\r\n\r\n{}"), 200, [nil], .delivered),
       row(
@@ -40,7 +40,7 @@ extension HostileDestinations {
         "\(line.prefix(3)), Retry-After \(value.prefix(40))", status(line, "Retry-After: \(value)\r\n"),
         Int64(line.prefix(3)), [nil], .rests(seconds))
     }
-    // The schedule's ten minutes stand where the value is none, is over, or comes sooner.
+    // The schedule's ten minutes apply when the value is invalid, is in the past, or is shorter.
     let schedule: ClosedRange<Int64> = 590...610
     let most = (day - 10)...(day + 10)
     return [
@@ -54,7 +54,7 @@ extension HostileDestinations {
     ]
   }
 
-  /// None is followed: whoever controls the answer would get the key, and reach what only this machine can.
+  /// No redirect is followed: its author would get the key, and could reach services of this machine.
   static func redirects(to trap: UInt16) -> [HostileDestination] {
     let targets = [
       "http://127.0.0.1:\(trap)/receipts", "http://localhost:\(trap)/", "//127.0.0.1:\(trap)/",
@@ -75,7 +75,7 @@ extension HostileDestinations {
   }
 
   static var slowness: [HostileDestination] {
-    /// A byte, a while, a byte.
+    /// A byte, a pause, a byte.
     func drip(_ start: String, _ text: String) -> HostileDestination.Place {
       .scripted { connection in
         _ = connection.readRequest()
@@ -149,12 +149,12 @@ extension HostileDestinations {
   }
 }
 
-/// A gzip stream (RFC 1952) without end, in which 13 bytes stand for 2064: the byte 0, then again and again
+/// An endless gzip stream (RFC 1952) in which 13 bytes expand to 2064: the byte 0, then again and again
 /// "repeat the byte before 258 times" in the fixed code of RFC 1951 §3.2.6.
 enum GzipBomb {
   static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 
-  /// A block that begins and ends with a whole byte, so that it can follow itself.
+  /// A block that begins and ends at a byte boundary, so that it can be repeated.
   static let piece: [UInt8] = {
     var (bytes, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
     func put(_ value: UInt32, _ width: UInt32) {
@@ -166,7 +166,7 @@ enum GzipBomb {
         count -= 8
       }
     }
-    /// Huffman codes stand with their highest bit first.
+    /// Huffman codes are written with their highest bit first.
     func code(_ value: UInt32, _ width: UInt32) {
       for bit in 0..<width { put(value >> (width - 1 - bit) & 1, 1) }
     }
@@ -178,7 +178,7 @@ enum GzipBomb {
       code(0, 5)  // the distance 1
     }
     code(0, 7)  // the end of the block
-    // An empty stored block ends on a whole byte (RFC 1951 §3.2.4).
+    // An empty stored block ends at a byte boundary (RFC 1951 §3.2.4).
     put(0, 3)
     put(0, (8 - count) & 7)
     return bytes + [0, 0, 0xFF, 0xFF]

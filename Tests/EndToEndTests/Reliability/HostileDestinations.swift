@@ -1,4 +1,4 @@
-// The table of hostile destinations, by theme. What each does is written out as bytes; the verdicts are those
+// The table of hostile destinations, by theme. The behaviour is written out as bytes; the results are those
 // of the contract (Delivery) and of ARCHITECTURE (a status line is an answer). Values.
 
 import TestSupport
@@ -6,7 +6,7 @@ import TestSupport
 enum HostileDestinations {
   typealias Script = @Sendable (ScriptedConnection) -> Void
 
-  /// - Parameter trap: the port of a server that nobody must be led to.
+  /// - Parameter trap: the port of a server to which no request may be redirected.
   static func all(trap: UInt16) -> [HostileDestination] {
     connections + brokenAnswers + framing + nonsense + statuses + retryAfter + redirects(to: trap) + slowness
       + encrypted
@@ -29,7 +29,7 @@ enum HostileDestinations {
     }
   }
 
-  /// Reads the request, sends this, then the same piece until nobody takes it any more.
+  /// Reads the request, sends this, then the same piece until the client stops reading.
   static func endless(_ start: String, _ piece: String) -> HostileDestination.Place {
     let bytes = Array(String(repeating: piece, count: 65_536 / piece.utf8.count).utf8)
     return .scripted { connection in

@@ -1,9 +1,9 @@
-// Hostile bodies, and what is no HTTP/1.1 at all. Values.
+// Hostile bodies, and input that is not HTTP/1.1. Values.
 
 import JSON
 
 extension HostileRequests {
-  /// How many events of these rows are rightly signed, and so must be stored.
+  /// The number of events in these rows with a valid signature, which must be stored.
   static let signedEvents = 8
 
   static func bodies() throws -> [HostileRequest] {
@@ -36,7 +36,7 @@ extension HostileRequests {
     Array("POST \(contexts) HTTP/1.1\r\nHost: x\r\n\(key)Content-Length: \(body.count)\r\n\r\n".utf8) + body
   }
 
-  /// Events as nobody sends them. Those with a right signature are kept, understood or not (R6).
+  /// Unusual events. Those with a valid signature are stored, understood or not (R6).
   private static func events() throws -> [HostileRequest] {
     let most = 4 << 20
     func fill(_ head: String, _ unit: String, _ tail: String) -> [UInt8] {
@@ -85,7 +85,7 @@ extension HostileRequests {
   }
 
   static func protocols() -> [HostileRequest] {
-    // The beginning of a TLS 1.3 ClientHello, RFC 8446 §4.1.2; nothing in it ends a line.
+    // The beginning of a TLS 1.3 ClientHello, RFC 8446 §4.1.2; it contains no line end.
     let hello: [UInt8] = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC, 0x03, 0x03]
     let random = (0..<500).map { UInt8(truncatingIfNeeded: $0 &* 131 &+ 89) }.filter {
       $0 != 0x0A && $0 != 0x0D

@@ -1,17 +1,17 @@
-// What hostile clients send, and what each must get: one row a case. Values.
+// Requests of hostile clients and the expected responses, one row a case. Values.
 
 import JSON
 
-/// What must become of a connection.
+/// The expected end of a connection.
 enum HostileVerdict: Sendable, Equatable {
   /// These statuses in this order; then the relay closes.
   case closes([Int])
-  /// libmicrohttpd refuses it by itself, in HTML and maybe with its head twice; then it closes.
+  /// libmicrohttpd refuses the request itself, in HTML and possibly with a second head; then it closes.
   case refusedByLibrary(Int)
-  /// These statuses in this order; the connection stays and serves a further request.
+  /// These statuses in this order; the connection stays open and serves a further request.
   case goesOn([Int])
-  /// Nothing is answered: what came is no request yet, and no request comes. It is closed when it has been
-  /// idle for too long.
+  /// No response: the input is not a request yet, and none follows. The connection is closed after the idle
+  /// timeout.
   case silence
 }
 
@@ -20,7 +20,7 @@ struct HostileRequest: Sendable {
   enum End: Sendable {
     /// Waits for the answer.
     case waits
-    /// Says that it sends nothing more, and waits for the answer.
+    /// Closes its sending side, and waits for the response.
     case halfCloses
   }
 
@@ -47,7 +47,7 @@ enum HostileRequests {
     try framing + chunks + lines + paths + bodies() + protocols()
   }
 
-  /// A request to post a context, but for what frames its body.
+  /// A request that posts a context, with the given framing of its body.
   private static func post(_ framing: String, _ body: String = "{}") -> String {
     "POST \(contexts) HTTP/1.1\r\nHost: x\r\n\(key)\(framing)\r\n\(body)"
   }
@@ -56,7 +56,7 @@ enum HostileRequests {
     "GET \(target) HTTP/1.1\r\nHost: x\r\n\(headers)\r\n"
   }
 
-  /// Where two readers could disagree on where a request ends (RFC 9112 §6.1, §6.3, §11.2).
+  /// Requests whose end two parsers could see differently (RFC 9112 §6.1, §6.3, §11.2).
   private static var framing: [HostileRequest] {
     let smuggled = "0\r\n\r\n" + get("/smuggled")
     return [

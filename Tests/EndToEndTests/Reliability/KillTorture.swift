@@ -1,5 +1,5 @@
-// The power cut's little sister: kill -9 at any moment, again and again, under load, with two ledgers that
-// are compared afterwards: what the senders were promised, and what the destination got (R1, R3, R9).
+// kill -9 at any moment, again and again, under load. Two ledgers are compared afterwards: what was
+// acknowledged to the senders, and what the destination received (R1, R3, R9).
 
 import Domain
 import Glibc
@@ -16,15 +16,14 @@ import Testing
   private static let kills = Torture.size(short: 8, long: 320)
   private static let senders = 4
   private static let concurrency = 8
-  /// How many receipts may be sent twice because of one kill: those with the destination, and as many whose
-  /// outcome is being written.
+  /// How many receipts one kill may duplicate: those in flight, and as many whose outcome is being written.
   private static let unsettledMax = 2 * concurrency
-  /// How much more is taken before a kill.
+  /// The maximum number of checkouts that are accepted between two kills.
   private static let takenBetweenMax = 40
-  /// How long a checkpoint is waited for.
+  /// The time limit of the wait for a checkpoint.
   private static let checkpointMilliseconds: Int64 = 1500
 
-  /// In the middle of what the daemon is killed.
+  /// The activity during which the daemon is killed.
   private enum Moment: CaseIterable {
     case load, startUp, repeatedStartUp, stop, checkpoint
   }
@@ -45,14 +44,14 @@ import Testing
       var random = SeededGenerator(seed: seed)
       var run = Run()
       for number in 0..<Self.kills {
-        // In the short form each moment has its turn.
+        // In the short form each moment occurs.
         let moment = Moment.allCases[number % Moment.allCases.count]
         let goal = senders.taken + Int.random(in: 1...Self.takenBetweenMax, using: &random)
         try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
         let replay =
           number % 6 == 5 ? try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]) : nil
         try Self.kill(relay, moment, &random, &run)
-        // Who replays while the daemon dies may die, too, or go on without it.
+        // The replaying receiptctl may be killed, too, or continue without the daemon.
         if let replay, Bool.random(using: &random) { replay.send(SIGKILL) }
         try run.note(ledger, databasePath: relay.databasePath)
         let start = MonotonicInstant.now()
@@ -92,13 +91,13 @@ import Testing
       relay.signal(SIGTERM)
       wait(0...20)
     case .checkpoint:
-      // Only a checkpoint writes the database's own file.
+      // Only a checkpoint writes the database file.
       let before = TextFile.modified(relay.databasePath)
       let deadline = MonotonicInstant.now().advanced(byMilliseconds: checkpointMilliseconds)
       while TextFile.modified(relay.databasePath) == before, MonotonicInstant.now() < deadline {}
       if TextFile.modified(relay.databasePath) != before { run.checkpoints += 1 }
     }
-    // It may have ended by itself before, if it was told to.
+    // It may have ended already, if it was told to stop.
     let code = try relay.stop(SIGKILL)
     #expect(code == 128 + SIGKILL || (moment == .stop && code == 0), "\(code)")
     if code != 0 { run.kills += 1 }
@@ -106,7 +105,7 @@ import Testing
 
   // MARK: The end
 
-  /// Delivers what is left; what the destination refused is replayed.
+  /// Delivers the rest; refused receipts are replayed.
   private static func finish(_ relay: Relay) throws {
     let connection = try Connection(
       path: relay.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
@@ -138,21 +137,22 @@ import Testing
     Torture.report(suite, "p99 recovery, ms", run.recoveries.percentile(0.99))
   }
 
-  /// What is counted on the way.
+  /// The counters of a run.
   private struct Run {
     var kills = 0
     var checkpoints = 0
     var recoveries: [Int64] = []
     var lost = 0
     var doubles = 0
-    /// How often what was recorded as delivered had been asked for by then: it must stay so (R3).
+    /// How often each receipt had been requested when it was recorded as delivered: the number must not grow
+    /// (R3).
     private var asked: [String: Int] = [:]
     private var lastDelivery: Int64 = 0
 
-    /// Looks into the dead daemon's database.
+    /// Reads the dead daemon's database.
     mutating func note(_ ledger: DestinationLedger, databasePath: String) throws {
       let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
-      // Deliveries of the same moment may have been written one after another.
+      // Deliveries of the same moment may have been recorded one after another.
       let since = lastDelivery - 60_000
       let rows = try connection.prepare(
         "SELECT object_id, delivered_at FROM purchases WHERE app = 'shop' AND delivered_at >= \(since)"

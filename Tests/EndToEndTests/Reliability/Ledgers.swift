@@ -1,11 +1,11 @@
-// Both ends' own books while the daemon is killed: what the senders were promised, and what the destination
-// was asked and took. Any thread.
+// The ledgers of both ends while the daemon is killed: what was acknowledged to the senders, and what the
+// destination received and accepted. Thread-safe.
 
 import HTTPServer
 import Platform
 
-/// The destination's book. It refuses some receipts at first and fails some once, by their names, so that
-/// operators have something to replay and retries are under way when the daemon dies.
+/// The destination's ledger. By the receipts' names, it refuses some at first and fails some once, so that
+/// operators have something to replay and retries are pending when the daemon dies.
 final class DestinationLedger: Sendable {
   private struct Line {
     var asked = 0
@@ -16,7 +16,7 @@ final class DestinationLedger: Sendable {
 
   func answer(_ entry: Destination.Entry) -> Destination.Answer {
     let object = entry.objectID ?? ""
-    // The same in every run, unlike Swift's own hash.
+    // A stable hash, unlike Swift's own.
     let mark = object.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
     return lines.withLock { lines in
       lines[object, default: Line()].asked += 1
@@ -33,11 +33,11 @@ final class DestinationLedger: Sendable {
   func taken(_ object: String) -> Int { lines.withLock { $0[object]?.taken ?? 0 } }
 }
 
-/// Senders that go through checkouts until they are stopped. Owns their threads.
+/// Senders that complete checkouts until they are stopped. Owns their threads.
 final class Senders {
   private struct State {
     var port: UInt16
-    /// Events that were answered 200 after their context had been answered.
+    /// Events that were answered 200 after their context had been accepted.
     var taken: [Checkout] = []
     var isOver = false
   }
@@ -53,8 +53,8 @@ final class Senders {
     }
   }
 
-  /// A context is posted until it is taken; an event is sent once, so that nothing but the relay can make up
-  /// for one that was promised and lost.
+  /// A context is posted until it is accepted. An event is sent once, so that a retry cannot hide the loss of
+  /// an acknowledged one.
   private static func keepSending(_ state: Monitor<State>, sender: Int) {
     var number = 0
     while true {
@@ -62,7 +62,7 @@ final class Senders {
       if isOver { return }
       let outside = Outside(api: Endpoint(port: port))
       let checkout = Checkout("kill-\(sender)-\(number)")
-      // A relay that is down refuses connections or breaks them off; the next one is for its successor.
+      // A relay that is down refuses or breaks connections; the next request goes to its successor.
       guard let posted = try? outside.postContext(checkout.user, checkout.context), posted.status < 300 else {
         Waiting.pause()
         continue
@@ -75,11 +75,11 @@ final class Senders {
 
   var taken: Int { state.withLock { $0.taken.count } }
 
-  /// The relay is somewhere else now.
+  /// Sets the relay's new port.
   func use(port: UInt16) { state.withLock { $0.port = port } }
 
   /// Ends the threads.
-  /// - Returns: what was promised.
+  /// - Returns: the acknowledged checkouts.
   @discardableResult func stop() -> [Checkout] {
     state.update { $0.isOver = true }
     for thread in threads { thread.join() }
