@@ -1,4 +1,4 @@
-// Notices that really arrive, from the real program, at a real receiver.
+// Notices of the real program to a real receiver.
 
 import Domain
 import Glibc
@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct AlertTests {
-  /// Runs `body` with a relay that tells a receiver of troubles.
+  /// Runs `body` with a relay that notifies a receiver.
   private func withAlerts(
     _ on: JSONValue, _ body: (Relay, _ destination: Destination, _ receiver: Destination) throws -> Void
   ) throws {
@@ -71,7 +71,7 @@ import Testing
   @Test("The suggested command replays every failure ever: as pasted, it replays what the alert is about")
   func suggestedCommand() throws {
     try withAlerts(["receipt_failed"]) { relay, destination, receiver in
-      // What failed before nobody was told is older than the alert's window.
+      // Failures from before alerts were configured are older than the alert's window.
       let start = SystemClock().wallMilliseconds - 15 * 86_400_000
       try relay.stop()
       try LargeDatabase.fill(

@@ -1,4 +1,4 @@
-// The app's side, CheckoutKit with its own transport, against receiptd.
+// CheckoutKit with its own transport, against receiptd.
 
 import Domain
 import CheckoutKit
@@ -12,7 +12,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// The kit's transport, and who wants to know what becomes of its requests.
+/// The kit's transport, with a stream of its requests.
 private struct WatchedTransport: Transport {
   let transport = URLSessionTransport()
   let requests = AsyncStream.makeStream(of: URLRequest.self)
@@ -29,7 +29,7 @@ private struct WatchedTransport: Transport {
   }
 }
 
-/// Gives tokens in order, and the last one again and again.
+/// Returns tokens in order, and then the last one again and again.
 private actor Tokens {
   private var tokens: [String]
   private(set) var given = 0
@@ -61,7 +61,7 @@ private actor Tokens {
       ])
   }
 
-  /// As `withRelay`, for what waits without a thread.
+  /// Like `withRelay`, for asynchronous code.
   private static func withRelay(
     top: JSONValue = [:], starting: Bool = true, _ body: (Relay, Destination) async throws -> Void
   ) async throws {
@@ -99,7 +99,7 @@ private actor Tokens {
       #expect(all.first?.state == .open)
       #expect(all.last?.state == .delivered)
       #expect(all.last?.receiptID == (try relay.receipt(of: checkout.subscription)?.id))
-      // What the app said is what Purchasely was told, byte for byte.
+      // Purchasely received the app's context, byte for byte.
       let delivered = try #require(destination.ledger(of: checkout.subscription).first)
       #expect(delivered["ply_context"] == (try context.plyContext()))
       let final = try await client.finalStatus(of: posted.contextID)
@@ -207,7 +207,7 @@ private actor Tokens {
         "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
         "exp": .integer(Stripe.unixSeconds + 600),
       ])
-      // The first one expired on its way, and is renewed.
+      // The first token expires in transit and is renewed.
       let expired = try issuer.token([
         "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
         "exp": .integer(Stripe.unixSeconds - 600),
@@ -252,7 +252,7 @@ private actor Tokens {
       #expect(try relay.state(ofContext: context.contextID) == "open")
       #expect(try relay.count("contexts") == 1)
 
-      // And the status outlives a relay that is restarted.
+      // A status request survives a restart of the relay.
       async let status = client.finalStatus(of: context.contextID, within: 60)
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
       try relay.stop()

@@ -1,4 +1,4 @@
-// The association files of a running receiptd: served, reloaded, checked before, and seen by receiptctl.
+// The association files of a running receiptd: served, reloaded, checked before, and read by receiptctl.
 
 import Glibc
 import JSON
@@ -25,7 +25,7 @@ import Testing
     return ["links": links.merging(more)]
   }
 
-  /// Asks a name of the relay's, which is not that of this machine.
+  /// Requests a host name of the relay's, which is not that of this machine.
   private static func get(_ relay: Relay, _ path: String, tag: String = "\"none\"") throws -> Reply {
     let wire = try Wire(relay.outside.api.port)
     try wire.send(
@@ -58,7 +58,7 @@ import Testing
       #expect(second.text.contains("/sell/*"))
       #expect(second.header("ETag") != tag)
 
-      // A restart serves the same under the same tag.
+      // After a restart the file and its tag are the same.
       try relay.stop()
       try relay.start()
       #expect(try Self.get(relay, Self.apple).header("ETag") == second.header("ETag"))

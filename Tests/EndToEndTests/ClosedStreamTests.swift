@@ -1,4 +1,4 @@
-// Programs that are started without standard streams, as some supervisors and scripts do.
+// Programs started without standard streams, as some supervisors and scripts do.
 
 import FoundationEssentials
 import Glibc
@@ -34,7 +34,7 @@ import Testing
   func daemon() throws {
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)
-      // The harness learns the ports from standard error.
+      // The harness reads the ports from standard error.
       relay.launcher = ["sh", "-c", "exec \"$@\" <&- >&-", "sh"]
       try relay.start()
       let id = try #require(relay.process?.id)

@@ -1,4 +1,5 @@
-// Connections of the real program: who holds them, for how long, and that webhooks get theirs.
+// Connections of the real program: which clients hold them, for how long, and the share reserved for
+// webhooks.
 
 import Domain
 import Glibc
@@ -20,7 +21,7 @@ import Testing
 
   @Test("Long polls whose clients had gone kept all connections for 30 s, and webhooks waited")
   func abandonedPolls() throws {
-    // Nothing but the hang-ups frees a connection here: every one of them may wait.
+    // Here only a hang-up frees a connection: each of them may wait.
     let limits: JSONValue = [
       "connections": 40, "webhook_connections": 0, "long_polls": 40, "long_polls_per_context": 100,
     ]
@@ -35,7 +36,7 @@ import Testing
           return wire
         }
         try waitUntil("every connection waits") { try relay.metric("receiptd_long_polls") == 40 }
-        // Half of them end with a reset.
+        // Half of them are reset.
         for wire in polls.prefix(20) { wire.resetAtEnd() }
         polls.removeAll()
         try relay.take(Checkout("paid-\(round)").completed)
@@ -71,7 +72,7 @@ import Testing
     "Long polls leave room for other requests, webhooks have the last connections, and without any it says so"
   )
   func shares() throws {
-    // 16 of them for long polls, and 2 for webhooks.
+    // 16 of them may be long polls, and 2 are for webhooks.
     let limits: JSONValue = ["connections": 20, "request_timeout": "5m"]
     try withRelay(top: ["limits": limits]) { relay, _ in
       let ids = try (0..<5).map { try relay.post(Checkout("shared-\($0)")) }
@@ -90,7 +91,7 @@ import Testing
       #expect(early["state"] == "open")
       #expect(early.header("Retry-After") == "5")
       #expect(try relay.admin.request("GET", "/readyz").status == 200)
-      // Two more requests under way, and what is left is for webhooks. The idle one does not count.
+      // Two more requests in progress, and the rest is for webhooks. The idle one does not count.
       let context = Endpoint.bytes(
         "POST", "/v1/shop/users/slow/contexts", body: nil,
         headers: [
@@ -109,9 +110,9 @@ import Testing
       #expect(refused.header("Retry-After") == "2")
       #expect(refused.header("Connection") == "close")
       try relay.take(Checkout("shared-0").completed)
-      // Its four have their answer and may ask again: they stay connected.
+      // These four have their answer and may send another request: they stay connected.
       for poll in polls.prefix(4) { #expect(try poll.reply()["state"] == "delivered") }
-      // Webhooks that never end take all the rest.
+      // Unfinished webhooks occupy all the rest.
       let half = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "10"])
       var webhooks = try (0..<12).map { _ in
         let wire = try Wire(port)
@@ -138,7 +139,8 @@ import Testing
       "limits": ["connections": 100, "connections_per_address": 30, "request_timeout": "5m"],
     ]
     try withRelay(top: top) { relay, _ in
-      // Requests were refused above 90, and none of these has one. Half of them had one and were kept open.
+      // Requests were refused above 90 connections. None of these has a request now; half of them had one and
+      // stayed open.
       let idle = try (0..<93).map { number in
         let wire = try Wire(relay.outside.api.port, source: proxies.isEmpty ? 2 + UInt32(number) / 30 : 1)
         if number % 2 == 0 {
@@ -152,7 +154,8 @@ import Testing
       try relay.post(checkout)
       try relay.take(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
-      // As many again, from other addresses: the longest idle ones make room, and both are still served.
+      // As many again, from other addresses: the longest idle ones are closed to make room, and both requests
+      // are still served.
       let more = try (0..<93).map { number in
         try Wire(relay.outside.api.port, source: proxies.isEmpty ? 6 + UInt32(number) / 30 : 1)
       }
@@ -165,13 +168,13 @@ import Testing
     }
   }
 
-  /// Sends a byte at a time until the relay has had enough.
-  /// - Returns: after how many milliseconds that was.
+  /// Sends a byte at a time until the relay closes the connection.
+  /// - Returns: after how many milliseconds it did.
   private static func drip(_ start: [UInt8], into wire: Wire) throws -> Int64 {
     let begin = MonotonicInstant.now()
     try wire.send(start)
     try waitUntil("the relay has enough", within: 55_000) {
-      // Once the relay has closed, sending fails; what it sent before can still be read.
+      // After the relay has closed, sending fails; its response can still be read.
       wire.isReadable(within: 50) || (try? wire.send("a")) == nil
     }
     return MonotonicInstant.now().milliseconds(since: begin)
@@ -188,7 +191,7 @@ import Testing
     try withRelay(top: ["limits": ["request_timeout": "1s"]]) { relay, _ in
       let wire = try Wire(relay.outside.api.port)
       let milliseconds = try Self.drip(Array(start.utf8), into: wire)
-      // A request line held its connection for 60 to 71 s.
+      // A slow request line used to hold its connection for 60 to 71 s.
       #expect((900..<20_000).contains(milliseconds), "\(milliseconds) ms")
       let reply = try wire.reply()
       #expect(reply.status == 408)

@@ -1,4 +1,4 @@
-// What the app posts: the ways to say it, and what is answered.
+// The formats in which apps post contexts, and the responses.
 
 import Domain
 import FoundationEssentials

@@ -1,4 +1,4 @@
-// Success statuses that accept nothing, and those that name no import id, with the real programs.
+// Success statuses that accept nothing, and those without an import id, with the real programs.
 
 import Domain
 import HTTPServer

@@ -1,4 +1,4 @@
-// From a ready receipt to the destination's 2xx: tries, pauses, ends.
+// From a ready receipt to the destination's 2xx: attempts, pauses, ends.
 
 import Domain
 import Glibc
@@ -95,7 +95,7 @@ import Testing
       let checkouts = (0..<5).map { Checkout("paused-\($0)") }
       for checkout in checkouts { try Self.buy(checkout, relay) }
       let ledger = try destination.waitFor(requests: 11)
-      // At first all five may be under way; from then on there is one probe in every pause.
+      // At first all five may be in flight; from then on there is one probe in every pause.
       for (earlier, later) in zip(ledger.dropFirst(5), ledger.dropFirst(6)) {
         #expect(later.at.milliseconds(since: earlier.at) >= 250)
       }
@@ -168,7 +168,7 @@ import Testing
       try Self.buy(Checkout("second"), relay)
       #expect(try relay.metric(#"receiptd_breaker_open{app="shop"}"#) == 1)
       #expect(try relay.metric(#"receiptd_receipts{app="shop",state="pending"}"#) == 2)
-      // Reading the configuration again lets a probe go, which finds that the destination is back.
+      // A reload releases a probe, which finds that the destination is back.
       relay.signal(SIGHUP)
       try relay.reaches(.delivered, Checkout("first").subscription)
       try relay.reaches(.delivered, Checkout("second").subscription)

@@ -1,4 +1,4 @@
-// What operators are told about the relay itself, by receiptctl and by the dashboard, while receiptd runs.
+// What receiptctl and the dashboard show about the relay's health while receiptd runs.
 
 import Domain
 import FoundationEssentials

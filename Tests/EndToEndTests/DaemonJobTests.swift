@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonJobTests {
-  /// A relay whose database holds receipts that failed for five reasons; two of them cannot be sent as they
-  /// are.
+  /// A relay whose receipts failed for five reasons; two of the reasons make a receipt impossible to send as
+  /// it is.
   private static func withFailed(
     _ size: LargeDatabase.Size, isStarted: Bool = true, _ body: (Relay, Destination) throws -> Void
   ) throws {
@@ -50,9 +50,9 @@ import Testing
       let ledger = destination.ledger
       let objects = Set(ledger.compactMap(\.objectID))
       #expect(objects.count == 60)
-      // Again only what was in flight when receiptd was killed.
+      // Only deliveries in flight at the kill are repeated.
       #expect(ledger.count - 60 <= count - before.count + 8)
-      // 60 of them are spread over 59/30 s but for the second that is caught up with at most.
+      // 60 deliveries at 30/s take 59/30 s, minus at most one second of catching up.
       let took = try #require(ledger.last).at.milliseconds(since: try #require(ledger.first).at)
       #expect(took > 900)
       #expect(try relay.read { try $0.integrityFaults() } == [])

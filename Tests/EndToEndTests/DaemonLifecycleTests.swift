@@ -1,4 +1,4 @@
-// Starting and stopping: cleanly, once to a database, with the right exit codes.
+// Start and stop: cleanly, one process per database, with the right exit codes.
 
 import Domain
 import Glibc
@@ -28,12 +28,12 @@ import Testing
       #expect(try half.finish().status == 200)
       #expect(try waiter.reply()["state"] == "paid")
       #expect(try relay.process?.end(within: 10_000) == 0)
-      // The last connection that SQLite closes takes the log along: the daemon let go of all of them.
+      // Closing the last connection removes the log, so the daemon closed all of them.
       let logIsLeft = unsafe access(relay.databasePath + "-wal", F_OK) == 0
       #expect(!logIsLeft, "the database was left open")
       #expect(try relay.receipt(of: checkout.subscription)?.state == .delivered)
       #expect(try relay.events().count == 2)
-      // Nothing of it is sent again.
+      // None of it is sent again.
       try relay.start()
       try relay.reaches(.delivered, Checkout("half").subscription)
       #expect(destination.ledger(of: checkout.subscription).count == 1)
@@ -70,7 +70,7 @@ import Testing
       #expect(second.code == 75, "\(second.output)")
       #expect(second.output.contains("pid=\(id)"), "\(second.output)")
       try relay.passTime()
-      // Once the first is gone, however it went, the next one may.
+      // After the first has ended, in any way, the next one may start.
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       try relay.start()
       try relay.passTime()
@@ -156,7 +156,7 @@ import Testing
   }
 }
 
-/// A webhook of which the relay has seen half of the body.
+/// A webhook of which the relay has read half of the body.
 private struct HalfRequest {
   private let wire: Wire
   private let rest: [UInt8]
@@ -169,7 +169,7 @@ private struct HalfRequest {
     let head = Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: headers).dropLast(body.count)
     wire = try Wire(api.port)
     try wire.send(Array(head))
-    // The leave to go on says that the header fields have been read (RFC 9110 §10.1.1).
+    // 100 (Continue) means that the header fields have been read (RFC 9110 §10.1.1).
     try #require(try wire.reply().status == 100)
     try wire.send(Array(body.prefix(body.count / 2)))
     rest = Array(body.dropFirst(body.count / 2))

@@ -1,4 +1,4 @@
-// R8: too much, too slow and astray is refused, never half taken.
+// R8: requests that are too large, too slow or unroutable are refused, never stored in part.
 
 import Domain
 import Glibc
@@ -61,12 +61,12 @@ import Testing
         try chunked.send(Endpoint.bytes("POST", path, body: nil, headers: coding))
         let chunk = "4000\r\n\(String(repeating: "x", count: 0x4000))\r\n"
         for _ in 0..<5 {
-          // The refusal closes the connection, which may cut the last chunks off.
+          // The refusal closes the connection, which may cut off the last chunks.
           guard (try? chunked.send(chunk)) != nil else { break }
         }
         #expect(try chunked.reply().status == 413)
       }
-      // At the limit it is read: refused for its signature then.
+      // At the limit the body is read, and refused for its signature.
       let most = [UInt8](repeating: 0x20, count: 64 << 10)
       #expect(try relay.outside.send(bytes: most, signature: nil).status == 400)
       #expect(try relay.count("contexts") == 0)
@@ -82,7 +82,7 @@ import Testing
       try wire.send(Endpoint.bytes("POST", Self.contexts, body: nil, headers: length))
       let start = MonotonicInstant.now()
       try waitUntil("the relay has enough") {
-        // Once the relay has closed, sending fails; what it sent before can still be read.
+        // After the relay has closed, sending fails; its response can still be read.
         wire.isReadable(within: 20) || (try? wire.send("a")) == nil
       }
       #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
@@ -106,10 +106,10 @@ import Testing
           Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: ["Stripe-Signature": signature]))
         return wire
       }
-      // Eight at most are let in: half of the queue, and what was taken out of it before.
+      // At most eight are admitted: half of the queue, plus those already dequeued.
       try waitUntil("the rest is refused") { requests.filter { $0.isReadable(within: 0) }.count >= 16 }
-      // The relay's own commands are let in beside them. What was taken out of the queue waits for the lock,
-      // and is told after ten seconds that it was in vain: on a busy machine this may come first.
+      // The relay's own commands are admitted, too. Dequeued commands wait for the lock and fail after ten
+      // seconds, which may happen first on a busy machine.
       let depth = try #require(try relay.metric("receiptd_write_queue"))
       #expect(depth <= 8, "\(depth)")
       #expect(try relay.count("events") == 0)

@@ -1,4 +1,4 @@
-// A log that answers questions: what became of this request, of this receipt, of this event.
+// The log shows what became of a request, a receipt or an event.
 
 import Domain
 import JSON
@@ -18,7 +18,8 @@ import Testing
     try relay.log.split(separator: "\n").map { Line(value: try JSONValue(parsing: Array($0.utf8))) }
   }
 
-  /// A day in short: delivered at once, after a retry, refused, waiting, cancelled, not understood, forged.
+  /// The cases of a day: delivered at once, after a retry, refused, waiting, cancelled, not understood,
+  /// forged.
   private func live(_ relay: Relay, _ destination: Destination) throws {
     let good = Checkout("log-good")
     try relay.post(good)
@@ -79,14 +80,14 @@ import Testing
           #expect(end["from"] == "waiting")
         case .waiting, .pending: Issue.record("\(receipt)")
         }
-        // Where it came from: an event, in a request that was answered.
+        // Its origin: an event, in a request that was answered.
         let first = try #require(story.first)
         #expect(first["event"] != nil)
         #expect(first["request_id"].map(requests.contains) == true)
         let took = lines.first { $0.message == "took an event" && $0["event"] == first["event"] }
         #expect(took?["request_id"] == first["request_id"])
         #expect(took?["outcome"] == "receipt")
-        // The same user is the same mark in every line.
+        // The same user has the same mark in every line.
         #expect(Set(story.compactMap { $0["user"] }).count == 1)
       }
       #expect(lines.filter { $0.message == "delivered" }.count == 2)
@@ -106,7 +107,7 @@ import Testing
         let log = relay.log
         #expect(log.contains(#""user":"log-good""#) == isAsked)
         #expect(log.contains(#""peer":"127.0.0."#) == isAsked)
-        // Neither ever: what is secret, what is sent, and ids that lead to a person at Stripe.
+        // Never logged: secrets, bodies, and ids that identify a person at Stripe.
         let good = Checkout("log-good")
         for needle in [
           Secrets.apiKey, Secrets.webhook, Secrets.clientKey, good.context, "answer-body", Checkout.price,

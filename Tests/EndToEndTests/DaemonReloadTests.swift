@@ -1,4 +1,4 @@
-// SIGHUP: a good configuration takes the place of the old one as a whole, a bad one changes nothing.
+// SIGHUP: a valid configuration replaces the old one as a whole, an invalid one changes nothing.
 
 import Domain
 import Glibc
@@ -9,7 +9,7 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonReloadTests {
-  /// Takes only receipts that show the right key.
+  /// Accepts only receipts with the right key.
   private static func acceptOnly(_ key: String, _ destination: Destination) {
     destination.answerAll { $0.head.header("X-API-KEY") == key ? .taken : .status(403) }
   }
@@ -190,7 +190,7 @@ import Testing
 }
 
 extension String {
-  /// How often a part stands in it.
+  /// How often it contains a part.
   func components(_ part: String) -> Int {
     var count = 0
     var rest = self[...]

@@ -1,4 +1,4 @@
-// R6: what is unsigned, forged, altered or stale changes nothing. And what of the genuine counts.
+// R6: unsigned, forged, altered or stale requests change nothing. Also tests which genuine ones are accepted.
 
 import Domain
 import HTTPServer
@@ -7,7 +7,7 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonSignatureTests {
-  /// Every way of being refused.
+  /// Every cause of a refusal.
   private static func bad(_ body: [UInt8]) throws -> [(why: String, header: String?)] {
     let now = Stripe.unixSeconds
     func sign(_ secret: String = Secrets.webhook, at seconds: Int64 = now, _ scheme: String = "v1") throws
@@ -54,7 +54,7 @@ import Testing
       let counted = text.split(separator: "\n").filter { $0.hasPrefix("receiptd_signature_failures_total{") }
         .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
       #expect(counted.reduce(0, +) == cases.count + 2)
-      // The same bytes rightly signed are taken: nothing of the refused ones stands in their way.
+      // The same bytes with a valid signature are accepted: the refused ones have no effect on them.
       try relay.take(event)
       try relay.reaches(.delivered, Checkout("mallory").subscription)
       #expect(destination.ledger.count == 1)

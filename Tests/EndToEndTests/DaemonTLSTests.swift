@@ -1,4 +1,4 @@
-// TLS on both sides: what the public listener serves, and whom the relay trusts.
+// TLS on both sides: the certificate of the public listener, and the certificates that the relay trusts.
 
 import Domain
 import HTTPClient
@@ -8,12 +8,12 @@ import Platform
 import Store
 import Testing
 
-/// A certificate for 127.0.0.1 that nobody vouches for.
+/// A self-signed certificate for 127.0.0.1.
 struct SelfSigned {
   let certificate: String
   let key: String
 
-  /// - Parameter names: other hosts' that it is good for, too.
+  /// - Parameter names: other host names in the certificate.
   init(in directory: TemporaryDirectory, names: [String] = []) throws {
     (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
     let hosts = (["IP:127.0.0.1"] + names.map { "DNS:\($0)" }).joined(separator: ",")
@@ -33,7 +33,7 @@ struct SelfSigned {
   }
 
   static var isPossible: Bool {
-    // Without the command there is nothing to test with; the tests say so.
+    // Without openssl these tests are skipped.
     let process = try? ChildProcess(["openssl", "version"], output: "/dev/null")
     return (try? process?.end()) == 0
   }

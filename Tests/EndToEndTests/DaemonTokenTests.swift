@@ -1,4 +1,4 @@
-// Tokens of users, checked by the real receiptd with keys that it fetches or reads.
+// Tokens of users, verified by the real receiptd with keys that it fetches or reads.
 
 import Glibc
 import JSON

@@ -1,4 +1,4 @@
-// What is left of the database's files, and what is said about them, when something goes wrong.
+// The database's files and the messages about them after failures.
 
 import Glibc
 import JSON
@@ -73,8 +73,8 @@ import Testing
       #expect(try receiptctl(relay, ["db", "backup", backup]).code == 0)
       #expect(try relay.stop() == 0)
       let before = try ShellRun(["ls", "-A", relay.directory.path]).output
-      // It stays at the first sync of the copy, for less time than its end is waited for: strace 6.1 may keep
-      // a process that has ended until the delay is over.
+      // It pauses at the first sync of the copy, for less time than the test waits for its end: strace 6.1
+      // may keep an ended process until the delay is over.
       let slow = ["strace", "-D", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]
       let screen = try PseudoTerminal(
         slow + ["inject=fsync:delay_enter=10000000", Program.receiptctl, "--config", relay.configurationPath]
@@ -111,7 +111,7 @@ import Testing
           #expect(owner(path + suffix) == service, "\(suffix) \(arguments)")
         }
         #expect(try relay.stop() == 0)
-        // The second start begins again, with what is left of the first one.
+        // The second start begins again, with the leftovers of the first one.
         unsafe unlink(path)
         unsafe unlink(path + ".reserve")
       }

@@ -1,4 +1,4 @@
-// The database as a file that has names, can be moved away, and is replaced by a restore.
+// The database as a file with several names, moved away, and replaced by a restore.
 
 import Domain
 import FoundationEssentials
@@ -68,7 +68,7 @@ import Testing
       for suffix in ["", "-wal", ".lock"] { #expect(exists(data + "/real.db" + suffix), "\(suffix)") }
       for suffix in ["-wal", ".lock", ".reserve"] { #expect(!exists(relay.databasePath + suffix)) }
       try relay.passTime()
-      // Its own look comes after five seconds only.
+      // Without a signal the daemon looks only after five seconds.
       destination.answer(.status(422))
       let checkout = Checkout("woken")
       try relay.take(checkout.completed)
@@ -120,7 +120,7 @@ import Testing
       }
       try #require(unsafe rename(copy, relay.databasePath) == 0)
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
-      // Nor does receiptctl, which would delete the daemon's log with it.
+      // receiptctl refuses, too: it would delete the daemon's log.
       let read = try receiptctl(relay, "receipts", "list")
       #expect(read.code == 75, "\(read.output)")
       #expect(read.output.contains("serves another file"), "\(read.output)")
@@ -142,7 +142,7 @@ import Testing
         #expect(refused.output.contains(part), "\(part) in \(refused.output)")
       }
       #expect(!exists(relay.databasePath))
-      // The first remedy: put it back.
+      // The first remedy: move it back.
       try #require(unsafe rename(away, relay.databasePath) == 0)
       try relay.start()
       #expect(try relay.receipts().count == 1)
@@ -150,7 +150,7 @@ import Testing
       let existing = try relay.runAgain(["--new-database"])
       #expect(existing.code == 77, "\(existing.output)")
       #expect(existing.output.contains("there is a database at"), "\(existing.output)")
-      // The lock and the reserve alone are enough: a clean stop takes the log away.
+      // The lock and the reserve are sufficient: a clean stop removes the log.
       try #require(unsafe rename(relay.databasePath, away) == 0)
       #expect(try relay.runAgain().code == 77)
       #expect(try second(relay, database: relay.directory.file("first.db"), ["--check"]).code == 0)
@@ -202,7 +202,7 @@ import Testing
       let start = try relay.runAgain()
       #expect(start.code == 75, "\(start.output)")
       #expect(start.output.contains("db restore"), "\(start.output)")
-      // Reading goes on, and wakes nobody.
+      // Reads still work, and send no signal.
       #expect(try receiptctl(relay, "stats").code == 0)
       restore.send(SIGUSR1)
       restore.type("y\n")
@@ -240,7 +240,7 @@ import Testing
       #expect(try relay.stop() == 0)
       let size = LargeDatabase.Size(receipts: 2000, failed: 10, isWhole: true)
       try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: 1_795_168_800_000)
-      // A clean stop leaves the file alone, without a log that would hide the damage.
+      // After a clean stop there is no log that would hide the damage.
       try relay.start()
       #expect(try relay.stop() == 0)
       #expect(try DamagedPages.overwrite("purchases", in: relay.databasePath, keeping: 1) > 10)

@@ -1,4 +1,4 @@
-// Real disks that fail: a file system that is full, and one that cannot sync.
+// Real disk failures: a full file system, and one that cannot sync.
 
 import Domain
 import Glibc
@@ -8,11 +8,11 @@ import Platform
 import Store
 import Testing
 
-/// Programs that these tests need beside receiptd.
+/// External programs that these tests need.
 enum Tool {
   /// Whether a command line succeeds here.
   static func works(_ words: String...) -> Bool {
-    // What cannot be started does not work.
+    // A program that cannot be started does not work.
     guard let process = try? ChildProcess(words, output: "/dev/null") else { return false }
     return (try? process.end()) == 0
   }
@@ -23,7 +23,7 @@ enum Tool {
 }
 
 @Suite(.withDaemonLog) struct DiskTests {
-  /// A relay whose database lies on a file system of its own, in a name space of its own.
+  /// A relay whose database is on its own file system, in its own mount namespace.
   private struct SmallDisk {
     static let megabytes = 24
     let relay: Relay
@@ -38,15 +38,15 @@ enum Tool {
       relay.launcher = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, folder]
     }
 
-    /// The folder as it is seen from out here.
+    /// The folder's path from outside of the namespace.
     var outerFolder: String { "/proc/\(relay.process?.id ?? 0)/root\(folder)" }
 
-    /// SQLite would follow the link to the outer root, so its rows are counted by receiptd itself.
+    /// SQLite would follow the link to the outer root, so receiptd itself counts the rows.
     func count(_ state: ReceiptState) throws -> Int {
       try Int(relay.metric("receiptd_receipts{app=\"shop\",state=\"\(state)\"}") ?? 0)
     }
 
-    /// Takes all the space that is left.
+    /// Uses all remaining space.
     func fill() {
       let file = unsafe open(outerFolder + "/filler", O_WRONLY | O_CREAT, 0o600)
       defer { close(file) }
@@ -73,7 +73,7 @@ enum Tool {
       let early = (0..<40).map { Checkout("early-\($0)") }
       for checkout in early { try relay.take(checkout.completed) }
       disk.fill()
-      // What the log has already of the disk takes in a few more.
+      // Space that the log already occupies accepts a few more.
       var taken = early
       let refused = try waitFor("a request is refused") { () -> Reply? in
         let checkout = Checkout("late-\(taken.count)")
@@ -125,7 +125,7 @@ enum Tool {
           && process.status("TracerPid") == Int(tracer.id)
       }
       let lost = Checkout("lost")
-      // The answer is 503, or the process is gone before it.
+      // The answer is 503, or the process has ended before it.
       let reply = try? relay.outside.send(lost.completed)
       #expect(reply == nil || reply?.status == 503)
       #expect(try process.end() == 74)

@@ -26,7 +26,7 @@ import Testing
           var number = 0
           while !isOver.withLock({ $0 }) {
             number += 1
-            // A refusal is as good a flood as an acceptance.
+            // Refused requests are as good a flood as accepted ones.
             let reply = try? outside.send(Checkout("flood-\(sender)-\(number)").completed, app: "dead")
             if reply != nil { flooded.withLock { $0 += 1 } }
           }

@@ -1,4 +1,4 @@
-// Who bought, what it cost, and which context led to it.
+// The user, the price and the context of a purchase.
 
 import Domain
 import HTTPServer
@@ -50,7 +50,7 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("linked")
       let id = try relay.post(checkout)
-      // A newer one of the same user, which loses against the one that is named.
+      // A newer context of the same user, which loses to the named one.
       let other = blob(price: Checkout.price, presentation: "pres_other")
       #expect(try relay.outside.postContext(checkout.user, other).status == 201)
       try relay.take(checkout.sessionEvent("completed", ["client_reference_id": .string(id)]))
@@ -146,7 +146,7 @@ import Testing
   }
 }
 
-/// R5 and R11: what belongs to others is never used.
+/// R5 and R11: contexts of other users and apps are never used.
 @Suite(.withDaemonLog) struct SeparationTests {
   @Test("Contexts of other users are never used, and one context serves one purchase (R5)")
   func otherUsers() throws {
@@ -159,7 +159,7 @@ import Testing
       #expect(destination.ledger.map { $0["ply_context"] } == [nil])
       try relay.take(alice.completed)
       try relay.reaches(.delivered, alice.subscription)
-      // Alice buys again without a context: the first one is used up.
+      // Alice buys again without a context: the first one is used already.
       let again = alice.completed.merging(
         ["id": "evt_again", "data": ["object": ["id": "cs_again", "subscription": "sub_again"]]])
       try relay.take(again)

@@ -1,5 +1,5 @@
-// Every verb that reads, with the built program, on a database with 200,000 receipts. That none of them reads
-// a whole table is shown by the plans of their queries; here they have to answer.
+// Every reading command of the built program, on a database with 200,000 receipts. Other tests check by the
+// query plans that none reads a whole table; here the commands must answer.
 
 import Domain
 import JSON
@@ -12,7 +12,7 @@ import Testing
 struct LargeDatabaseCommandTests {
   private static let receipts = 200_000
 
-  /// A database that receiptd has made and that was filled afterwards.
+  /// A database that receiptd created and that was filled afterwards.
   private func relay(_ destination: Destination) throws -> Relay {
     let relay = try Relay(destination)
     try relay.start()
@@ -72,7 +72,7 @@ struct LargeDatabaseCommandTests {
     #expect(ran.code == 0)
     #expect(ran.output.contains("Erased 1 receipt"))
     #expect(try ShellRun(ctl + ["users", "show", "jdo-1"]).code == 66)
-    // The same webhook again, and a late one about the same purchase: known, and nothing comes of them.
+    // The same webhook again, and a late one about the same purchase: both are known and have no effect.
     let before = destination.ledger.count
     try relay.take(checkout.completed, checkout.invoiceEvent())
     try relay.passTime()

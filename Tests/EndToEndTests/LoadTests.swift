@@ -1,4 +1,4 @@
-// The load that receiptctl makes up, against a relay of its own.
+// receiptctl's load generator, against its own relay.
 
 import Domain
 import HTTPServer

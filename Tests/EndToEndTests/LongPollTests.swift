@@ -1,4 +1,4 @@
-// Waiting for the state of a checkout costs no thread.
+// A long poll for a checkout's state occupies no thread.
 
 import Domain
 import HTTPServer
@@ -27,7 +27,7 @@ import Testing
         try (0..<10).map { _ in
           let wire = try Wire(relay.outside.api.port)
           let request = "GET /v1/shop/contexts/\(id)?wait="
-          // The first answer says that the connection is served; the second one is waited for.
+          // The first response shows that the connection is served; the second one is a long poll.
           try wire.send("\(request)0 HTTP/1.1\r\nHost: x\r\n\r\n")
           #expect(try wire.reply()["state"] == "open")
           try wire.send("\(request)30 HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,4 +1,4 @@
-// The main job: a context and a signed event in, one right receipt out.
+// The main job: a context and a signed event in, one correct receipt out.
 
 import TestSupport
 import Domain

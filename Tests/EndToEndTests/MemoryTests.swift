@@ -1,4 +1,4 @@
-// R8: memory stays bounded whatever is sent.
+// R8: memory is bounded for any input.
 
 import HTTPServer
 import JSON
@@ -28,7 +28,7 @@ import Testing
           "Content-Length": "\(body.count)",
           "Stripe-Signature": try Stripe.signature(of: body, secret: Secrets.webhook),
         ])
-      // All of them are inside, but for their last byte, before one is complete.
+      // All of them are received, except their last byte, before one is complete.
       let wires = try (0..<Self.clients).map { _ in try Wire(port) }
       for wire in wires { try wire.send(head + body.dropLast()) }
       for wire in wires { try wire.send([UInt8(ascii: "x")]) }

@@ -1,4 +1,4 @@
-// What stands in deploy/ for Prometheus and Grafana fits what receiptd really says.
+// The files in deploy/ for Prometheus and Grafana match receiptd's metrics.
 
 import Domain
 import FoundationEssentials
@@ -9,7 +9,7 @@ import Testing
 @Suite(.withDaemonLog) struct MonitoringTests {
   private static func path(_ name: String) -> String { "\(Program.repository)/\(name)" }
 
-  /// Runs promtool (Debian's package `prometheus`); where there is none, only `.ci/run` checks with it.
+  /// Runs promtool (Debian's package `prometheus`). Without it, only `.ci/run` makes this check.
   private static func promtool(_ arguments: [String], input: String? = nil) throws -> (
     code: Int32, output: String
   ) {
@@ -24,7 +24,7 @@ import Testing
   }
 
   private static let hasPromtool: Bool = {
-    // Where it cannot even be started it is not there.
+    // If it cannot be started it is missing.
     guard let found = try? promtool(["--version"]) else { return false }
     return found.code == 0
   }()
@@ -49,7 +49,7 @@ import Testing
           .map { String(name.dropLast($0.count)) } ?? name
         #expect(families.contains(family), "\(name) is in no scrape")
       }
-      // Each is explained, too.
+      // Each metric is documented, too.
       let manual = TextFile.read(Self.path("docs/metrics.md"))
       for family in families { #expect(manual.contains("`\(family)"), "docs/metrics.md lacks \(family)") }
       if Self.hasPromtool {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Every metric that the rules and the dashboard ask for.
+  /// Every metric that the rules and the dashboard use.
   private static func namedMetrics() throws -> Set<String> {
     let rules = TextFile.read(path("deploy/prometheus/alerts.yml"))
     let dashboard = try JSONValue(parsing: Array(TextFile.read(path("deploy/grafana/receiptd.json")).utf8))
@@ -78,7 +78,7 @@ import Testing
     return Set(names)
   }
 
-  /// The texts of all members of that name.
+  /// The strings of all members with that name.
   private static func strings(of name: String, in value: JSONValue) -> [String] {
     switch value {
     case .array(let elements): elements.flatMap { strings(of: name, in: $0) }

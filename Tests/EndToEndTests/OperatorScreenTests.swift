@@ -1,5 +1,4 @@
-// What an operator sees and does at a terminal, with the real programs: the live screen, and going back to a
-// backup.
+// An operator at a terminal, with the real programs: the live screen, and a restore from a backup.
 
 import Domain
 import Glibc
@@ -41,7 +40,7 @@ struct OperatorScreenTests {
         #expect(screen.shows("503"))
         #expect(screen.shows("receiptd \(try #require(relay.process).id)"))
         if key == "q" {
-          // What comes meanwhile is seen.
+          // The screen shows new purchases.
           try buy(relay, "jdo-2")
           try relay.reaches(.delivered, Checkout("jdo-2").subscription)
           try waitUntil("the rate shows it") {
@@ -63,7 +62,7 @@ struct OperatorScreenTests {
   @Test("top lost its header at 80×24: whatever is shown, the first line is the first of the screen")
   func topFitsTheScreen() throws {
     try withRelay { relay, destination in
-      // A long cause, long sentences about a pause, and more troubles than there are lines.
+      // A long cause, long sentences about a pause, and more troubles than lines.
       destination.answerAll(.status(403, body: "no"))
       for number in 1...25 { try buy(relay, "jdo-\(number)") }
       try waitUntil("the deliveries pause") { try relay.breaker().state == .paused }
@@ -103,8 +102,8 @@ struct OperatorScreenTests {
         #expect(full.output.contains("there is no room for \(folder)/b.db; the partial copy was removed"))
       }
       if Tool.hasTracing {
-        // Stopped before it gets its name. The delay is shorter than its end is waited for: strace 6.1 may
-        // keep a process that has ended until the delay is over.
+        // Stopped before the rename. The delay is shorter than the wait for its end: strace 6.1 may keep an
+        // ended process until the delay is over.
         let slow = ["strace", "-D", "-f", "-o", "/dev/null", "-e", "trace=rename", "-e"]
         let screen = try PseudoTerminal(slow + ["inject=rename:delay_enter=10000000"] + backup)
         #expect(screen.shows("Checking the copy"))

@@ -1,4 +1,4 @@
-// Payments that take their time: the receipt waits for the money, in whatever order the news comes.
+// Delayed payments: the receipt waits for the money, in any order of the events.
 
 import TestSupport
 import Domain
@@ -74,7 +74,7 @@ import Testing
       let checkout = Checkout("silent")
       try relay.take(Self.unpaid(checkout))
       #expect(try relay.reaches(.failed, checkout.subscription).reason == .payment)
-      // And is taken up again when it comes after all.
+      // It is resumed when the payment arrives after all.
       try relay.take(checkout.sessionEvent("async_payment_succeeded"))
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.count == 1)
@@ -95,7 +95,7 @@ import Testing
       for index in order { try relay.take(events[index]) }
       try relay.reaches(.delivered, checkout.subscription)
       try relay.passTime()
-      // Its session finds it, too.
+      // The session id finds it, too.
       let receipt = try #require(try relay.receipt(of: checkout.subscription))
       #expect(try relay.receipt(of: checkout.session)?.id == receipt.id)
       let entries = destination.ledger.filter { $0["user_id"] == checkout.user }

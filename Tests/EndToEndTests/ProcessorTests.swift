@@ -1,4 +1,5 @@
-// A real receiptd that asks a stand-in for Stripe: for what events leave out, and for events that never came.
+// A real receiptd that queries a stand-in for Stripe: for data that events omit, and for events that never
+// arrived.
 
 import Domain
 import Glibc
@@ -9,7 +10,7 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct ProcessorTests {
-  /// What the stand-in was asked, and when.
+  /// The requests to the stand-in, with their times.
   private final class Asked: Sendable {
     private let entries = Monitor<[(request: SandboxStripeRequest, at: MonotonicInstant)]>([])
 
@@ -56,7 +57,7 @@ import Testing
       #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="found"}"#) == 1)
       #expect(try relay.events().count == 1)
       #expect(try relay.count("look_ups") == 0)
-      // One that lacks nothing is none of Stripe's business.
+      // For a complete purchase Stripe is not asked.
       try relay.passTime()
       #expect(asked.all.count == 1)
       #expect(!relay.log.contains("rk_test_1"))
@@ -72,7 +73,7 @@ import Testing
       try relay.take(checkout.sessionEvent())
       try asked.wait(for: 1)
       stripe.behaviour = SandboxStripeBehaviour()
-      // Nothing of it holds up others (R11).
+      // It does not delay others (R11).
       try relay.passTime()
       try relay.reaches(.delivered, checkout.subscription)
       let times = asked.all.map(\.at)

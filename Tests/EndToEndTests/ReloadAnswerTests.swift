@@ -1,4 +1,4 @@
-// `receiptctl reload`: whoever asks for a reload learns what came of it.
+// `receiptctl reload` reports the result of the reload.
 
 import Glibc
 import JSON
@@ -47,7 +47,7 @@ import Testing
         "\(changed.output)")
       #expect(changed.report?["needs_restart"] == ["log.level"])
       #expect(try relay.outside.postContext("jdo-1", "e30=").status == 401)
-      // What needs a restart needs it until there was one.
+      // A key that needs a restart is reported until the restart.
       #expect(try reload(relay).report?["needs_restart"] == ["log.level"])
       try waitUntil("the log says what needs a restart") { relay.log.contains("need a restart: systemctl restart receiptd") }
       #expect(!TextFile.read(relay.directory.file("receiptctl.log")).contains(Secrets.apiKey))
@@ -65,7 +65,8 @@ import Testing
       #expect(refused.report?["result"] == "refused")
       #expect(refused.output.contains("apps.shop.stripe.webhook_secret: "))
       #expect(try relay.outside.postContext("jdo-1", "e30=").status == 201)
-      // A file that names no database leads to no receiptd: it says so itself.
+      // An unreadable file names no database, so receiptctl cannot find receiptd and reports the fault
+      // itself.
       try relay.directory.write("{", to: "receiptd.json5")
       let unreadable = try reload(relay)
       #expect(unreadable.code == 78)
@@ -87,7 +88,7 @@ import Testing
       let lost = try reload(relay)
       #expect(lost.code == 69)
       #expect(lost.output.contains("If \"database\" was changed, restart receiptd"))
-      // As the systemd unit does: it knows which process it runs.
+      // Like the systemd unit, which knows its process.
       let process = try #require(relay.process).id
       let asUnit = try reload(relay, "--process", "\(process)")
       #expect(asUnit.code == 69, "\(asUnit.output)")

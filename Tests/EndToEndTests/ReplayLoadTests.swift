@@ -1,4 +1,4 @@
-// Replays beside purchases of now, with the real programs.
+// Replays beside new purchases, with the real programs.
 
 import Domain
 import HTTPServer
@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct ReplayLoadTests {
-  /// A relay whose database holds failed receipts, 60 of 100 of which can be replayed.
+  /// A relay with failed receipts, of which 60 of 100 can be replayed.
   private static func withFailed(
     app: JSONValue = [:], _ body: (Relay, Destination) throws -> Void
   ) throws {
@@ -37,7 +37,7 @@ import Testing
         try relay.take(checkout.completed)
         try relay.reaches(.delivered, checkout.subscription)
         let entry = try #require(destination.ledger(of: checkout.subscription).first)
-        // A place is kept for it: what started meanwhile was under way already.
+        // A place is reserved for it: replays that came before it were already in flight.
         #expect(entry.number - before <= 8, "\(entry.number - before) replays came before it")
       }
       let pending = try relay.receipts { $0.state = .pending }.count

@@ -1,4 +1,4 @@
-// R7: no secret, no body and no user's id where it does not belong.
+// R7: secrets, bodies and user ids appear only where they belong.
 
 import Domain
 import Glibc
@@ -20,7 +20,7 @@ import Testing
         .status(403, body: "answer-body \(Secrets.apiKey)"), .status(500, body: "answer-body"), .status(500),
         .status(500))
       try relay.post(checkout)
-      // An event's id stands in the log; a real one says nothing of its object.
+      // The log contains an event's id; a real id does not reveal its object.
       try relay.take(checkout.completed.merging(["id": "evt_1"]))
       try relay.reaches(.delivered, checkout.subscription)
       destination.answer(.status(422, body: "answer-body"))
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Everything that is refused, as text with its header fields.
+  /// Every refusal, as text with its header fields.
   private static func provoke(_ relay: Relay, _ checkout: Checkout) throws -> [String] {
     let body = checkout.completed.serialized()
     let wrong = try Stripe.signature(of: body, secret: "no-such-key")

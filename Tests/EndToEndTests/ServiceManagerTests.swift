@@ -1,4 +1,4 @@
-// What systemd is told (sd_notify(3)).
+// The notifications to systemd (sd_notify(3)).
 
 import Glibc
 import HTTPServer
@@ -28,7 +28,7 @@ private final class NotifySocket {
 
   deinit { close(descriptor) }
 
-  /// Waits for the next message that says anything but that all is well.
+  /// Waits for the next message other than a watchdog keep-alive.
   func next() throws -> String {
     try waitFor("a message to the service manager") {
       let message = receive()
@@ -36,7 +36,7 @@ private final class NotifySocket {
     }
   }
 
-  /// The next message, if one comes soon.
+  /// The next message, if one arrives soon.
   func receive() -> String? {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, 1000) > 0 else { return nil }
@@ -67,7 +67,7 @@ private final class NotifySocket {
       #expect(reloading.last?.hasPrefix("MONOTONIC_USEC=") == true)
       #expect((before...MonotonicInstant.now().nanoseconds / 1000).contains(time))
       #expect(try socket.next() == "READY=1\n\(status)")
-      // A refused configuration is an end of the reload, too.
+      // A refused configuration also ends the reload.
       try relay.directory.write("{", to: "receiptd.json5")
       relay.signal(SIGHUP)
       #expect(try socket.next().hasPrefix("RELOADING=1"))
@@ -83,7 +83,7 @@ private final class NotifySocket {
       #expect(relay.log.split(separator: "\n").allSatisfy { !$0.hasPrefix("<") })
       #expect(try relay.stop() == 0)
       let start = relay.log.utf8.count
-      // systemd names the stream that it made by device and inode.
+      // systemd identifies the stream that it created by device and inode.
       var file = stat()
       try #require(unsafe stat(relay.logPath, &file) == 0)
       try relay.start(environment: ["JOURNAL_STREAM": "\(file.st_dev):\(file.st_ino)"])

@@ -1,4 +1,4 @@
-// A log whose reader has stopped: whatever reads standard error must not be able to stop the relay.
+// A log whose reader has stopped: the reader of standard error must not be able to stop the relay.
 
 import Glibc
 import JSON
@@ -23,7 +23,7 @@ import Testing
 
     deinit { close(descriptor) }
 
-    /// Reads what there is, until a line says something.
+    /// Reads until a line contains this.
     func readLine(with words: String) throws -> String {
       try waitFor("the log says \(words)") {
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// Has one line logged for each request.
+  /// Produces one log line for each request.
   private static func ask(_ port: UInt16, times: Int) throws {
     let wire = try Wire(port)
     for _ in 0..<(times / 50) {
@@ -72,7 +72,7 @@ import Testing
     let ready = try log.readLine(with: " info ready ")
     let port = try #require(Self.number("listen", in: ready))
     let admin = Endpoint(port: try #require(Self.number("admin", in: ready)))
-    // From here on nobody reads, and far more is logged than the pipe and the queue hold.
+    // From here on the log is not read, and more is logged than the pipe and the queue hold.
     let outside = Outside(api: Endpoint(port: port))
     try Self.ask(port, times: LogQueue.linesMax + 1000)
     for number in 0..<12 {
@@ -80,12 +80,12 @@ import Testing
     }
     let dropped = try Self.dropped(admin)
     #expect(dropped > 0)
-    // The reader comes back: the line that gets through says what is missing.
+    // The reader comes back: the next line reports the dropped ones.
     let notice = try log.readLine(with: "log lines were dropped")
     #expect(notice.contains(" dropped="))
     log.forget()
     try Self.ask(port, times: 50)
-    // It stops again: the end does not depend on it.
+    // It stops again: the daemon's exit does not depend on it.
     try Self.ask(port, times: 200)
     process.send(SIGTERM)
     #expect(try process.end(within: 20_000) == 0)

@@ -1,5 +1,5 @@
-// The dashboard in a real browser: how it looks on a desk and on a phone, in the light and in the dark, what
-// a keyboard and a screen reader make of it, and that a click sends receipts again.
+// The dashboard in a real browser: its layout on a desktop and a phone, light and dark, its use with a
+// keyboard and a screen reader, and a click that replays receipts.
 
 import Domain
 import FoundationEssentials
@@ -46,7 +46,7 @@ struct DashboardBrowserTests {
       let seconds = try #require(try relay.metric(#"receiptd_http_request_seconds_sum{route="dashboard"}"#))
       let count = try #require(try relay.metric(#"receiptd_http_request_seconds_count{route="dashboard"}"#))
       #expect(seconds / count < 0.1, "a page is made in less than 100 ms")
-      // The browser says so when a page answers 400.
+      // The browser reports a page that answers 400.
       let complaints = browser.complaints.filter { !$0.contains("400 (Bad Request)") }
       #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
       #expect(browser.requests.allSatisfy { $0.hasPrefix(base + "/") }, "nothing is loaded from elsewhere")

@@ -1,5 +1,5 @@
-// A relay with a past: as many receipts as a busy year brings, some of them failed, an app whose destination
-// is down, and users with names that no page must take for anything else.
+// A relay with a history: the receipts of a busy year, some of them failed, an app whose destination is down,
+// and users with hostile names.
 
 import Domain
 import HTTPServer
@@ -11,13 +11,13 @@ import TestSupport
 import Testing
 
 extension Relay {
-  /// Users whose ids are meant to break out of a page.
+  /// User ids that try to break out of a page.
   static let hostileUsers = [
     "<script>document.title='broken'</script>", "\"><img src=x onerror=\"document.title='broken'\">",
     "'--></bdi><h1>not a heading", "\u{202E}gnp.exe", "مستخدم-٧",
   ]
 
-  /// Fills the database of a relay that has run once and does not run now.
+  /// Fills the database of a relay that has run once and is stopped.
   func giveItAPast(receipts: Int, failed: Int) throws {
     let now = SystemClock().wallMilliseconds
     let start = now - Int64(receipts) * LargeDatabase.stepMilliseconds - 60_000
@@ -45,7 +45,7 @@ extension Relay {
     try waitUntil("the app's deliveries are stopped") { try breaker(of: "web").state == .open }
   }
 
-  /// A relay with two apps: one is well, the other's destination is down.
+  /// A relay with two apps: one is healthy, the other's destination is down.
   static func withPast(
     receipts: Int, failed: Int, admin: JSONValue = ["address": "127.0.0.1", "port": 0],
     _ body: (Relay, Destination) throws -> Void

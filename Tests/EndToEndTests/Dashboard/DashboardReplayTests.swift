@@ -1,4 +1,4 @@
-// A replay of a group from the dashboard: it has a rate, and it is about that group only.
+// A replay of a group from the dashboard: it has a rate, and it includes that group only.
 
 import Domain
 import HTTPServer

@@ -1,4 +1,4 @@
-// The dashboard over real sockets: what it shows, what it refuses, and who comes in.
+// The dashboard over real sockets: its pages, its refusals, and its logins.
 
 import Domain
 import FoundationEssentials
@@ -127,7 +127,7 @@ import Testing
       }
       #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry.subject) == [id])
 
-      // Twice takes a person's words, and says what it is.
+      // A second delivery needs a confirmation in words, which names the consequence.
       let again = try relay.admin.request("GET", path)
       #expect(again.text.contains("will receive it twice"))
       #expect(again.field("force") == "yes")
@@ -170,7 +170,7 @@ import Testing
       let waiting = try relay.admin.request("GET", "/", headers: basic("anna", "wrong"))
       #expect(waiting.status == 429)
       #expect(waiting.header("Retry-After") != nil)
-      // Who came in from here before is not shut out by whoever guesses.
+      // Failed guesses do not lock out a user who logged in from this address before.
       #expect(try relay.admin.request("GET", "/", headers: basic("anna", secret)).status == 200)
       #expect(try relay.admin.request("GET", "/healthz").status == 200)
       var elsewhere = relay.admin
@@ -235,7 +235,7 @@ import Testing
       var entry = stat()
       #expect(unsafe lstat(path, &entry) == 0)
       #expect(entry.st_mode & 0o777 == 0o660)
-      // Killed, it leaves its file behind.
+      // After a kill its socket file stays.
       process.send(SIGKILL)
       _ = try process.end()
       #expect(unsafe access(path, F_OK) == 0)

@@ -1,4 +1,4 @@
-// The association files through nginx over TLS, as devices ask for them.
+// The association files through nginx over TLS, as devices request them.
 
 import JSON
 import Testing

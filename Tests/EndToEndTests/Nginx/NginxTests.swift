@@ -1,5 +1,5 @@
-// nginx from Debian in front of receiptd, as deploy/nginx has it: TLS, byte-for-byte targets, and nothing but
-// the public paths.
+// nginx from Debian in front of receiptd, as in deploy/nginx: TLS, targets byte for byte, and only the public
+// paths.
 
 import Domain
 import FoundationEssentials
@@ -32,13 +32,13 @@ struct NginxTests {
       let state = try proxy.ask("/v1/shop/contexts/\(id)")
       #expect(state.status == 200)
       #expect(state.text.contains(#""state":"open""#))
-      // Whatever a user is called, and whether or not there is such a path.
+      // For every user id, and for paths that do not exist.
       for path in ["a%2Fjane/checkout", "jane@x.test/checkout/", "jane/Checkout", "jane"] {
         #expect(try proxy.ask("/v1/shop/users/\(path)").status >= 400)
       }
       try relay.stop()
       #expect(try proxy.ask("/v1/shop/return?context_id=\(id)").status == 503)
-      // Neither the checkout's id nor the user's is in a log.
+      // No log contains the checkout's id or the user's.
       let logged = proxy.accessLog
       #expect(logged.contains("POST /v1/shop/users/-"))
       #expect(logged.contains("GET /v1/shop/contexts/-"))

@@ -1,16 +1,15 @@
-// nginx from Debian, with the site that is shipped, in front of a receiptd under test. It listens on a Unix
-// socket, so no port can be taken. One thread.
+// nginx from Debian, with the shipped site, in front of a receiptd under test. It listens on a Unix socket,
+// so it needs no port. One thread.
 
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
-/// nginx with the site of deploy/nginx, changed only where it listens, where receiptd is, and whose the
-/// certificate is.
+/// nginx with the site of deploy/nginx. Only its listener, receiptd's address and the certificate differ.
 final class Proxy {
   static let names = ["pay.example.com", "back.pay.example.com"]
-  /// Debian puts it where a user's path need not lead.
+  /// Debian installs it outside of a user's PATH.
   static let program = "/usr/sbin/nginx"
   static var isPossible: Bool {
     FileManager.default.isExecutableFile(atPath: program) && ShellRun.isThere("curl") && SelfSigned.isPossible
@@ -54,10 +53,10 @@ final class Proxy {
     }
   }
 
-  /// Ends it with its workers, which would outlive a master that is killed.
+  /// Ends it with its workers, which would survive a killed master.
   deinit {
     process.send(SIGTERM)
-    // What does not end in time is killed with the value.
+    // A process that does not end in time is killed by deinit.
     _ = try? process.end()
   }
 
@@ -77,7 +76,8 @@ final class Proxy {
       """
   }
 
-  /// One request by curl, which checks the certificate and the name, follows nothing, and changes no target.
+  /// One request by curl, which checks the certificate and the name, follows no redirect, and changes no
+  /// target.
   func ask(
     _ target: String, host: String = "pay.example.com", options: [String] = []
   ) throws -> Reply {
@@ -94,7 +94,7 @@ final class Proxy {
 }
 
 extension Reply {
-  /// What `curl -i` prints.
+  /// The output of `curl -i`.
   init(curl output: String) throws {
     let parts = output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
     let lines = parts[0].split(separator: "\r\n").map(String.init)

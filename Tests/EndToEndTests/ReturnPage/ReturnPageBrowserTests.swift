@@ -1,5 +1,5 @@
-// The page on the way back into the app, in a real browser (SC24, PL24): how it looks and reads on a phone
-// and on a desk, where its button leads, and that it tells by itself what has become of the payment.
+// The return page in a real browser (SC24, PL24): its layout and its text on a phone and a desktop, its
+// button's link, and its update when the state of the payment changes.
 
 import Domain
 import FoundationEssentials
@@ -32,7 +32,7 @@ struct ReturnPageBrowserTests {
           try browser.keepPicture("return-\(name)-\(view.name)")
         }
       }
-      // The longest text of all, in every language, and on the narrowest phone.
+      // The longest text, in every language, on the narrowest phone.
       let query = try #require(checkouts.first { $0.name == "undelivered" }?.query)
       for language in Self.languages {
         try browser.speak(language + "-XX,en;q=0.1")
@@ -43,7 +43,7 @@ struct ReturnPageBrowserTests {
           try expectWhole(browser, "\(language) \(view.name)")
           if view.name != "desktop-dark" { try browser.keepPicture("return-\(language)-\(view.name)") }
         }
-        // Text of twice the size, where there is least room for it (WCAG 2.2, 1.4.4 and 1.4.10).
+        // Text of twice the size, on the narrowest screen (WCAG 2.2, 1.4.4 and 1.4.10).
         _ = try browser.value("document.documentElement.style.fontSize = '200%'")
         try expectWhole(browser, "\(language), twice as large")
       }

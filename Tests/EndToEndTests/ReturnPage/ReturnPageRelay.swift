@@ -1,4 +1,4 @@
-// A relay whose app people come back to, and what a test asks of the page that they see. One thread.
+// A relay with a return page, and helpers that read the page. One thread.
 
 import Domain
 import JSON
@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 extension Relay {
-  /// A relay with a return page. Its destination refuses what `sub_refused` is about, and has no time for
+  /// A relay with a return page. Its destination refuses `sub_refused`, and is temporarily unavailable for
   /// `sub_paid`.
-  /// - Parameter retry: when it is tried again.
+  /// - Parameter retry: when a delivery is retried.
   static func withReturnPage(
     name: String = "Example", retry: String = "10m", _ body: (Relay, Destination) throws -> Void
   ) throws {
@@ -42,7 +42,7 @@ extension Relay {
     "http://127.0.0.1:\(outside.api.port)/v1/shop/return\(query)"
   }
 
-  /// A checkout of each kind: its name for the pictures, the query that asks for it, and what the page says.
+  /// A checkout in each state: its name for the screenshots, its query, and the page's heading.
   func checkoutsInEveryState() throws -> [(name: String, query: String, heading: String)] {
     func checkout(_ name: String, _ events: (Checkout) -> [JSONValue]) throws -> String {
       let checkout = Checkout(name)
@@ -80,7 +80,7 @@ extension Relay {
 }
 
 extension Browser {
-  /// As somebody who reads these languages, on this device.
+  /// Requests pages with these preferred languages and this device.
   func speak(_ languages: String, userAgent: String = "Test") throws {
     try call(
       "Emulation.setUserAgentOverride",
@@ -89,13 +89,13 @@ extension Browser {
 
   func heading() throws -> String { try text("document.querySelector('h1').textContent") }
 
-  /// Whether the heading is this one; not while a page is on its way.
+  /// Whether the heading is this one; false while a page loads.
   func shows(_ heading: String) throws -> Bool {
-    // The page that was asked is gone when its successor comes, and a question of it fails.
+    // A call fails when its page is replaced meanwhile.
     (try? self.heading()) == heading
   }
 
-  /// How many pages one can go back to.
+  /// The number of pages in the history.
   func historyLength() throws -> Int {
     guard case .array(let entries)? = try call("Page.getNavigationHistory")["entries"] else { return -1 }
     return entries.count

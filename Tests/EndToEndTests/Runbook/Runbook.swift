@@ -1,6 +1,6 @@
-// docs/operations.md as a list of commands with what they printed, to be run again and compared. With
-// RECORD_SNAPSHOTS set, what they print now is written into the page instead. Pure, but for reading and
-// writing it.
+// docs/operations.md as a list of commands with their output, to be run again and compared. With
+// RECORD_SNAPSHOTS set, the current output is written into the page instead. Pure, except for reading and
+// writing the page.
 
 import FoundationEssentials
 import Platform
@@ -8,7 +8,7 @@ import Testing
 
 /// The page.
 struct Runbook {
-  /// One command with what the page says that it prints.
+  /// One command with its documented output.
   struct Step {
     var command: String
     var printed: [String]
@@ -20,7 +20,7 @@ struct Runbook {
 
   /// The titles of the sections that have commands.
   static let titles: [String] = {
-    // A page that cannot be read has no sections; a test says that there are some.
+    // An unreadable page has no sections; a test checks that there are some.
     let runbook = try? Runbook()
     return runbook?.sections.filter { !$0.steps.isEmpty }.map(\.title) ?? []
   }()
@@ -52,7 +52,7 @@ struct Runbook {
     try #require(sections.first { $0.title == title }).steps
   }
 
-  /// Writes what the commands of a section printed into the page.
+  /// Writes the output of a section's commands into the page.
   static func record(_ steps: [Step], in title: String) throws {
     let page = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
     var out: [String] = []
@@ -73,7 +73,7 @@ struct Runbook {
   }
 }
 
-/// A line without what differs from run to run.
+/// A line without the values that differ from run to run.
 struct RunbookLine: Equatable, CustomStringConvertible {
   let description: String
 
@@ -89,7 +89,7 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/-restore-\d+/, with: "-restore-N")
     text = text.replacing(/\bprocess \d+/, with: "process N")
     text = text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
-    // Tables are as wide as what stands in them.
+    // The width of a table depends on its content.
     description = text.split(separator: " ").joined(separator: " ")
   }
 }

@@ -1,4 +1,4 @@
-// What is wrong in each section of the runbook before its first command, and what happens between them. One
+// The fault of each section of the runbook before its first command, and the events between the commands. One
 // thread.
 
 import Domain
@@ -9,19 +9,18 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// The state of things that a section of docs/operations.md is about.
+/// The situation of a section of docs/operations.md.
 struct RunbookScene {
   static let stripeKey = "rk_test_of_the_runbook"
 
-  /// Makes it so.
+  /// Creates the situation.
   var prepare: (Relay, Destination) throws -> Void
-  /// Before the command with this number, counting from 0, something outside has happened: the cause was
-  /// mended.
+  /// External events before the command with this number, from 0: the cause was fixed.
   var before: [Int: (Relay, Destination) throws -> Void] = [:]
   /// The object whose receipt the section's commands name.
   var object: String?
   var app: JSONValue = [:]
-  /// Users whose payments only Stripe knows of: their events never arrived.
+  /// Users whose payments only Stripe knows: their events never arrived.
   var missed: [String] = []
 
   private static func buy(_ relay: Relay, _ users: [String]) throws {
@@ -84,8 +83,8 @@ struct RunbookScene {
           try wait(relay, .failed, users)
         }
       ],
-      // The third purchase opens the breaker. Until then no receipt is tried again, on a slow machine either;
-      // `open_for` is the default, so that the page shows what everybody sees.
+      // The third purchase opens the breaker. Until then no receipt is retried, even on a slow machine.
+      // `open_for` is the default, so that the page shows the usual output.
       app: ["delivery": ["breaker": ["failures": 3, "open_for": "30s"], "retry": ["schedule": ["5s"]]]])
   }
 
@@ -108,7 +107,7 @@ struct RunbookScene {
         5: { relay, _ in try wait(relay, .delivered, ["jdo-4"]) },
         6: { _, destination in destination.answerAll(.taken) },
       ],
-      // No probe goes while the commands run but the one that they ask for.
+      // While the commands run, the only probe is the one that they request.
       object: object, app: ["delivery": ["breaker": ["open_for": "30s"]]])
   }
 
@@ -151,7 +150,7 @@ struct RunbookScene {
     return scene
   }
 
-  /// What an operator writes into the configuration of the app.
+  /// An operator's change of the app's configuration.
   private static func change(_ relay: Relay, _ app: JSONValue) throws {
     relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
     try relay.writeConfiguration()
@@ -173,7 +172,7 @@ struct RunbookScene {
     return scene
   }
 
-  /// Pages that nothing reads at a start: the check of the start finds them.
+  /// Pages that a start does not read: the check at the start finds them.
   private static var damaged: RunbookScene {
     var scene = usual
     scene.before[0] = { relay, _ in

@@ -1,4 +1,4 @@
-// Every command of the runbook, with the real programs, in the situation that its section is about.
+// Every command of the runbook, with the real programs, in the situation of its section.
 
 import Domain
 import FoundationEssentials
@@ -32,7 +32,7 @@ private final class RunbookRun {
   }
 
   /// Runs one command of the page.
-  /// - Returns: the command as it was run, and what it printed, in the words of the page.
+  /// - Returns: the command as it was run, and its output in the terms of the page.
   func perform(_ step: Runbook.Step) throws -> Runbook.Step {
     let words = step.command.split(separator: " ")
     if words.first == "systemctl" {
@@ -41,7 +41,7 @@ private final class RunbookRun {
     }
     let command = try named(step.command)
     let ran = try ShellRun(["env", "PATH=\(programs):\(Self.path)", "bash", "-c", hereward(command)])
-    // 65: db check found damage, as the section about it says.
+    // 65: db check found damage, as its section says.
     #expect([0, 3, 65].contains(ran.code), "\(command) ended with \(ran.code): \(ran.output)")
     let lines = outward(ran.output).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     return Runbook.Step(command: command, printed: lines.last == "" ? lines.dropLast() : lines)
@@ -49,7 +49,7 @@ private final class RunbookRun {
 
   private static let path = Environment.process["PATH"] ?? "/usr/bin:/bin"
 
-  /// What a service manager would do.
+  /// The service manager's actions.
   private func control(_ verb: String) throws {
     switch verb {
     case "stop": try #require(try relay.stop() == 0)
@@ -64,13 +64,13 @@ private final class RunbookRun {
     }
   }
 
-  /// The receipt that the section is about in place of the one that the page names.
+  /// Replaces the page's receipt id by the id of the section's receipt.
   private func named(_ command: String) throws -> String {
     guard let object = scene.object, let id = try relay.receipt(of: object)?.id else { return command }
     return command.replacing(/rcp_[0-9A-Z]{26}/, with: id)
   }
 
-  /// The page's places on this machine.
+  /// Replaces the page's paths by those of this machine.
   private func hereward(_ command: String) -> String {
     command.replacing("/var/backups", with: relay.directory.file("backups"))
       .replacing("/var/lib/receiptd", with: relay.directory.path)

@@ -1,5 +1,5 @@
-// The pages on the way back from Swedbank Pay in a real browser: how they look, where their button leads, and
-// that the browser has nothing to complain of.
+// The pages on the way back from Swedbank Pay in a real browser: their layout, their button's link, and no
+// complaints of the browser.
 
 import FoundationEssentials
 import Glibc
@@ -36,8 +36,8 @@ struct SwedbankBrowserTests {
         try check(browser, "android \(view.name)", button: "Back to Kaffe & <Te>", leadsTo: intent)
         try browser.keepPicture("swedbank-android-\(view.name)")
       }
-      // The page leads to the app by itself. Without one that takes `intent:` the browser says that it does
-      // not go there, and stays: that it tried is what it complains of.
+      // The page navigates to the app. Without an app for `intent:` the browser stays and complains about the
+      // attempt.
       let others = browser.complaints.filter {
         !$0.contains("'intent://pay.example.com/") && !Self.isOfRefresh($0)
       }
@@ -50,7 +50,7 @@ struct SwedbankBrowserTests {
     }
   }
 
-  /// Whether a complaint is that the page's own way on was given up.
+  /// Whether a complaint is about the page's cancelled refresh.
   private static func isOfRefresh(_ complaint: String) -> Bool {
     complaint.contains("BounceTrackingIssue")
       || ["net::ERR_ABORTED", "\"canceled\":true", "\"type\":\"Document\""].allSatisfy(complaint.contains)
@@ -73,7 +73,7 @@ struct SwedbankBrowserTests {
         for page in ["complete", "cancel"] {
           try browser.open("\(base)\(Swedbank.root)\(page)?id=7")
           #expect(try browser.faults("\(page) \(view.name)", landmarks: ["banner", "main"]).isEmpty)
-          // Nothing is known here of this payment, and nothing else is said of it.
+          // The relay does not know this payment, and the page says only that.
           let text = try browser.text("document.body.innerText")
           #expect(text.contains("cannot show the state"), "\(text)")
           #expect(text.contains("Kaffe & <Te>"), "\(text)")
@@ -90,7 +90,7 @@ struct SwedbankBrowserTests {
   @Test("A browser goes from the payment URL to the page on the other host by itself (SC07)")
   func redirect() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
-      // Where it listens is known now; one machine has two names.
+      // The port is known now; one machine has two names.
       let port = relay.outside.api.port
       let (origin, page) = ("http://127.0.0.1:\(port)", "http://localhost:\(port)\(Swedbank.trampoline)")
       let app = Swedbank.links(origin: origin, page: page)

@@ -1,4 +1,4 @@
-// What the log says of the payment URL helpers, whose requests carry what concerns nobody else.
+// The log of the payment URL helpers, whose requests carry private data.
 
 import JSON
 import Testing

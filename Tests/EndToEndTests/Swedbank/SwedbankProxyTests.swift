@@ -1,4 +1,4 @@
-// Swedbank Pay's helpers behind nginx, as deploy/nginx has it: two names, TLS, and every byte of the target.
+// Swedbank Pay's helpers behind nginx, as in deploy/nginx: two names, TLS, and every byte of the target.
 
 import JSON
 import Testing

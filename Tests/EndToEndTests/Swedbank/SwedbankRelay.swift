@@ -1,4 +1,4 @@
-// A relay with Swedbank Pay's helpers, how a test asks it, and how it reads its pages.
+// A relay with Swedbank Pay's helpers, and how a test requests and reads its pages.
 
 import JSON
 import Testing
@@ -26,7 +26,7 @@ enum Swedbank {
 
 extension Relay {
   /// One request as a browser sends it, every byte of its target raw.
-  /// - Parameter fields: whole lines; without them none but `Host` and `Connection`, so no `User-Agent`.
+  /// - Parameter fields: whole lines; if empty, only `Host` and `Connection`, so no `User-Agent`.
   func ask(_ target: String, method: String = "GET", fields: [String] = ["Host: 127.0.0.1"]) throws -> Reply {
     let wire = try Wire(outside.api.port)
     let lines = ["\(method) \(target) HTTP/1.1"] + fields + ["Connection: close"]
@@ -36,10 +36,10 @@ extension Relay {
 }
 
 extension Reply {
-  /// The addresses of the page's links, as a browser reads them.
+  /// The addresses of the page's links, as a browser parses them.
   var links: [String] { attributes(#/<a [^>]*href="([^"]*)"/#) }
 
-  /// Where the page leads by itself.
+  /// The target of the page's automatic refresh.
   var refresh: String? { attributes(#/<meta http-equiv="refresh" content="0;url=([^"]*)">/#).first }
 
   private func attributes(_ pattern: Regex<(Substring, Substring)>) -> [String] {
@@ -49,13 +49,13 @@ extension Reply {
     }
   }
 
-  /// Whether it is a problem about the request, without a way anywhere.
+  /// Whether it is a problem document about the request, without a link.
   var isRefusal: Bool {
     status == 400 && header("Content-Type") == "application/problem+json" && header("Location") == nil
       && json?["type"] == "urn:receiptd:problem:badrequest" && json?["detail"]?.stringValue?.isEmpty == false
   }
 
-  /// All that two answers to the same request have in common: not the time, not the request's id.
+  /// The parts that two responses to the same request share: everything except the time and the request's id.
   var lasting: [String] {
     headers.filter { !$0.hasPrefix("Date:") && !$0.hasPrefix("X-Request-Id:") } + [String(status), text]
   }

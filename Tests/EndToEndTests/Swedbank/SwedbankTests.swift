@@ -1,4 +1,4 @@
-// Swedbank Pay's payment URL helpers over raw sockets: what each answers to the byte, and what it refuses.
+// Swedbank Pay's payment URL helpers over raw sockets: each response byte for byte, and each refusal.
 
 import CheckoutKit
 import FoundationEssentials
@@ -115,7 +115,7 @@ import Testing
         #expect(page.text.contains("<title>"))
         #expect(page.body.count < 10_000)
       }
-      // With the id of a context it is told what the relay knows.
+      // With a context's id the page shows the relay's state.
       let checkout = Checkout("user-of-swedbank")
       let id = try #require(try relay.outside.postContext(checkout.user, checkout.context)["context_id"])
       for path in ["complete", "cancel"] {
@@ -127,13 +127,13 @@ import Testing
     }
   }
 
-  /// Queries that are refused, of the Android page and of the iOS one.
+  /// Refused queries, of the Android page and of the iOS one.
   private static let refused: [String] =
     [
       "", "?", "?id=1", "?package=", "?package=a.evil&package=a.evil", "?package=a.evil&pack%61ge=b.c",
       "?package=evil;S.browser_fallback_url=https://evil.test", "?package=%22%3E%3Cscript%3Eevil",
       "?package=evil", "?package=1.evil", "?package=a.\(String(repeating: "evil", count: 75))",
-      // Raw, as no browser sends it (SC05).
+      // Raw characters that no browser sends (SC05).
       "?package=a.b&x=\"><script>evil</script>", "?package=a.b&x=<evil", "?package=a.b&x=>evil",
       "?package=a.b&x=\u{7F}", "?package=a.b&x=\u{1}", "?package=a.b&x=é",
       "?package=a.b#Intent;component=evil;end",
@@ -164,7 +164,7 @@ import Testing
         #expect(reply.header("Set-Cookie") == nil)
         #expect(reply.header("Cache-Control") == "no-store")
       }
-      // libmicrohttpd takes what follows a blank for the version, and closes.
+      // libmicrohttpd reads the text after a space as the version, and closes.
       #expect(throws: WireError.self) { try relay.ask("\(Swedbank.android)?package=a.b&x=a b") }
     }
   }
