@@ -59,14 +59,14 @@ public enum Spawn {
     return process
   }
 
-  /// Waits for the end of a child: its exit code, or 128 and the signal that ended it.
+  /// Waits for a child to end. Returns its exit code, or 128 plus the signal that ended it.
   @discardableResult public static func wait(for process: pid_t) -> Int32 {
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
     return code(of: status)
   }
 
-  /// The same without waiting: nil while it runs.
+  /// Like `wait(for:)`, without waiting; nil while the child runs.
   public static func ended(_ process: pid_t) -> Int32? {
     var status: Int32 = 0
     guard unsafe waitpid(process, &status, WNOHANG) == process else { return nil }
@@ -79,7 +79,7 @@ public enum Spawn {
     wait(for: process)
   }
 
-  /// A pipe that no program gets unless it is handed over.
+  /// A pipe with both ends close-on-exec; a program gets an end only from `start`.
   public static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [0, 0]
     guard unsafe Glibc.pipe(&ends) == 0 else { throw .last("pipe") }
@@ -87,12 +87,12 @@ public enum Spawn {
     return (ends[0], ends[1])
   }
 
-  /// The low byte is the signal, the next one the exit code (wait(2)).
+  /// The low byte is the signal, the second byte the exit code (wait(2)).
   private static func code(of status: Int32) -> Int32 {
     status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
   }
 
-  /// Sockets and files of tests that run beside this one must not stay open in the program.
+  /// The program must not inherit the sockets and files of tests that run at the same time.
   private static func keepFilesToThisProcess() {
     guard let directory = unsafe opendir("/proc/self/fd") else { return }
     defer { unsafe closedir(directory) }

@@ -1,4 +1,4 @@
-// Keys of purchases as Stripe's processor makes them, for tests of what knows no processor.
+// Keys and rules of Stripe's processor, for tests of targets that know no processor.
 
 public import Domain
 
@@ -13,7 +13,7 @@ extension PurchaseKey {
 }
 
 extension ProcessorRules {
-  /// What the rules know of Stripe.
+  /// The rules of Stripe's processor.
   public static func stripe(isAsked: Bool = false) -> ProcessorRules {
     ProcessorRules(isAsked: isAsked, pricePrefixes: ["price_", "plan_"])
   }

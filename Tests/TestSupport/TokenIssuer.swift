@@ -1,5 +1,5 @@
-// Who gives out tokens in tests: keys and signatures by the `openssl` program, so that nothing of ours
-// vouches for itself. Keys are in a directory of their own, which goes with the issuer. One thread.
+// A token issuer for tests. The `openssl` program makes its keys and signatures, so the relay's own code does
+// not verify itself. The issuer owns a directory with its keys and deletes it. One thread.
 
 import Cryptography
 import FoundationEssentials
@@ -14,17 +14,17 @@ public final class TokenIssuer: @unchecked Sendable {
     case secret = "HS256"
   }
 
-  /// What could not be done.
+  /// A command of `openssl` that failed.
   struct Failure: Error { let output: String }
 
   public let type: KeyType
   public let keyID: String?
-  /// Of the type `secret`.
+  /// The secret of a key of the type `secret`.
   public let secret: [UInt8]
   private let directory: String
   private var keyFile: String { directory + "/key.pem" }
 
-  /// - Parameter rsaBits: few, for a key that is to be refused.
+  /// - Parameter rsaBits: a small number, for a key that must be refused.
   public init(
     _ type: KeyType, keyID: String? = "k1", rsaBits: Int = 2048, curve: String = "prime256v1",
     secret: [UInt8] = Array("a secret of more than 32 bytes, for tests".utf8)
@@ -81,19 +81,19 @@ public final class TokenIssuer: @unchecked Sendable {
     return .object(members + more)
   }
 
-  /// The text of a JWK Set with the keys of these issuers.
+  /// A JWK Set with the keys of these issuers.
   public static func keySet(_ issuers: [TokenIssuer]) throws -> String {
     let set: JSONValue = ["keys": .array(try issuers.map { try $0.jwk() })]
     return set.text
   }
 
   /// A token with these claims.
-  /// - Parameter header: in place of the usual one.
+  /// - Parameter header: replaces the default header.
   public func token(_ claims: JSONValue, header: String? = nil) throws -> String {
     try token(claims: claims.text, header: header)
   }
 
-  /// The same, with the text of the claims.
+  /// A token with these claims as JSON text.
   public func token(claims: String, header: String? = nil) throws -> String {
     var usual: [JSONValue.Member] = [
       .init(name: "alg", value: .string(type.rawValue)), .init(name: "typ", value: "JWT"),
@@ -104,7 +104,7 @@ public final class TokenIssuer: @unchecked Sendable {
     return message + "." + Self.base64URL(try signature(of: Array(message.utf8)))
   }
 
-  /// What the key says to a message, in the form of its algorithm (RFC 7518 §3).
+  /// Signs a message, in the format of the key's algorithm (RFC 7518 §3).
   public func signature(of message: [UInt8]) throws -> [UInt8] {
     if type == .secret { return try HMACSHA256(key: secret).authenticationCode(for: message) }
     let text = String(decoding: message, as: UTF8.self)
@@ -114,7 +114,7 @@ public final class TokenIssuer: @unchecked Sendable {
     return type == .rsa ? bytes : Self.rawSignature(bytes)
   }
 
-  /// r and s of a DER signature, in 32 bytes each.
+  /// r and s of a DER signature, 32 bytes each.
   private static func rawSignature(_ der: [UInt8]) -> [UInt8] {
     var rest = der.dropFirst(2)
     var raw: [UInt8] = []
@@ -127,7 +127,7 @@ public final class TokenIssuer: @unchecked Sendable {
     return raw
   }
 
-  /// Without padding (RFC 7515 §2).
+  /// base64url without padding (RFC 7515 §2).
   public static func base64URL(_ bytes: [UInt8]) -> String {
     String(
       Data(bytes).base64EncodedString().compactMap { character in

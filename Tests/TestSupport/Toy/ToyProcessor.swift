@@ -1,5 +1,5 @@
-// A second payment processor. Its webhooks come to a path that ends in a secret; those that also carry the
-// key are genuine, all others are hints, so its API is asked. Its registration is in
+// A second payment processor. Its webhook path ends in a secret. A request that also carries the key is
+// genuine; any other is a hint, for which the relay asks the processor's API. Its registration is in
 // RelayTests/Toy/ToyRegistration.swift, its fixtures are in ProcessorsTests/Conformance/ToyFixture.swift.
 
 public import Domain
@@ -31,7 +31,7 @@ public struct ToyProcessor: PaymentProcessor {
     return request.headers(Self.keyHeader) == [apiKey] ? .genuine : .hint
   }
 
-  /// `EVENT KIND ORDER`, and of one that is paid `USER PRICE`.
+  /// `EVENT KIND ORDER`, followed by `USER PRICE` when it is paid.
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
     guard words.count >= 3, let id = OutsideText.identifier(words[0]),
