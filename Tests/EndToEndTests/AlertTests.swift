@@ -71,7 +71,7 @@ import Testing
   @Test("The suggested command replays every failure ever: as pasted, it replays what the alert is about")
   func suggestedCommand() throws {
     try withAlerts(["receipt_failed"]) { relay, destination, receiver in
-      // Failures from before alerts were configured are older than the alert's window.
+      // The earlier failures, which were not reported, are older than the alert's window.
       let start = SystemClock().wallMilliseconds - 15 * 86_400_000
       try relay.stop()
       try LargeDatabase.fill(

@@ -107,7 +107,7 @@ import Testing
         let log = relay.log
         #expect(log.contains(#""user":"log-good""#) == isAsked)
         #expect(log.contains(#""peer":"127.0.0."#) == isAsked)
-        // Never logged: secrets, bodies, and ids that identify a person at Stripe.
+        // Never logged: secrets, bodies, and ids that identify a customer at Stripe.
         let good = Checkout("log-good")
         for needle in [
           Secrets.apiKey, Secrets.webhook, Secrets.clientKey, good.context, "answer-body", Checkout.price,

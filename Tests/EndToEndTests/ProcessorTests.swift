@@ -57,7 +57,7 @@ import Testing
       #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="found"}"#) == 1)
       #expect(try relay.events().count == 1)
       #expect(try relay.count("look_ups") == 0)
-      // For a complete purchase Stripe is not asked.
+      // Stripe is not queried for a complete purchase.
       try relay.passTime()
       #expect(asked.all.count == 1)
       #expect(!relay.log.contains("rk_test_1"))

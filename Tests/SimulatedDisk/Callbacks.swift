@@ -72,7 +72,7 @@ enum Callbacks {
       }
       return microseconds
     }
-    // The relay never asks SQLite for the time.
+    // The relay never gets the time from SQLite.
     unsafe vfs.xCurrentTime = { _, day in
       unsafe day?.pointee = 2_461_000
       return SQLITE_OK

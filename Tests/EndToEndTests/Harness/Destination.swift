@@ -1,4 +1,4 @@
-// A destination that answers as a test tells it, and records its requests with their times.
+// A destination that answers by a test's script, and records its requests with their times.
 
 import HTTPServer
 import JSON

@@ -212,7 +212,7 @@ struct HostileDestinationTorture {
     return delays
   }
 
-  /// No server whose certificate does not verify received a request, which contains the key.
+  /// No request, which contains the key, reached a server whose certificate does not verify.
   private static func checkKey(_ cases: [Case], _ good: Destination) throws {
     for item in cases { #expect(item.destination?.ledger.isEmpty ?? true, "\(item.row.name)") }
     #expect(good.ledger.allSatisfy { $0.head.header("X-API-KEY") == Secrets.apiKey })

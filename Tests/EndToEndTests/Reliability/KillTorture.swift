@@ -97,7 +97,7 @@ import Testing
       while TextFile.modified(relay.databasePath) == before, MonotonicInstant.now() < deadline {}
       if TextFile.modified(relay.databasePath) != before { run.checkpoints += 1 }
     }
-    // It may have ended already, if it was told to stop.
+    // It may have ended already, because this kill follows a stop.
     let code = try relay.stop(SIGKILL)
     #expect(code == 128 + SIGKILL || (moment == .stop && code == 0), "\(code)")
     if code != 0 { run.kills += 1 }

@@ -187,7 +187,7 @@ public final class Browser {
   // MARK: Page contents
 
   /// The value of a JavaScript expression. The protocol runs it although the page's policy forbids scripts.
-  /// If the page is replaced meanwhile there is no answer; then the next page is asked.
+  /// If the page is replaced meanwhile, the expression is evaluated on the next page.
   public func value(_ expression: String) throws -> JSONValue {
     let question: JSONValue = [
       "expression": .string(expression), "returnByValue": true, "awaitPromise": true,
