@@ -201,7 +201,6 @@ public struct RelayClient: Sendable {
 
   private var hasToken: Bool { if case .token = credential { true } else { false } }
 
-  /// Sleeps.
   func rest(_ seconds: TimeInterval) async throws(RelayError) {
     // A clock throws only on cancellation.
     do { try await clock.sleep(seconds: seconds) } catch { throw .cancelled }

@@ -46,7 +46,7 @@ public final class URLSessionTransport: Transport {
   }
 }
 
-/// One request under way.
+/// One request in flight.
 private final class Exchange: Sendable {
   typealias Answer = Result<(Data, URLResponse), any Error>
 

@@ -1,4 +1,4 @@
-// The code in docs/ios.md is the code that is tested.
+// The code in docs/ios.md equals the tested code.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// The app of docs/ios.md does what it says.
+// The example app of docs/ios.md behaves as the guide describes.
 
 import CheckoutKit
 import Foundation

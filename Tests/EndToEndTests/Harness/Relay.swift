@@ -19,7 +19,6 @@ enum Secrets {
 struct Outside: Sendable {
   var api: Endpoint
 
-  /// The app posts a context.
   func postContext(
     _ user: String, _ blob: String, app: String = "shop", headers: [String: String] = [:]
   ) throws -> Reply {

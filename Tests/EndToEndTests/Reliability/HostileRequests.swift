@@ -18,7 +18,6 @@ enum HostileVerdict: Sendable, Equatable {
 /// One connection of a hostile client.
 struct HostileRequest: Sendable {
   enum End: Sendable {
-    /// Waits for the answer.
     case waits
     /// Closes its sending side, and waits for the response.
     case halfCloses

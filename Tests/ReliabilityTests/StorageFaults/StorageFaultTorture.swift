@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Storage faults")
 struct StorageFaultTorture {
-  /// A way to fail.
+  /// A kind of fault.
   struct Kind: Sendable {
     enum Extent { case once, forEver, everythingForEver }
 
