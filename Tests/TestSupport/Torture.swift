@@ -3,7 +3,7 @@
 
 import Glibc
 
-/// The long form of the torture suites, and their reports.
+/// The size and the reports of the torture suites.
 public enum Torture {
   /// Whether this is `make torture`: TORTURE=1 in the environment.
   public static let isLong = variable("TORTURE") == "1"

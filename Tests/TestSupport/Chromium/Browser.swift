@@ -12,7 +12,7 @@ public final class Browser {
   public static let missing: String =
     "Chromium is not installed: apt-get install chromium (deploy/dev/deps browser), and these run, too"
 
-  /// The size and the settings of the display.
+  /// The size, the device and the colour scheme with which a page is shown.
   public struct View: Sendable {
     public var name: String
     public var width: Int
