@@ -17,6 +17,9 @@ struct AlertBook {
   let destination: String
   let everyMilliseconds: Int64
   private var told: [Trouble.Key: AlertRecord] = [:]
+  /// When a notice was sent whose answer is not known. Its record is dated back, so that it is due again at
+  /// once, also after a restart; this is the real time.
+  private var doubts: [Trouble.Key: Timestamp] = [:]
 
   /// - Parameter records: the stored alerts, of any address.
   init(destination: String, everyMilliseconds: Int64, records: [AlertRecord], conditions: [AlertCondition]) {
@@ -59,8 +62,10 @@ struct AlertBook {
     case .firing(let trouble, let since):
       record = AlertRecord(key: key(of: trouble.key), isFiring: true, since: since, toldAt: now)
       told[trouble.key] = record
+      doubts[trouble.key] = nil
     case .resolved(let key, let since):
-      let toldAt = told[key]?.toldAt ?? now
+      // If the doubtful notice arrived, the next one must not follow it sooner than any other.
+      let toldAt = doubts.removeValue(forKey: key) ?? told[key]?.toldAt ?? now
       record = AlertRecord(key: self.key(of: key), isFiring: false, since: since, toldAt: toldAt)
       told[key] = record
     }
@@ -78,6 +83,7 @@ struct AlertBook {
       key: key(of: trouble.key), isFiring: true, since: since,
       toldAt: now.advanced(byMilliseconds: -everyMilliseconds))
     told[trouble.key] = record
+    doubts[trouble.key] = now
     return record
   }
 

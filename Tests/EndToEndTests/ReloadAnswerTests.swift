@@ -49,7 +49,9 @@ import Testing
       #expect(try relay.outside.postContext("jdo-1", "e30=").status == 401)
       // A key that needs a restart is reported until the restart.
       #expect(try reload(relay).report?["needs_restart"] == ["log.level"])
-      try waitUntil("the log says what needs a restart") { relay.log.contains("need a restart: systemctl restart receiptd") }
+      try waitUntil("the log says what needs a restart") {
+        relay.log.contains("need a restart: systemctl restart receiptd")
+      }
       #expect(!TextFile.read(relay.directory.file("receiptctl.log")).contains(Secrets.apiKey))
     }
   }

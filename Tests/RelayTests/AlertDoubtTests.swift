@@ -43,6 +43,23 @@ import Testing
     }
   }
 
+  @Test("A trouble that ends and comes back after a doubtful notice waits as after any other")
+  func comesBack() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    bench.network.use { _ in ScriptedTransport.lost }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      try bench.pass(1000, &run)
+      try bench.setBreaker(.closed)
+      bench.network.use { _ in 200 }
+      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["breaker_open shop resolved"])
+      try bench.setBreaker(.open)
+      #expect(try bench.pass(8 * Self.minute, &run).isEmpty)
+      #expect(try bench.pass(3 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
   @Test("A reload does not repeat what was told a moment before and is not on disk yet")
   func reloadAtOnce() throws {
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
