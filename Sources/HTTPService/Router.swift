@@ -51,7 +51,7 @@ public struct Router: RequestHandler {
     } catch {
       // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
-      let scope = RequestScope(head, route: label(match, error), app: app, listener: services)
+      let scope = RequestScope(head, route: label(match), app: app, listener: services)
       return .answer(scope.finish(refusal(error, route, scope.requestID)))
     }
   }
@@ -66,7 +66,7 @@ public struct Router: RequestHandler {
   }
 
   /// The metric's label. A request with a wrong method counts as `none`.
-  private func label(_ match: RouteTable.Match, _ problem: Problem) -> String {
+  private func label(_ match: RouteTable.Match) -> String {
     if case .route(let route, _) = match { route.label } else { "none" }
   }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite("Doubtful alerts") struct AlertDoubtTests {
   private static let minute: Int64 = 60_000
 
-  @Test("A notice whose answer was lost is sent again, and the end of its trouble is told in any case")
+  @Test("A notice whose answer was lost is sent again, and the end of its trouble is always sent")
   func lostAnswer() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)

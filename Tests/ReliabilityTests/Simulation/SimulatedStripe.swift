@@ -30,7 +30,7 @@ struct Question {
 struct QuestionAnswer {
   let number: Int
   let at: Int64
-  /// Whether it answers the request, rightly or wrongly, instead of being a failure of the service.
+  /// Whether it answers the request, correctly or not, instead of failing.
   let isOrderly: Bool
   /// Whether it was the complete last page of a list.
   let endsList: Bool

@@ -48,7 +48,7 @@ struct EngineConnectionTests {
     }
   }
 
-  @Test("Bytes come back as they were stored, and NULL is told from what is empty")
+  @Test("Bytes come back as they were stored, and NULL differs from an empty value")
   func bytes() throws {
     let bytes = (0...255).map(UInt8.init) + [0]
     try connection.run(
