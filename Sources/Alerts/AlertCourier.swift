@@ -11,17 +11,17 @@ internal import Store
 struct AlertCourier {
   let alert: Configuration.Alert
   let address: AlertPlan.Address
-  var book: AlertBook
+  var ledger: AlertLedger
   /// The troubles that the last check found.
   var troubles: [Trouble.Key: Trouble] = [:]
-  private(set) var sending: AlertBook.Notice?
+  private(set) var sending: AlertLedger.Notice?
   private var failures = 0
   private(set) var restUntil: MonotonicInstant?
 
   init(_ alert: Configuration.Alert, _ address: AlertPlan.Address, records: [AlertRecord]) {
     self.alert = alert
     self.address = address
-    book = AlertBook(
+    ledger = AlertLedger(
       destination: address.digest, everyMilliseconds: alert.everyMilliseconds, records: records,
       conditions: alert.on)
   }
@@ -29,11 +29,11 @@ struct AlertCourier {
   /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
   mutating func next(
     now: Timestamp, monotonic: MonotonicInstant, isCertain: (Trouble.Key) -> Bool
-  ) -> AlertBook.Notice? {
+  ) -> AlertLedger.Notice? {
     guard sending == nil else { return nil }
     if let restUntil, monotonic < restUntil { return nil }
     restUntil = nil
-    sending = book.next(troubles, now: now, isCertain: isCertain)
+    sending = ledger.next(troubles, now: now, isCertain: isCertain)
     return sending
   }
 
@@ -54,23 +54,23 @@ struct AlertCourier {
       defer { failures += 1 }
       restUntil = monotonic.advanced(byMilliseconds: schedule[min(failures, schedule.count - 1)])
       let isDoubtful = result.status == nil && result.requestWasSent
-      return Outcome(record: isDoubtful ? book.noteDoubt(notice, now: now) : nil, isNews: failures == 0)
+      return Outcome(record: isDoubtful ? ledger.noteDoubt(notice, now: now) : nil, isNews: failures == 0)
     }
     let wasFailing = failures > 0
     failures = 0
     restUntil = monotonic.advanced(byMilliseconds: Alerter.paceMilliseconds)
-    return Outcome(record: book.note(notice, now: now), hasArrived: true, isNews: wasFailing)
+    return Outcome(record: ledger.note(notice, now: now), hasArrived: true, isNews: wasFailing)
   }
 
   /// Cancels the notice under way, which may arrive nevertheless.
   /// - Returns: the record to save.
   mutating func abandon(now: Timestamp) -> AlertRecord? {
     defer { sending = nil }
-    return sending.flatMap { book.noteDoubt($0, now: now) }
+    return sending.flatMap { ledger.noteDoubt($0, now: now) }
   }
 }
 
-extension AlertBook.Notice {
+extension AlertLedger.Notice {
   var key: Trouble.Key {
     switch self {
     case .firing(let trouble, _): trouble.key

@@ -72,10 +72,10 @@ struct AlertWatch {
     .database(sources.database(), now: now)
   }
 
-  mutating func look(
+  mutating func check(
     for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> Findings {
-    signatures.take(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     let signatures = signatures
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,

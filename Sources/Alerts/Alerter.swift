@@ -121,7 +121,7 @@ public final class Alerter: Sendable {
   }
 
   /// Requests a health check now instead of at its due time.
-  public func lookAtHealth() { worker.post { $0.isHealthDue = true } }
+  public func checkHealth() { worker.post { $0.isHealthDue = true } }
 
   /// Installs new alerts and apps.
   public func use(_ plan: AlertPlan) { worker.post { $0.plan = plan } }

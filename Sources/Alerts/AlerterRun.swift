@@ -47,13 +47,13 @@ struct AlerterRun {
 
   /// Runs steps until the stop.
   mutating func loop() {
-    while let sleep = turn() { takeAnswers(within: sleep) }
+    while let sleep = step() { handleAnswers(within: sleep) }
     _ = transport.cancelAll()
   }
 
   /// Does what is due now, without waiting.
   /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func turn() -> Int64? {
+  mutating func step() -> Int64? {
     let news = alerter.worker.read { inbox in
       defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
       return inbox
@@ -63,24 +63,24 @@ struct AlerterRun {
     let monotonic = monotonic
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
     if !couriers.isEmpty, monotonic >= lookAt {
-      look()
+      check()
       lookAt = monotonic.advanced(byMilliseconds: lookMilliseconds)
     }
-    if news.isHealthDue || monotonic >= healthAt { lookAtHealth(monotonic) }
+    if news.isHealthDue || monotonic >= healthAt { checkHealth(monotonic) }
     for index in couriers.indices { send(index) }
-    giveSignOfLife()
+    sendHeartbeat()
     return sleepMilliseconds()
   }
 
   /// Handles the answers of the addresses; waits for them at most `milliseconds`.
-  mutating func takeAnswers(within milliseconds: Int64) {
+  mutating func handleAnswers(within milliseconds: Int64) {
     for completion in transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) { finish(completion) }
   }
 
   private mutating func use(_ plan: AlertPlan) {
     keep(SaveAlerts(told: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
     // Records of recent notices may not be on disk yet.
-    let newest = couriers.flatMap(\.book.records)
+    let newest = couriers.flatMap(\.ledger.records)
     _ = transport.cancelAll()
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
@@ -95,9 +95,9 @@ struct AlerterRun {
     }
     records += newest
     couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
-    for index in couriers.indices { _ = couriers[index].book.forgetApps(except: plan.apps.map(\.slug)) }
+    for index in couriers.indices { _ = couriers[index].ledger.forgetApps(except: plan.apps.map(\.slug)) }
     // Drops saved alerts that no rule claims.
-    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.book.records.map(\.key)) }
+    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.ledger.records.map(\.key)) }
     keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
   }
 
@@ -108,13 +108,13 @@ struct AlerterRun {
     return max(Alerter.lookMillisecondsMin, min(longest, shortest / 4))
   }
 
-  private mutating func look() {
+  private mutating func check() {
     do throws(StoreFault) {
-      let findings = try watch.look(
+      let findings = try watch.check(
         for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
       for index in couriers.indices {
         couriers[index].troubles = findings.troubles(for: couriers[index].alert, apps: plan.apps)
-        let over = couriers[index].book.forgetWhatIsOver(now: now)
+        let over = couriers[index].ledger.forgetWhatIsOver(now: now)
         keep(SaveAlerts(forgotten: over))
       }
       isReadingFailing = false
@@ -132,12 +132,12 @@ struct AlerterRun {
     }
   }
 
-  private mutating func lookAtHealth(_ monotonic: MonotonicInstant) {
+  private mutating func checkHealth(_ monotonic: MonotonicInstant) {
     guard let health = alerter.sources.health else { return }
     healthAt = monotonic.advanced(byMilliseconds: HealthMonitor.lookMilliseconds)
-    guard let report = health.look(now: now, monotonic: monotonic) else { return }
+    guard let report = health.check(now: now, monotonic: monotonic) else { return }
     let stored = ServiceReport(name: .health, at: report.at, content: report.json.text)
-    let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .inside) { result in
+    let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .internal) { result in
       if case .failure = result { health.couldNotStore() }
     }
     if !isQueued { health.couldNotStore() }
@@ -155,7 +155,7 @@ struct AlerterRun {
     start(request, tag: firstTag + UInt64(index))
   }
 
-  private func message(_ notice: AlertBook.Notice) -> AlertNotice {
+  private func message(_ notice: AlertLedger.Notice) -> AlertNotice {
     switch notice {
     case .resolved(let key, let since):
       return AlertNotice(endOf: key.condition, app: key.app, since: since, now: now)
@@ -234,17 +234,17 @@ struct AlerterRun {
   /// Saves alerts. An alert that cannot be saved is sent again after a restart.
   private func keep(_ command: SaveAlerts) {
     guard !command.told.isEmpty || !command.forgotten.isEmpty else { return }
-    _ = alerter.sources.committer.submit(command, from: .inside) { _ in }
+    _ = alerter.sources.committer.submit(command, from: .internal) { _ in }
   }
 
-  private mutating func giveSignOfLife() {
+  private mutating func sendHeartbeat() {
     guard var beat else { return }
     defer { self.beat = beat }
     switch beat.step(monotonic: monotonic, isReady: alerter.sources.unreadiness().isEmpty) {
     case .none: break
     case .ask:
       let alerter = alerter
-      let isQueued = alerter.sources.committer.submit(Pulse(), from: .inside) { result in
+      let isQueued = alerter.sources.committer.submit(Pulse(), from: .internal) { result in
         if case .success = result {
           alerter.worker.post { $0.pulse = true }
         } else {

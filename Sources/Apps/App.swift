@@ -24,7 +24,7 @@ public final class App: Sendable {
   /// The join rules of the processors.
   private let processorRules: [ProcessorName: ProcessorRules]
   /// The app's access to the APIs of processors; without those that have no API key.
-  public let enquiries: [ProcessorName: Enquiry]
+  public let apis: [ProcessorName: ProcessorAPI]
   /// The shortest downtime of receiptd after which a processor's events are fetched; no entry for never.
   public let backfillAfterMilliseconds: [ProcessorName: Int64]
   /// The links to the checkout and back; nil if none are configured.
@@ -46,11 +46,11 @@ public final class App: Sendable {
     let sections = configuration.processors.map(\.section)
     processors = try Dictionary(
       uniqueKeysWithValues: sections.map { ($0.kind.name, try $0.makeProcessor(for: .serving)) })
-    var enquiries: [ProcessorName: Enquiry] = [:]
+    var apis: [ProcessorName: ProcessorAPI] = [:]
     for (name, processor) in processors {
-      enquiries[name] = Enquiry(app: configuration.slug, processorName: name, processor)
+      apis[name] = ProcessorAPI(app: configuration.slug, processorName: name, processor)
     }
-    self.enquiries = enquiries
+    self.apis = apis
     backfillAfterMilliseconds = Dictionary(
       uniqueKeysWithValues: sections.compactMap { section in
         section.backfillAfterMilliseconds.map { (section.kind.name, $0) }

@@ -109,7 +109,7 @@ public struct AuthenticationCode: Sendable {
   }
 
   private func code(_ message: ((Span<UInt8>) -> Void) -> Void) -> AuthenticationCode {
-    let context = takeContext()
+    let context = popContext()
     defer { spare.withLock { $0.append(context) } }
     var succeeded = unsafe EVP_MAC_init(context.pointer, nil, 0, nil) == 1
     message { part in
@@ -127,7 +127,7 @@ public struct AuthenticationCode: Sendable {
     return code
   }
 
-  private func takeContext() -> Context {
+  private func popContext() -> Context {
     if let context = spare.withLock({ $0.popLast() }) { return context }
     // Copying only reads the source, so several threads may copy concurrently.
     guard let copy = unsafe EVP_MAC_CTX_dup(keyed) else { fatalError("libcrypto is out of memory") }

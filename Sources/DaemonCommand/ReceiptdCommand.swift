@@ -25,7 +25,7 @@ public enum ReceiptdCommand {
         flag: "new-database",
         help: "begin with an empty database where the old one is gone; for one start, never in a unit"),
     ],
-    nouns: [],
+    groups: [],
     commands: [CommandSpec([], summary: "run the daemon", examples: examples)],
     examples: examples)
 

@@ -49,8 +49,9 @@ struct AuditPage {
           : PageParts.identifier(subject)
       }
       table.rows.append([
-        PageParts.time(entry.at, now: now), PageParts.outside(entry.actor), PageParts.outside(entry.action),
-        subject ?? entry.app.map(PageParts.outside) ?? none, entry.reason.map(PageParts.outside) ?? none,
+        PageParts.time(entry.at, now: now), PageParts.untrusted(entry.actor),
+        PageParts.untrusted(entry.action),
+        subject ?? entry.app.map(PageParts.untrusted) ?? none, entry.reason.map(PageParts.untrusted) ?? none,
       ])
     }
     return table.html

@@ -30,7 +30,7 @@ struct ConfirmationPage {
     DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place) {
       Tag.h1 { title }
       if let complaint { PageParts.notice("bad") { Tag.p { complaint } } }
-      for line in text { Tag.p(.class("lead")) { PageParts.outside(line) } }
+      for line in text { Tag.p(.class("lead")) { PageParts.untrusted(line) } }
       Tag.form(.class("card confirm"), .action(target), .method("post")) {
         for (name, value) in hidden { VoidTag.input(.type("hidden"), .name(name), .value(value)) }
         if let rate {

@@ -161,7 +161,7 @@ extension Dashboard {
     answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
   ) {
     let services = services
-    let isQueued = committer.submit(command, from: .outside(app: app)) { result in
+    let isQueued = committer.submit(command, from: .external(app: app)) { result in
       switch result {
       case .success(let outcome):
         switch answer(outcome) {

@@ -21,11 +21,11 @@ struct EventPage {
 
   private func section(_ event: EventSummary, _ body: [UInt8], id: String) -> HTML {
     Tag.section(.class("card"), .labelledBy(id)) {
-      Tag.h2(.id(id)) { PageParts.outside(event.type) }
+      Tag.h2(.id(id)) { PageParts.untrusted(event.type) }
       Tag.dl {
-        row("app", PageParts.outside(event.app))
-        row("processor", PageParts.outside(event.processor.rawValue))
-        row("outcome", PageParts.outside(event.outcome))
+        row("app", PageParts.untrusted(event.app))
+        row("processor", PageParts.untrusted(event.processor.rawValue))
+        row("outcome", PageParts.untrusted(event.outcome))
         row("received", PageParts.time(event.receivedAt, now: now))
         if let receipt = event.receiptID {
           row("receipt", Tag.a(.href(Link("receipts", receipt))) { PageParts.identifier(receipt) })

@@ -40,17 +40,17 @@ struct FailedPage {
       ]
       table.rows.append([
         HTML {
-          Tag.span(.class("reason-name")) { PageParts.outside(group.reason) }
+          Tag.span(.class("reason-name")) { PageParts.untrusted(group.reason) }
           " "
           Tag.span(.class("meaning")) {
             Reason(group.reason).meaning
             if let cause = group.cause, cause != group.reason {
               "; the last cause was "
-              PageParts.outside(cause)
+              PageParts.untrusted(cause)
             }
           }
         },
-        PageParts.outside(group.app),
+        PageParts.untrusted(group.app),
         Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
           PageParts.number(group.count)
         },

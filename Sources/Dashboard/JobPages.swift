@@ -44,7 +44,7 @@ struct JobListPage {
         Tag.a(.href(Link("jobs", job.id))) { PageParts.identifier(job.id) },
         HTML(text: job.request.kind.rawValue),
         JobPage.badge(job), HTML(text: PageParts.number(Int64(job.total))),
-        PageParts.outside(job.request.actor), PageParts.time(job.createdAt, now: now),
+        PageParts.untrusted(job.request.actor), PageParts.time(job.createdAt, now: now),
       ]
     }
     return table.html
@@ -74,7 +74,7 @@ struct JobPage {
         PageParts.notice("pending") {
           Tag.p {
             "No receipt of "
-            PageParts.outside(app)
+            PageParts.untrusted(app)
             " is released while its deliveries are stopped. "
             BreakerText(breaker, app: app, now: now).map { "They \($0.sentence)" } ?? ""
           }
@@ -85,8 +85,8 @@ struct JobPage {
         Tag.dl {
           row("what", HTML(text: job.request.kind.rawValue))
           if let rate = job.request.ratePerSecond { row("rate", HTML(text: "\(Self.text(rate)) a second")) }
-          row("by", PageParts.outside(job.request.actor))
-          if let reason = job.request.reason { row("why", PageParts.outside(reason)) }
+          row("by", PageParts.untrusted(job.request.actor))
+          if let reason = job.request.reason { row("why", PageParts.untrusted(reason)) }
           row("begun", PageParts.time(job.createdAt, now: now))
           if let ended = job.endedAt { row("ended", PageParts.time(ended, now: now)) }
         }
@@ -135,7 +135,7 @@ struct JobPage {
     table.rows = job.counts.map { count in
       [
         HTML(text: count.outcome.rawValue),
-        count.reason.map(PageParts.outside) ?? Tag.span(.class("none")) { "–" },
+        count.reason.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "–" },
         HTML(text: PageParts.number(Int64(count.count))),
       ]
     }

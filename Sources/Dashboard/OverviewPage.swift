@@ -58,7 +58,11 @@ struct OverviewPage {
     return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
       for line in lines {
         Tag.p {
-          if line.isBad { Tag.strong { PageParts.outside(line.text) } } else { PageParts.outside(line.text) }
+          if line.isBad {
+            Tag.strong { PageParts.untrusted(line.text) }
+          } else {
+            PageParts.untrusted(line.text)
+          }
         }
       }
     }
@@ -67,14 +71,14 @@ struct OverviewPage {
   private func card(_ app: AppSummary, id: String) -> HTML {
     Tag.section(.class("card"), .labelledBy(id)) {
       Tag.div(.class("card-head")) {
-        Tag.h2(.id(id)) { PageParts.outside(app.slug) }
+        Tag.h2(.id(id)) { PageParts.untrusted(app.slug) }
         door(app)
       }
       if let gone = app.unconfigured {
         PageParts.notice("bad") {
           Tag.p {
             "The app "
-            PageParts.outside(app.slug)
+            PageParts.untrusted(app.slug)
             " \(gone.sentence)."
           }
           Tag.p { gone.advice }

@@ -7,7 +7,7 @@ internal import Presentation
 
 enum PageParts {
   /// Untrusted text, isolated because it may be right-to-left.
-  static func outside(_ text: String) -> HTML { Tag.bdi { text } }
+  static func untrusted(_ text: String) -> HTML { Tag.bdi { text } }
 
   /// An id, in a font that distinguishes O from 0.
   static func identifier(_ text: String) -> HTML { Tag.code { Tag.bdi { text } } }
@@ -24,7 +24,7 @@ enum PageParts {
       Tag.span(.class("badge \(state.rawValue)")) { state.rawValue }
       if let reason, !reason.isEmpty {
         " "
-        Tag.span(.class("reason")) { PageParts.outside(reason) }
+        Tag.span(.class("reason")) { PageParts.untrusted(reason) }
       }
     }
   }

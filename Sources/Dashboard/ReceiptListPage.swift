@@ -90,8 +90,8 @@ struct ReceiptListPage {
       guard let receipt = record.receipt else { continue }
       table.rows.append([
         Tag.a(.href(Link("receipts", receipt.id))) { PageParts.identifier(receipt.id) },
-        PageParts.badge(receipt.state, receipt.reasonText), PageParts.outside(record.app),
-        record.purchase.userID.map(PageParts.outside) ?? Tag.span(.class("none")) { "not known" },
+        PageParts.badge(receipt.state, receipt.reasonText), PageParts.untrusted(record.app),
+        record.purchase.userID.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "not known" },
         (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
           ?? Tag.span(.class("none")) { "not known" },
         HTML(text: PageParts.number(receipt.attempts)), PageParts.time(receipt.createdAt, now: now),

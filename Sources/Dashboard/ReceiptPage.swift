@@ -36,7 +36,7 @@ struct ReceiptPage {
           for fact in ReceiptFacts.all(detail, receipt) {
             Tag.div {
               Tag.dt { fact.name }
-              Tag.dd { PageParts.outside(fact.value) }
+              Tag.dd { PageParts.untrusted(fact.value) }
             }
           }
         }
@@ -117,9 +117,9 @@ struct ReceiptPage {
         Tag.strong { entry.what }
         " "
         if let event = entry.eventID {
-          Tag.a(.href(Link("event", query: [("id", event)]))) { PageParts.outside(entry.detail) }
+          Tag.a(.href(Link("event", query: [("id", event)]))) { PageParts.untrusted(entry.detail) }
         } else {
-          PageParts.outside(entry.detail)
+          PageParts.untrusted(entry.detail)
         }
         if !entry.answer.isEmpty {
           Tag.details {

@@ -43,8 +43,9 @@ struct ReceiptSearch: Equatable {
     for (name, value) in [
       ("app", app), ("reason", reason), ("cause", cause), ("user", user), ("object", object),
     ] {
-      guard value == nil || OutsideText.identifier(value) != nil else {
-        throw Fault(path: name, message: "has at most \(OutsideText.identifierBytesMax) bytes of plain text")
+      guard value == nil || UntrustedText.identifier(value) != nil else {
+        throw Fault(
+          path: name, message: "has at most \(UntrustedText.identifierBytesMax) bytes of plain text")
       }
     }
     if let reason, let fault = Reason.fault(in: reason) {
@@ -129,6 +130,6 @@ struct AdminForm {
 
   subscript(name: String) -> String? {
     // Cannot fail: `init` has decoded it.
-    (try? PercentEncoding.value(of: name, in: bytes[...])).flatMap { OutsideText.nonEmpty($0) }
+    (try? PercentEncoding.value(of: name, in: bytes[...])).flatMap { UntrustedText.nonEmpty($0) }
   }
 }

@@ -19,15 +19,15 @@ public final class Dispatcher: Sendable {
   struct Inbox: WorkerInbox {
     var dueAt: [String: Timestamp] = [:]
     var replaysDueAt: [String: Timestamp] = [:]
-    var settled: [Settled] = []
+    var stored: [StoredOutcome] = []
     var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
     var directory: AppDirectory?
-    var looksEverywhere = false
+    var checksAll = false
     var isStopping = false
   }
 
   /// A delivery whose outcome is on disk.
-  struct Settled {
+  struct StoredOutcome {
     var app: String
     var row: Int64
     /// When the receipt is due again, and in which queue; nil if it is not due.
@@ -80,7 +80,7 @@ public final class Dispatcher: Sendable {
   }
 
   /// Checks all lanes, because another process changed the database.
-  public func lookEverywhere() { worker.post { $0.looksEverywhere = true } }
+  public func checkAll() { worker.post { $0.checksAll = true } }
 
   /// Installs new apps and settings.
   public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }

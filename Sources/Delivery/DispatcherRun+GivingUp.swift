@@ -18,13 +18,13 @@ extension DispatcherRun {
     let overdue = try? reader.overdue(app: lane.app.slug, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let rows = (overdue ?? []).filter { item in
       RetryBudget(
-        spentTries: 0, startedAt: item.budget.since,
+        spentAttempts: 0, startedAt: item.budget.since,
         pausedMilliseconds: paused - item.budget.pausedBaseMilliseconds
       ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
     }.map(\.row)
     guard !rows.isEmpty else { return }
     let (log, app) = (log, lane.app.slug)
-    _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .inside) { result in
+    _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .internal) { result in
       if case .success((let count, let madeSince)?) = result {
         let command = ReplayCommand.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
         log.warning(

@@ -44,10 +44,10 @@ extension DispatcherRun {
       unstored[index].attempt.decision = .retry(at: at.advanced(byMilliseconds: jump), spent: spent)
     }
     for slug in lanes.keys {
-      lanes[slug]?.clockJumped(byMilliseconds: jump, now: now)
+      lanes[slug]?.clockStepped(byMilliseconds: jump, now: now)
       guard let breaker = lanes[slug]?.breaker else { continue }
       // If this save fails, the next attempt saves the breaker.
-      _ = dispatcher.committer.submit(SaveBreaker(app: slug, breaker: breaker), from: .inside) { _ in }
+      _ = dispatcher.committer.submit(SaveBreaker(app: slug, breaker: breaker), from: .internal) { _ in }
     }
   }
 }

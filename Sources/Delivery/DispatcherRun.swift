@@ -13,13 +13,13 @@ internal import Telemetry
 /// One run of the dispatcher, from start to stop.
 struct DispatcherRun {
   /// An attempt under way.
-  private struct Try {
+  private struct Attempt {
     var app: String
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
     /// The generation of the lane's configuration that it was sent with.
-    var edition: Int
+    var generation: Int
   }
 
   let dispatcher: Dispatcher
@@ -29,7 +29,7 @@ struct DispatcherRun {
   let log: Log
   private var random: any RandomNumberGenerator & Sendable
   var lanes: [String: Lane] = [:]
-  private var tries: [UInt64: Try] = [:]
+  private var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
   var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
@@ -56,13 +56,13 @@ struct DispatcherRun {
 
   /// Runs steps until the stop.
   mutating func loop() {
-    while let sleep = turn() { takeAnswers(within: sleep) }
+    while let sleep = step() { handleAnswers(within: sleep) }
     for completion in transport.cancelAll() { finish(completion, isStopping: true) }
   }
 
   /// Does what is due now, without waiting.
   /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func turn() -> Int64? {
+  mutating func step() -> Int64? {
     if let jump = watch.jump(clock) { followClock(by: jump) }
     if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
@@ -76,7 +76,7 @@ struct DispatcherRun {
   }
 
   /// Handles the answers of destinations; waits for them at most `milliseconds`.
-  mutating func takeAnswers(within milliseconds: Int64) {
+  mutating func handleAnswers(within milliseconds: Int64) {
     let completions = transport.run(timeoutMilliseconds: Int(milliseconds))
     // Decisions about these answers must use the corrected clock.
     if let jump = watch.jump(clock) { followClock(by: jump) }
@@ -85,7 +85,7 @@ struct DispatcherRun {
 
   /// Whether no attempt is under way and every outcome is on disk. An outcome that is not stored would be
   /// sent again after the next start.
-  private var isAllStored: Bool { tries.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
+  private var isAllStored: Bool { attempts.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
 
   /// - Returns: whether to stop.
   private mutating func readInbox() -> Bool {
@@ -97,11 +97,11 @@ struct DispatcherRun {
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
     for (app, moment) in news.replaysDueAt { lanes[app]?.note(replaysDueAt: moment) }
-    for item in news.settled { lanes[item.app]?.settle(row: item.row, next: item.next) }
+    for item in news.stored { lanes[item.app]?.finish(row: item.row, next: item.next) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
-    if news.looksEverywhere || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
+    if news.checksAll || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
     return news.isStopping
   }
 
@@ -178,14 +178,14 @@ struct DispatcherRun {
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     lastTag += 1
     let app = lane.app
-    tries[lastTag] = Try(
-      app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, edition: lane.edition)
+    attempts[lastTag] = Attempt(
+      app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, generation: lane.generation)
     var request = lane.request
     request.body = receipt.body
     do throws(TransferFailure) {
       try transport.start(request, tag: lastTag)
     } catch .poolFull {
-      tries[lastTag] = nil
+      attempts[lastTag] = nil
       let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
       lanes[app.slug]?.putBack(row: receipt.row, until: again)
     } catch {
@@ -197,7 +197,7 @@ struct DispatcherRun {
   }
 
   private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
-    guard let attempt = tries.removeValue(forKey: completion.tag) else { return }
+    guard let attempt = attempts.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
     var report = AttemptReport(
       startedAt: attempt.startedAt, durationMilliseconds: result.durationMilliseconds,
@@ -221,7 +221,7 @@ struct DispatcherRun {
   }
 
   private mutating func judge(
-    _ result: TransferResult, _ attempt: Try, lane: inout Lane, report: inout AttemptReport
+    _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
   ) -> Delivery.Decision {
     let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
     if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
@@ -229,7 +229,7 @@ struct DispatcherRun {
     }
     dispatcher.metrics.attempted(
       app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
-    if case .misconfigured = verdict, attempt.edition != lane.edition {
+    if case .misconfigured = verdict, attempt.generation != lane.generation {
       // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)
       return .retry(at: now, spent: false)
@@ -240,7 +240,7 @@ struct DispatcherRun {
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(
-        spentTries: attempt.receipt.spentTries, startedAt: attempt.receipt.retrySince,
+        spentAttempts: attempt.receipt.spentAttempts, startedAt: attempt.receipt.retrySince,
         pausedMilliseconds: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
@@ -252,11 +252,11 @@ struct DispatcherRun {
   /// Submits an outcome to the committer. Until it is on disk the receipt counts as under way.
   private func store(_ attempt: RecordAttempt) {
     let (dispatcher, clock, log) = (dispatcher, clock, log)
-    let isQueued = dispatcher.committer.submit(attempt, from: .inside) { result in
+    let isQueued = dispatcher.committer.submit(attempt, from: .internal) { result in
       switch result {
       case .success(let receipt):
-        let settled = Dispatcher.Settled(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
-        dispatcher.worker.post { $0.settled.append(settled) }
+        let stored = Dispatcher.StoredOutcome(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
+        dispatcher.worker.post { $0.stored.append(stored) }
       case .failure(let error):
         if let count = dispatcher.faultLines.admit(
           "\(attempt.app) \(error.kind.rawValue)", now: clock.monotonic)

@@ -22,7 +22,7 @@ struct Lane {
 
   private(set) var app: App
   /// Counts the lane's configurations.
-  private(set) var edition = 0
+  private(set) var generation = 0
   private(set) var breaker: Breaker
   private var bucket: TokenBucket
   /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
@@ -70,7 +70,7 @@ struct Lane {
     if app.speaksDifferently(from: self.app) { breaker.endRest() }
     self.app = app
     request = Self.request(app)
-    edition += 1
+    generation += 1
     isRetired = false
     breaker.probeNow(now: now)
     note(anythingDueAt: now)
@@ -94,8 +94,8 @@ struct Lane {
   }
 
   /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
-  mutating func clockJumped(byMilliseconds jump: Int64, now: Timestamp) {
-    breaker.clockJumped(byMilliseconds: jump)
+  mutating func clockStepped(byMilliseconds jump: Int64, now: Timestamp) {
+    breaker.clockStepped(byMilliseconds: jump)
     breaker.adopt(policy: app.delivery.breaker, now: now)
     note(anythingDueAt: now)
   }
@@ -148,7 +148,7 @@ struct Lane {
         !waiting.isEmpty && replayPlaces > 0 && (new.isEmpty || newSinceReplay >= Self.newPerReplay)
       guard let receipt = isReplay ? waiting.first : new.first,
         !isRetired, places(now: now, monotonic: monotonic) > 0,
-        bucket.take(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
+        bucket.acquire(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
       else { return admitted }
       if isReplay {
         self.replays.insert(receipt.row)
@@ -194,7 +194,7 @@ struct Lane {
   /// Records that the outcome of an attempt is on disk.
   /// - Parameter next: when the receipt is due again. Its queue may differ from the one it came from, because
   ///   an operator may have replayed it meanwhile.
-  mutating func settle(row: Int64, next: Due?) {
+  mutating func finish(row: Int64, next: Due?) {
     underWay.remove(row)
     replays.remove(row)
     guard let next else { return }

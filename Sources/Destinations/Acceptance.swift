@@ -23,7 +23,7 @@ public enum Acceptance: Sendable, Equatable {
       if id == nil, let errors = root.member("errors"), !errors.isNothing {
         return .notAccepted(.errorAnswer)
       }
-      return .accepted(importID: OutsideText.identifier(id))
+      return .accepted(importID: UntrustedText.identifier(id))
     }
     return found ?? .accepted(importID: nil)
   }

@@ -95,7 +95,7 @@ public struct Breaker: Sendable, Equatable {
 
   /// Adjusts to a clock step or a sleep of the machine: due times keep their distance, and the lost time
   /// counts against no receipt.
-  public mutating func clockJumped(byMilliseconds jump: Int64) {
+  public mutating func clockStepped(byMilliseconds jump: Int64) {
     probeAt = probeAt?.advanced(byMilliseconds: jump)
     restUntil = restUntil?.advanced(byMilliseconds: jump)
     since = since?.advanced(byMilliseconds: jump)

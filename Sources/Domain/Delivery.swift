@@ -3,14 +3,14 @@
 /// How much of a receipt's retry budget is used.
 public struct RetryBudget: Sendable, Equatable {
   /// Failed attempts that counted since the receipt became ready or was replayed.
-  public var spentTries: Int64
+  public var spentAttempts: Int64
   /// When the receipt became ready or was replayed.
   public var startedAt: Timestamp
   /// How long the app's configuration was wrong since then; this time does not count.
   public var pausedMilliseconds: Int64
 
-  public init(spentTries: Int64, startedAt: Timestamp, pausedMilliseconds: Int64) {
-    self.spentTries = spentTries
+  public init(spentAttempts: Int64, startedAt: Timestamp, pausedMilliseconds: Int64) {
+    self.spentAttempts = spentAttempts
     self.startedAt = startedAt
     self.pausedMilliseconds = pausedMilliseconds
   }
@@ -52,7 +52,7 @@ public enum Delivery {
 
     func retry(after notBefore: Int64?) -> Decision {
       if budget.isUsedUp(policy: policy.retry, now: now) { return .failed(.gaveUp) }
-      let pause = pause(afterTries: budget.spentTries, policy: policy.retry, random: &random)
+      let pause = pause(afterAttempts: budget.spentAttempts, policy: policy.retry, random: &random)
       let wait = max(pause, min(notBefore ?? 0, retryAfterMillisecondsMax))
       return .retry(at: now.advanced(byMilliseconds: wait), spent: !probe)
     }
@@ -60,10 +60,10 @@ public enum Delivery {
 
   /// The schedule's pause with jitter; the last entry repeats.
   static func pause(
-    afterTries tries: Int64, policy: RetryPolicy, random: inout some RandomNumberGenerator
+    afterAttempts attempts: Int64, policy: RetryPolicy, random: inout some RandomNumberGenerator
   ) -> Int64 {
     guard let last = policy.scheduleMilliseconds.last else { return 0 }
-    let position = Int(clamping: tries)
+    let position = Int(clamping: attempts)
     let schedule = policy.scheduleMilliseconds
     let pause = schedule.indices.contains(position) ? schedule[position] : last
     let spread = max(0, min(1, policy.jitter))

@@ -19,7 +19,7 @@ extension Join {
         self = .over
         return
       }
-      let lookedUp = end(Join.settleMilliseconds(policy, looksUp: processor.isAsked))
+      let lookedUp = end(Join.settleMilliseconds(policy, hasLookups: processor.isAsked))
       let settled = end(policy.settleMilliseconds)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)
@@ -50,13 +50,13 @@ extension Join {
 
   /// The multiple of `settle` for which an answer of the processor is awaited, so that a processor that never
   /// answers does not hold a receipt for ever.
-  static let lookUpFactor: Int64 = 6
+  static let lookupFactor: Int64 = 6
 
   /// How long a purchase known only from sister events waits for its checkout.
-  static func settleMilliseconds(_ policy: JoinPolicy, looksUp: Bool) -> Int64 {
+  static func settleMilliseconds(_ policy: JoinPolicy, hasLookups: Bool) -> Int64 {
     let settle = max(0, policy.settleMilliseconds)
-    guard looksUp else { return settle }
-    let (product, hasOverflowed) = settle.multipliedReportingOverflow(by: lookUpFactor)
+    guard hasLookups else { return settle }
+    let (product, hasOverflowed) = settle.multipliedReportingOverflow(by: lookupFactor)
     return hasOverflowed ? .max : product
   }
 

@@ -18,7 +18,7 @@ public struct Pace: Sendable, Equatable {
 
   /// Takes the items that are due now.
   /// - Returns: how many.
-  public mutating func take(now: Timestamp, atMost: Int) -> Int {
+  public mutating func acquire(now: Timestamp, atMost: Int) -> Int {
     guard atMost > 0 else { return 0 }
     guard let interval = intervalNanoseconds else { return atMost }
     let now = Self.nanoseconds(now)

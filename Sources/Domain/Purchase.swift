@@ -150,7 +150,7 @@ public struct Purchase: Sendable, Equatable {
       prices = report.prices
       pricesAreOfCheckout = ofCheckout
     }
-    if let blob = report.context { take(blob) }
+    if let blob = report.context { learnContext(blob) }
     if let user = report.referencedUser {
       learnUser(user, from: .reference)
     } else if let user = report.namedUser {
@@ -167,7 +167,7 @@ public struct Purchase: Sendable, Equatable {
       prices = other.prices
       pricesAreOfCheckout = other.pricesAreOfCheckout
     }
-    if context == nil { takeContext(of: other) }
+    if context == nil { replaceContext(by: other) }
     if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
     happenedAt = min(happenedAt, other.happenedAt)
     createdAt = min(createdAt, other.createdAt)
@@ -185,12 +185,12 @@ public struct Purchase: Sendable, Equatable {
       prices = fixed.prices
       pricesAreOfCheckout = fixed.pricesAreOfCheckout
     }
-    takeContext(of: fixed)
+    replaceContext(by: fixed)
   }
 
   /// Sets the context to a blob from an event, unless a more certain source named a context before. A posted
   /// context with the same blob stays.
-  public mutating func take(_ blob: ContextBlob) {
+  public mutating func learnContext(_ blob: ContextBlob) {
     if let known = contextSource, known <= .blob { return }
     if context?.text != blob.text {
       contextID = nil
@@ -200,7 +200,7 @@ public struct Purchase: Sendable, Equatable {
   }
 
   /// Replaces the context by the other purchase's.
-  public mutating func takeContext(of other: Purchase) {
+  public mutating func replaceContext(by other: Purchase) {
     contextID = other.contextID
     context = other.context
     contextSource = other.contextSource

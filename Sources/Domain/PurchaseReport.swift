@@ -138,7 +138,7 @@ public struct PurchaseReport: Sendable, Equatable {
 
   private static func user(_ text: String?) -> String? {
     guard let text, !Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) else { return nil }
-    return OutsideText.identifier(text)
+    return UntrustedText.identifier(text)
   }
 }
 

@@ -72,18 +72,18 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
 
   /// Counts one request of `key`.
   /// - Returns: 0 if it is within the limit; otherwise the milliseconds until the next one is allowed.
-  public mutating func take(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
+  public mutating func acquire(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
     // Updated in place: removing and reinserting a bucket would cost two more hash lookups.
-    if let wait = Self.take(&buckets[key], now) { return wait }
+    if let wait = Self.acquire(&buckets[key], now) { return wait }
     if buckets.count >= min(sweepAt, entriesMax) { makeRoom(now) }
     var bucket = limit.bucket(nowMilliseconds: now)
-    _ = bucket.take(nowMilliseconds: now)
+    _ = bucket.acquire(nowMilliseconds: now)
     buckets[key] = bucket
     return 0
   }
 
-  private static func take(_ bucket: inout TokenBucket?, _ now: Int64) -> Int64? {
-    guard bucket?.take(nowMilliseconds: now) == false else { return bucket == nil ? nil : 0 }
+  private static func acquire(_ bucket: inout TokenBucket?, _ now: Int64) -> Int64? {
+    guard bucket?.acquire(nowMilliseconds: now) == false else { return bucket == nil ? nil : 0 }
     return bucket?.waitMilliseconds(nowMilliseconds: now)
   }
 

@@ -20,7 +20,7 @@ public struct TokenBucket: Sendable {
   }
 
   /// Acquires one token if there is one.
-  public mutating func take(nowMilliseconds: Int64) -> Bool {
+  public mutating func acquire(nowMilliseconds: Int64) -> Bool {
     refill(nowMilliseconds)
     guard tokens >= 1 else { return false }
     tokens -= 1

@@ -21,14 +21,14 @@ struct AnswerCollector {
 
   /// Processes one complete line, with its end (CURLOPT_HEADERFUNCTION(3)).
   /// - Returns: whether the transfer should continue.
-  mutating func takeHeaderLine(_ line: [UInt8]) -> Bool {
+  mutating func collectHeaderLine(_ line: [UInt8]) -> Bool {
     headerBytes += line.count
     guard headerBytes <= TransferLimits.headerBytesMax else {
       return refuse(status == nil ? .malformedAnswer : .answerTooLarge)
     }
     let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
     switch phase {
-    case .statusLine: return takeStatusLine(line)
+    case .statusLine: return parseStatusLine(line)
     case .interimHeaders:
       if isBlank { phase = .statusLine }
       return true
@@ -37,14 +37,14 @@ struct AnswerCollector {
         phase = .trailers
         return true
       }
-      return takeField(line)
+      return parseField(line)
     case .trailers: return true
     }
   }
 
   /// Stores a piece of the body, up to the limit.
   /// - Returns: whether the transfer should continue.
-  mutating func takeBody(_ bytes: some Collection<UInt8>) -> Bool {
+  mutating func collectBody(_ bytes: some Collection<UInt8>) -> Bool {
     // A body after only interim answers: an unrequested 101.
     guard status != nil else { return refuse(.malformedAnswer) }
     let room = max(0, bytesMax - body.count)
@@ -58,7 +58,7 @@ struct AnswerCollector {
   }
 
   /// "HTTP/1.1 200 OK" (RFC 9112 §4) or "HTTP/2 200", as libcurl writes an HTTP/2 `:status`.
-  private mutating func takeStatusLine(_ line: [UInt8]) -> Bool {
+  private mutating func parseStatusLine(_ line: [UInt8]) -> Bool {
     let words = line.split(maxSplits: 2, whereSeparator: AnswerCollector.isSpace)
     guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
       words[1].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -80,7 +80,7 @@ struct AnswerCollector {
 
   /// Stores one field. Ignores a line that is not a field, is folded (obsolete, RFC 9112 §5.2) or is not
   /// UTF-8.
-  private mutating func takeField(_ line: [UInt8]) -> Bool {
+  private mutating func parseField(_ line: [UInt8]) -> Bool {
     guard headers.count < TransferLimits.headersMax else { return refuse(.answerTooLarge) }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
       let name = String(validating: line[..<colon], as: UTF8.self),

@@ -218,12 +218,12 @@ extension Transfer {
     unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
   }
 
-  fileprivate func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
-    unsafe collector.takeHeaderLine(Array(bytes))
+  fileprivate func collect(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe collector.collectHeaderLine(Array(bytes))
   }
 
-  fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
-    unsafe collector.takeBody(bytes)
+  fileprivate func collect(body bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe collector.collectBody(bytes)
   }
 
   fileprivate func noteThatRequestLeaves() {
@@ -234,13 +234,13 @@ extension Transfer {
 private let receiveHeader: curl_write_callback = { bytes, size, count, context in
   guard let context = unsafe context else { return 0 }
   let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe Transfer.from(context).take(headerLine: line) ? line.count : Int(CURL_WRITEFUNC_ERROR)
+  return unsafe Transfer.from(context).collect(headerLine: line) ? line.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 private let receiveBody: curl_write_callback = { bytes, size, count, context in
   guard let context = unsafe context else { return 0 }
   let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe Transfer.from(context).take(body: piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
+  return unsafe Transfer.from(context).collect(body: piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 /// Called after the connection is made, including TLS, and before the first byte of a request. Called again

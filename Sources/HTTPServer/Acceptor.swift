@@ -53,7 +53,7 @@ final class Acceptor: Sendable {
   ) {
     var warnAt = MonotonicInstant.now()
     var watched = [listener, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while core.waitForPlace() {
+    while core.waitForSlot() {
       // Fails on a signal, or when memory is short (poll(2)).
       guard unsafe poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
       if watched[1].revents != 0 { return }

@@ -26,7 +26,7 @@ final class BodyBudget: Sendable {
     state.withLock { fits(bytes, address, $0) }
   }
 
-  fileprivate func take(_ bytes: Int, from address: AddressGroup) -> Bool {
+  fileprivate func acquire(_ bytes: Int, from address: AddressGroup) -> Bool {
     state.withLock { state in
       guard fits(Int64(bytes), address, state) else { return false }
       state.held += bytes
@@ -35,7 +35,7 @@ final class BodyBudget: Sendable {
     }
   }
 
-  fileprivate func giveBack(_ bytes: Int, from address: AddressGroup) {
+  fileprivate func release(_ bytes: Int, from address: AddressGroup) {
     state.withLock { state in
       state.held -= bytes
       let rest = (state.heldByAddress[address] ?? 0) - bytes
@@ -59,12 +59,12 @@ final class BodyGrant {
     self.address = address
   }
 
-  deinit { if held > 0 { budget.giveBack(held, from: address) } }
+  deinit { if held > 0 { budget.release(held, from: address) } }
 
   /// Grows the grant to this number of bytes.
   /// - Returns: false when the bytes are not available; the grant is then unchanged.
   func grow(to bytes: Int) -> Bool {
-    guard budget.take(bytes - held, from: address) else { return false }
+    guard budget.acquire(bytes - held, from: address) else { return false }
     held = bytes
     return true
   }

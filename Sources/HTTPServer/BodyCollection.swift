@@ -47,7 +47,7 @@ struct BodyCollection {
   }
 
   /// Returns the bytes. Their part of the budget stays reserved until this value is destroyed.
-  mutating func takeBytes() -> [UInt8] {
+  mutating func popBytes() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }

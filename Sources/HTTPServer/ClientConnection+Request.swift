@@ -146,7 +146,7 @@ extension ClientConnection {
       state.phase = .handling
       state.deadline = nil
       defer { state.handler = nil }
-      return (Request(head: head, body: state.body?.takeBytes() ?? []), state.handler, state.serial)
+      return (Request(head: head, body: state.body?.popBytes() ?? []), state.handler, state.serial)
     }
     guard let taken else { return .close }
     let responder = Responder(connection: self, serial: taken.serial)
@@ -155,7 +155,7 @@ extension ClientConnection {
     } else {
       core.handler.handle(taken.request, responder)
     }
-    switch settle() {
+    switch suspendUnlessAnswered() {
     case .answered(let response): return .send(response())
     case .suspended: return .proceed
     case .draining:
@@ -165,7 +165,7 @@ extension ClientConnection {
     }
   }
 
-  private enum Settlement {
+  private enum NextStep {
     case answered(@Sendable () -> Response)
     case suspended
     case draining
@@ -174,9 +174,9 @@ extension ClientConnection {
   /// Returns the answer if there is one already, which avoids suspending. Otherwise suspends, unless the
   /// server drains. Both happen under the lock, so an answer from another thread arrives either before the
   /// check or after the suspension.
-  private func settle() -> Settlement {
+  private func suspendUnlessAnswered() -> NextStep {
     state.withLock { state in
-      if let answer = state.takeAnswer(deadline: core.idleDeadline()) {
+      if let answer = state.popAnswer(deadline: core.idleDeadline()) {
         unwatch(&state)
         return .answered(answer)
       }
@@ -188,6 +188,6 @@ extension ClientConnection {
   }
 
   private func fetchAnswer() -> Step {
-    state.withLock { $0.takeAnswer(deadline: core.idleDeadline()) }.map { .send($0()) } ?? .close
+    state.withLock { $0.popAnswer(deadline: core.idleDeadline()) }.map { .send($0()) } ?? .close
   }
 }

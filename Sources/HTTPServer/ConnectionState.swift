@@ -97,7 +97,7 @@ struct ConnectionState {
   }
 
   /// Returns the answer for libmicrohttpd, and marks the request as being answered.
-  mutating func takeAnswer(deadline: @autoclosure () -> MonotonicInstant) -> (@Sendable () -> Response)? {
+  mutating func popAnswer(deadline: @autoclosure () -> MonotonicInstant) -> (@Sendable () -> Response)? {
     guard let taken = answer else { return nil }
     answer = nil
     body = nil

@@ -129,7 +129,7 @@ final class Core: Sendable {
 
   /// Waits until another connection may be accepted.
   /// - Returns: false when no more connections are accepted.
-  func waitForPlace() -> Bool {
+  func waitForSlot() -> Bool {
     while true {
       let now = MonotonicInstant.now()
       let timeIsOver = now.advanced(byMilliseconds: -limits.requestTimeoutMilliseconds)

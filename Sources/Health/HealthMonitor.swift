@@ -57,11 +57,11 @@ public final class HealthMonitor: Sendable {
 
   /// Updates counters and free space.
   /// - Returns: the report if it must be stored now: once a minute, and at once after a change.
-  public func look(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
+  public func check(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
     let snapshot = metrics.signatureFailures.snapshot()
     let free = freeBytes()
     state.withLock { state in
-      state.refused.take(snapshot, now: monotonic)
+      state.refused.record(snapshot, now: monotonic)
       state.freeBytes = free
       state.counts = [:]
       for (label, count) in state.refused.growth(within: RecentCounts.windowMillisecondsMax, now: monotonic) {

@@ -69,12 +69,12 @@ public final class Housekeeper: Sendable {
   }
 
   /// Wakes the thread, because a long poll may be due.
-  public func lookNow() { worker.post { _ in } }
+  public func checkNow() { worker.post { _ in } }
 
   /// Checks everything, because another process changed the database.
-  public func lookEverywhere() {
+  public func checkAll() {
     noteEverythingChanged()
-    lookNow()
+    checkNow()
   }
 
   /// Decides all waits of these apps again, because their configuration has changed.
@@ -87,7 +87,7 @@ public final class Housekeeper: Sendable {
   }
 
   private func noteEverythingChanged() {
-    waiting.noteEveryoneChanged()
+    waiting.noteAllChanged()
     worker.withInbox { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
   }
 
@@ -95,13 +95,13 @@ public final class Housekeeper: Sendable {
 
   public func stop() {
     worker.stop()
-    waiting.dismissAll()
+    waiting.answerAll()
   }
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
     followClock(FollowClock(jump: nil))
-    while !worker.isStopping { worker.wait(until: goRound(&rounds)) }
+    while !worker.isStopping { worker.wait(until: step(&rounds)) }
   }
 
   /// The due times of periodic work.
@@ -123,7 +123,7 @@ public final class Housekeeper: Sendable {
 
   /// Does what is due now, without waiting.
   /// - Returns: until when nothing is due except notifications.
-  func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
+  func step(_ rounds: inout Rounds) -> MonotonicInstant {
     // Notifications after this are for the next step.
     worker.read { _ in }
     let clock = dependencies.clock
@@ -146,12 +146,12 @@ public final class Housekeeper: Sendable {
         return inbox.unfollowed
       }) { followClock(command) }
       onLook()
-      committer.lookForSpace()
+      committer.checkSpace()
       rounds.lookAt = clock.monotonic.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
     }
     endWaits()
     let reconsiderAt = reconsiderNext(&rounds)
-    let nextAnswer = waiting.attend()
+    let nextAnswer = waiting.completeDue()
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt {
@@ -184,7 +184,7 @@ public final class Housekeeper: Sendable {
   /// Moves planned times along with the wall clock.
   func followClock(_ command: FollowClock) {
     let log = dependencies.log
-    _ = committer.submit(command, from: .inside) { [self] result in
+    _ = committer.submit(command, from: .internal) { [self] result in
       switch result {
       case .success(0): break
       case .success(let count):
@@ -208,7 +208,7 @@ public final class Housekeeper: Sendable {
     }
     guard isDue else { return }
     let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
-    _ = committer.submit(EndWaits(), from: .inside) { [self] result in
+    _ = committer.submit(EndWaits(), from: .internal) { [self] result in
       switch result {
       case .success(let next): note(waitUntil: next)
       case .failure(let error):
@@ -239,7 +239,7 @@ public final class Housekeeper: Sendable {
     }
     guard let next else { return isMore ? rounds.reconsiderAt : nil }
     rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
-    let isQueued = committer.submit(next, from: .inside) { [self] result in
+    let isQueued = committer.submit(next, from: .internal) { [self] result in
       worker.post { state in
         state.isReconsidering = false
         // A reload may have replaced the slice.

@@ -53,7 +53,7 @@ public final class JobRunner: Sendable {
   }
 
   /// Wakes the thread, because a job was made or changed.
-  public func lookNow() { worker.post { $0.hasNews = true } }
+  public func checkNow() { worker.post { $0.hasNews = true } }
 
   public func stop() { worker.stop() }
 
@@ -67,12 +67,12 @@ public final class JobRunner: Sendable {
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
-    while !worker.isStopping { worker.wait(until: goRound(&rounds)) }
+    while !worker.isStopping { worker.wait(until: step(&rounds)) }
   }
 
   /// Does what is due now, without waiting.
   /// - Returns: until when nothing is due except notifications.
-  func goRound(_ rounds: inout Rounds) -> MonotonicInstant {
+  func step(_ rounds: inout Rounds) -> MonotonicInstant {
     let now = dependencies.clock.monotonic
     let (hasNews, underWay, refused) = worker.read { inbox in
       defer {
@@ -83,7 +83,7 @@ public final class JobRunner: Sendable {
     }
     do throws(StoreFault) {
       if hasNews || now >= rounds.lookAt {
-        try look(&rounds, now)
+        try readOpenJobs(&rounds, now)
         rounds.lookAt = now.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
       }
       for row in refused {
@@ -95,7 +95,7 @@ public final class JobRunner: Sendable {
     }
     for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
       do throws(StoreFault) {
-        try turn(row, &rounds, now)
+        try step(row, &rounds, now)
       } catch {
         // An unreadable row must not stop other jobs.
         rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
@@ -109,7 +109,7 @@ public final class JobRunner: Sendable {
   }
 
   /// Reads the open jobs. A notification names no job, so all of them are due soon.
-  private func look(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+  private func readOpenJobs(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     let open = try reader.withLock { reader throws(StoreFault) in try reader.openJobs() }
     var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
     for row in open {
@@ -122,19 +122,19 @@ public final class JobRunner: Sendable {
     rounds.works = works
   }
 
-  private func turn(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+  private func step(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     guard var work = rounds.works[row]?.work else { return }
     work.windows = worker.withInbox { $0.windows }
     let wall = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
-    let turn = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
-    switch turn {
+    let action = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
+    switch action {
     case .over: rounds.works[row] = nil
     case .wait(let milliseconds):
       rounds.works[row] = (work, now.advanced(byMilliseconds: max(Self.pauseMilliseconds, milliseconds)))
     case .apply(let step):
       rounds.works[row] = (work, now.advanced(byMilliseconds: Self.pauseMilliseconds))
       worker.withInbox { _ = $0.underWay.insert(row) }
-      let isQueued = committer.submit(step, from: .inside) { [self] result in
+      let isQueued = committer.submit(step, from: .internal) { [self] result in
         if case .failure(let error) = result {
           dependencies.log.error("a step of a job was not stored; trying again", ["error": error.description])
         }

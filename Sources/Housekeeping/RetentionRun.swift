@@ -48,8 +48,8 @@ struct RetentionRun {
     guard let slice else { return true }
     if isWaiting { return false }
     let state = state
-    let isQueued = committer.submit(slice, from: .inside) { result in
-      let deleted = state.withLock { state in state?.take(result) ?? 0 }
+    let isQueued = committer.submit(slice, from: .internal) { result in
+      let deleted = state.withLock { state in state?.record(result) ?? 0 }
       guard deleted > 0 else { return }
       log.info("deleted what was kept long enough", ["table": slice.name, "rows": String(deleted)])
     }
@@ -60,7 +60,7 @@ struct RetentionRun {
 extension RetentionRun.State {
   /// Records the result of a slice.
   /// - Returns: how many rows were deleted if it was the last slice of its kind; otherwise 0.
-  mutating func take(_ result: Result<RetentionSlice.Outcome, StoreFault>) -> Int {
+  mutating func record(_ result: Result<RetentionSlice.Outcome, StoreFault>) -> Int {
     isWaiting = false
     if case .success(let outcome) = result {
       deleted += outcome.deleted

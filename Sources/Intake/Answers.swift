@@ -14,7 +14,7 @@ internal import Store
 struct ContextAnswer {
   let app: String
   let post: ContextPost
-  let outcome: TakeContext.Outcome
+  let outcome: IngestContext.Outcome
   /// The checkout page of its price; nil if none is configured.
   let page: CheckoutPage?
 

@@ -33,16 +33,16 @@ public struct ContextIntake: Sendable {
     case checkout
   }
 
-  public func take(
+  public func ingest(
     _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
     _ exchange: Exchange
   ) {
-    gate.settle(caller, app, exchange) { user in
-      take(request, pathUser: pathUser, tokenUser: user, purpose, app, exchange)
+    gate.authorize(caller, app, exchange) { user in
+      ingest(request, pathUser: pathUser, tokenUser: user, purpose, app, exchange)
     }
   }
 
-  private func take(
+  private func ingest(
     _ request: Request, pathUser: String?, tokenUser: String?, _ purpose: Purpose, _ app: App,
     _ exchange: Exchange
   ) {
@@ -56,7 +56,7 @@ public struct ContextIntake: Sendable {
       services.metrics.contexts.increment(app.slug, "refused")
       return exchange.answer(error)
     }
-    let wait = limits.take(user: post.userID, app: app.slug)
+    let wait = limits.acquire(user: post.userID, app: app.slug)
     guard wait == 0 else {
       gate.limited(app, of: "user")
       return exchange.answer(.tooManyContexts(wait))
@@ -64,7 +64,7 @@ public struct ContextIntake: Sendable {
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
-    let command = TakeContext(
+    let command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
       requestID: exchange.scope.requestID)
@@ -72,7 +72,7 @@ public struct ContextIntake: Sendable {
     intake.store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
       return {
-        log.tookContext(
+        log.logContext(
           of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
         return ContextAnswer(app: app.slug, post: post, outcome: outcome, page: page).response(form)
       }

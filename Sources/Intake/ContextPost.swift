@@ -106,7 +106,7 @@ public struct ContextPost: Sendable, Equatable {
   private static func user(among named: [String]) throws(Fault) -> String {
     guard let first = named.first else { throw .userMissing }
     guard agree(named) else { throw .usersDiffer }
-    guard let user = OutsideText.identifier(first) else { throw .userNotText }
+    guard let user = UntrustedText.identifier(first) else { throw .userNotText }
     return user
   }
 
@@ -143,7 +143,7 @@ public struct ContextPost: Sendable, Equatable {
       case .userNotText:
         .invalid(
           "invalid-user",
-          "A user id has 1 to \(OutsideText.identifierBytesMax) bytes of UTF-8 and no control characters.")
+          "A user id has 1 to \(UntrustedText.identifierBytesMax) bytes of UTF-8 and no control characters.")
       case .wrongUser: .wrongUser
       case .blob(.tooLong):
         .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")

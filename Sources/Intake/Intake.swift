@@ -24,7 +24,7 @@ public struct Intake: Sendable {
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
     let log = services.requestLog
-    let isQueued = committer.submit(WhileConfigured(app, command), from: .outside(app: app)) { result in
+    let isQueued = committer.submit(WhileConfigured(app, command), from: .external(app: app)) { result in
       switch result {
       case .success(let outcome?): exchange.answer(answer(outcome) as @Sendable () -> Response)
       case .success(nil): exchange.answer(.unknownApp)

@@ -15,7 +15,7 @@ public struct IntakeRoutes: Sendable {
   private let limits: Configuration.Limits
   private let apps: AppRegistry
   private let committer: Committer
-  private let checkouts: CheckoutBoard
+  private let checkouts: CheckoutPolls
   private let processors: ProcessorRegistry
   private let gate: ClientGate
   private let contextLimits: ContextLimits
@@ -27,7 +27,7 @@ public struct IntakeRoutes: Sendable {
   ///   - processors: the registered processors; each gets a webhook route.
   package init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
-    checkouts: CheckoutBoard, keyFetcher: KeyFetcher? = nil, processors: ProcessorRegistry
+    checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, processors: ProcessorRegistry
   ) {
     self.processors = processors
     self.services = services
@@ -54,7 +54,7 @@ public struct IntakeRoutes: Sendable {
     Route(["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes) {
       visit throws(Problem) in
       let app = try apps.app(of: visit)
-      let wait = contextLimits.take(visit.head, proxies: services.proxies)
+      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == 0 else {
         gate.limited(app, of: "address")
         throw .tooManyContexts(wait)
@@ -63,7 +63,7 @@ public struct IntakeRoutes: Sendable {
       if visit.head.mediaType == nil { throw .wrongMediaType }
       try checkRoom(app)
       return apps.handler(of: app.slug) { request, app, exchange in
-        contexts.take(request, pathUser: visit["user"], purpose, from: caller, app, exchange)
+        contexts.ingest(request, pathUser: visit["user"], purpose, from: caller, app, exchange)
       }
     }
   }
@@ -74,7 +74,7 @@ public struct IntakeRoutes: Sendable {
       let caller = try gate.asker(visit.head, app).get()
       return apps.handler(of: app.slug) { request, app, exchange in
         let client = services.proxies.client(request.head).group
-        gate.settle(caller, app, exchange) { [checkouts] user in
+        gate.authorize(caller, app, exchange) { [checkouts] user in
           checkouts.answer(
             contextID: visit["context"] ?? "", app: app.slug, user: user, client: client, request.head,
             exchange)
@@ -94,7 +94,7 @@ public struct IntakeRoutes: Sendable {
       if app.processors[processor] == nil { throw .notFound }
       try checkRoom(app)
       return apps.handler(of: app.slug) { request, app, exchange in
-        webhooks.take(request, processor: processor, token: visit["token"], app, exchange)
+        webhooks.ingest(request, processor: processor, token: visit["token"], app, exchange)
       }
     }
   }

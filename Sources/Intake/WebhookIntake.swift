@@ -21,7 +21,7 @@ public struct WebhookIntake: Sendable {
   /// - Parameters:
   ///   - name: of the processor.
   ///   - token: the last part of the path, if the route has one.
-  public func take(
+  public func ingest(
     _ request: Request, processor name: ProcessorName, token: String?, _ app: App, _ exchange: Exchange
   ) {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
@@ -39,7 +39,7 @@ public struct WebhookIntake: Sendable {
       return exchange.answer(.signature(fault))
     }
     let reading = processor.read(request.body, now: now)
-    var command = TakeEvent(
+    var command = IngestEvent(
       reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint)
     command.requestID = exchange.scope.requestID
     let (metrics, log) = (services.metrics, services.requestLog)
@@ -48,7 +48,7 @@ public struct WebhookIntake: Sendable {
       metrics.events.increment(app.slug, name.rawValue, outcome.label)
       guard log.concerns(outcome) else { return { Self.received } }
       return {
-        log.tookEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
+        log.logEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
         return Self.received
       }
     }

@@ -111,7 +111,7 @@ public struct JSON5Scanner {
     var lines: [String: Int] = [:]
     while true {
       try skipBlanks()
-      if take("}") { break }
+      if consume("}") { break }
       let keyPosition = position
       let key = try key(start: start)
       let keyPath = Self.path(path, key)
@@ -121,11 +121,11 @@ public struct JSON5Scanner {
       }
       lines[key] = lines[key] ?? line
       try skipBlanks()
-      guard take(":") else { throw fault("a colon (:) should stand between a key and its value") }
+      guard consume(":") else { throw fault("a colon (:) should stand between a key and its value") }
       try skipBlanks()
       try value(path: keyPath)
       try skipBlanks()
-      if take(",") { continue }
+      if consume(",") { continue }
       guard current == "}" else {
         if current == nil { throw fault("the brace { is not closed", at: start) }
         throw fault("a comma or } should stand here, behind the value")
@@ -140,11 +140,11 @@ public struct JSON5Scanner {
     var index = 0
     while true {
       try skipBlanks()
-      if take("]") { break }
+      if consume("]") { break }
       try value(path: "\(path)[\(index)]")
       index += 1
       try skipBlanks()
-      if take(",") { continue }
+      if consume(",") { continue }
       guard current == "]" else {
         if current == nil { throw fault("the bracket [ is not closed", at: start) }
         throw fault("a comma or ] should stand here, behind the value")
@@ -159,7 +159,7 @@ public struct JSON5Scanner {
     position += 1
   }
 
-  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
     guard current == scalar else { return false }
     position += 1
     return true
@@ -234,7 +234,7 @@ public struct JSON5Scanner {
   private static func isNumber(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    func takeDigits() -> ArraySlice<UInt8> {
+    func scanDigits() -> ArraySlice<UInt8> {
       let digits = rest.prefix(while: isDigit)
       rest = rest.dropFirst(digits.count)
       return digits
@@ -244,17 +244,17 @@ public struct JSON5Scanner {
       return !digits.isEmpty
         && digits.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20) }
     }
-    let whole = takeDigits()
+    let whole = scanDigits()
     if whole.count > 1, whole.first == UInt8(ascii: "0") { return false }
     var digitCount = whole.count
     if rest.first == UInt8(ascii: ".") {
       rest = rest.dropFirst()
-      digitCount += takeDigits().count
+      digitCount += scanDigits().count
     }
     if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
       rest = rest.dropFirst()
       if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-      if takeDigits().isEmpty { return false }
+      if scanDigits().isEmpty { return false }
     }
     return digitCount > 0 && rest.isEmpty
   }

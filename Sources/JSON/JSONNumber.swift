@@ -14,18 +14,18 @@
   init?(_ text: UnsafeBufferPointer<UInt8>) {
     unsafe self.text = unsafe text
     var position = 0
-    isNegative = take("-", at: &position)
-    whole = takeDigits(at: &position)
+    isNegative = consume("-", at: &position)
+    whole = scanDigits(at: &position)
     guard !whole.isEmpty else { return nil }
     if whole.count > 1, unsafe text[whole.lowerBound] == UInt8(ascii: "0") { return nil }
-    if take(".", at: &position) {
-      fraction = takeDigits(at: &position)
+    if consume(".", at: &position) {
+      fraction = scanDigits(at: &position)
       if fraction.isEmpty { return nil }
     }
-    if take("e", at: &position) || take("E", at: &position) {
-      isExponentNegative = take("-", at: &position)
-      if !isExponentNegative { _ = take("+", at: &position) }
-      exponent = takeDigits(at: &position)
+    if consume("e", at: &position) || consume("E", at: &position) {
+      isExponentNegative = consume("-", at: &position)
+      if !isExponentNegative { _ = consume("+", at: &position) }
+      exponent = scanDigits(at: &position)
       if exponent.isEmpty { return nil }
     }
     if position < text.count { return nil }
@@ -90,13 +90,13 @@
     return isTooLong || isTooLarge ? nil : sum
   }
 
-  private func take(_ character: Unicode.Scalar, at position: inout Int) -> Bool {
+  private func consume(_ character: Unicode.Scalar, at position: inout Int) -> Bool {
     guard unsafe position < text.count && text[position] == UInt8(ascii: character) else { return false }
     position += 1
     return true
   }
 
-  private func takeDigits(at position: inout Int) -> Range<Int> {
+  private func scanDigits(at position: inout Int) -> Range<Int> {
     let start = position
     while unsafe position < text.count && text[position] &- UInt8(ascii: "0") < 10 { position += 1 }
     return start..<position

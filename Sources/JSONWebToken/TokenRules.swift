@@ -42,7 +42,7 @@ public struct TokenRules: Sendable, Equatable {
       try checkTimes(root, now)
       guard root.member("iss").flatMap(\.string).map({ isSame($0, issuer) }) == true else { throw .issuer }
       guard isMeantForUs(root.member("aud")) else { throw .audience }
-      guard let user = OutsideText.identifier(root.member(named: userClaim)?.string) else { throw .user }
+      guard let user = UntrustedText.identifier(root.member(named: userClaim)?.string) else { throw .user }
       return user
     }
     guard let user else { throw .malformed }

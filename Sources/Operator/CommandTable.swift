@@ -15,9 +15,11 @@ struct Verb: Sendable {
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
-    ReceiptsNoun.verbs + JobsNoun.verbs + EventsNoun.verbs + ContextsNoun.verbs + UsersNoun.verbs
-    + StatsNoun.verbs + AlertsNoun.verbs + AuditNoun.verbs + DatabaseNoun.verbs + ConfigurationNoun.verbs
-    + [ReloadCommand.verb] + LinksNoun.verbs + SandboxNoun.verbs + ReferenceVerbs.verbs
+    ReceiptsCommands.verbs + JobsCommands.verbs + EventsCommands.verbs + ContextsCommands.verbs
+    + UsersCommands.verbs
+    + StatsCommands.verbs + AlertsCommands.verbs + AuditCommands.verbs + DatabaseCommands.verbs
+    + ConfigurationCommands.verbs
+    + [ReloadCommand.verb] + LinksCommands.verbs + SandboxCommands.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,
@@ -38,9 +40,11 @@ enum CommandTable {
       OptionSpec(
         flag: "no-input", help: "Never ask; what would need an answer is refused, unless --yes is given"),
     ],
-    nouns: [
-      ReceiptsNoun.spec, JobsNoun.spec, EventsNoun.spec, ContextsNoun.spec, UsersNoun.spec, AlertsNoun.spec,
-      AuditNoun.spec, DatabaseNoun.spec, ConfigurationNoun.spec, LinksNoun.spec, SandboxNoun.spec,
+    groups: [
+      ReceiptsCommands.spec, JobsCommands.spec, EventsCommands.spec, ContextsCommands.spec,
+      UsersCommands.spec, AlertsCommands.spec,
+      AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
+      SandboxCommands.spec,
     ],
     commands: verbs.map(\.spec),
     examples: [

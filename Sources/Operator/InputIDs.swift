@@ -10,7 +10,7 @@ enum InputIDs {
 
   /// The ids on standard input, in their order.
   static func read(_ session: Session) throws -> [String] {
-    guard let bytes = try session.surroundings.input(bytesMax) else {
+    guard let bytes = try session.dependencies.input(bytesMax) else {
       throw OperatorFault(.badData, "there are more than \(bytesMax >> 20) MiB of input")
     }
     return try ids(in: bytes)
@@ -34,7 +34,7 @@ enum InputIDs {
       } else {
         id = String(validating: word, as: UTF8.self)
       }
-      guard let id, !id.isEmpty, id.utf8.count <= OutsideText.identifierBytesMax else {
+      guard let id, !id.isEmpty, id.utf8.count <= UntrustedText.identifierBytesMax else {
         throw OperatorFault(
           .badData,
           "line \(number + 1) of the input is neither an id nor a JSON object with an \"id\"; nothing was "

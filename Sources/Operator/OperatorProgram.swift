@@ -1,5 +1,5 @@
 // Runs receiptctl from its arguments to its exit code. All input and output of a command go through its
-// `Surroundings`, so that a test can run it in its own process. One thread.
+// `OperatorDependencies`, so that a test can run it in its own process. One thread.
 
 internal import Configuration
 public import Platform
@@ -8,7 +8,7 @@ internal import Store
 public import Terminal
 
 /// The dependencies of receiptctl.
-public struct Surroundings: Sendable {
+public struct OperatorDependencies: Sendable {
   public var output: Output
   public var environment: Environment
   public var clock: any Clock
@@ -65,16 +65,16 @@ public enum OperatorProgram {
 
   /// Runs one command.
   /// - Parameter arguments: without the program's name.
-  public static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitCode {
-    let output = surroundings.output
-    let code = perform(arguments, surroundings)
+  public static func run(_ arguments: [String], in dependencies: OperatorDependencies) -> ExitCode {
+    let output = dependencies.output
+    let code = perform(arguments, dependencies)
     guard let failure = output.result.failure else { return code }
     output.error("could not write the result: \(failure.reason)")
     return .failed
   }
 
-  private static func perform(_ arguments: [String], _ surroundings: Surroundings) -> ExitCode {
-    let output = surroundings.output
+  private static func perform(_ arguments: [String], _ dependencies: OperatorDependencies) -> ExitCode {
+    let output = dependencies.output
     do {
       switch try CommandParser(CommandTable.spec).parse(arguments) {
       case .show(let text):
@@ -84,7 +84,7 @@ public enum OperatorProgram {
         guard let verb = CommandTable.verbs.first(where: { $0.spec.path == command.path }) else {
           return .usage
         }
-        return try verb.run(Session(command, surroundings))
+        return try verb.run(Session(command, dependencies))
       }
     } catch let error as UsageError {
       output.error(error.description)

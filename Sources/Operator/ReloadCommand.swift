@@ -52,7 +52,7 @@ enum ReloadCommand {
       throw notServed(path, isConfigured: named == nil, by: expected, holder: daemon?.process)
     }
     let reader = try session.reader(path: path)
-    let clock = session.surroundings.clock
+    let clock = session.dependencies.clock
     let before = try reader.serviceReport(.reload)
     let asked = clock.monotonic
     try signal(process)
@@ -76,7 +76,7 @@ enum ReloadCommand {
             + "\(answerMilliseconds / 1000) s; see its log, and whether it can write: receiptctl stats"
         )
       }
-      session.surroundings.pause(lookMilliseconds)
+      session.dependencies.pause(lookMilliseconds)
     }
   }
 

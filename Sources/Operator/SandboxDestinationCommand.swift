@@ -23,7 +23,7 @@ enum SandboxDestinationCommand {
     let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
     // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
     // thread.
-    session.surroundings.catchStop()
+    session.dependencies.catchStop()
     let destination: SandboxDestination
     let printing = Printing(session)
     do throws(ServerError) {
@@ -34,7 +34,7 @@ enum SandboxDestinationCommand {
     }
     session.output.note(
       "Listening. Set purchasely: { url: \"\(destination.url)\", … } of an app; end with Ctrl-C.")
-    while !session.surroundings.isStopped(lookMilliseconds), !session.output.result.isClosed {}
+    while !session.dependencies.isStopped(lookMilliseconds), !session.output.result.isClosed {}
     destination.stop()
     return .done
   }
@@ -57,7 +57,7 @@ enum SandboxDestinationCommand {
     init(_ session: Session) {
       output = session.output
       isJSON = session.isJSON
-      clock = session.surroundings.clock
+      clock = session.dependencies.clock
     }
 
     func write(_ receipt: SandboxReceipt) {

@@ -31,7 +31,7 @@ enum SandboxEventCommand {
         purchase.context = context
       }
     }
-    let now = session.surroundings.clock.wallMilliseconds
+    let now = session.dependencies.clock.wallMilliseconds
     let event = StripeSandbox.event(kind, purchase, now: now, random: &random)
     // If the secret cannot be read, the fault names it and says why.
     guard let secret = try app.stripeWebhookSecret?.reveal() else { throw noStripe(app) }

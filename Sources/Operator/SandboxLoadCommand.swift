@@ -43,7 +43,7 @@ enum SandboxLoadCommand {
     let configuration = try session.configuration()
     let app = try SandboxEventCommand.app(configuration, session)
     let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
-    session.surroundings.catchStop()
+    session.dependencies.catchStop()
     let span = DurationText.text(milliseconds: duration)
     session.output.note("Sending \(rate) checkouts a second to \(app.slug) for \(span); end with Ctrl-C.")
     var tally = Tally()
@@ -52,8 +52,8 @@ enum SandboxLoadCommand {
     while true {
       let turn = start.advanced(byMilliseconds: Int64(Double(number) * 1000 / rate))
       let wait = max(0, turn.milliseconds(since: .now()))
-      guard turn.milliseconds(since: start) < duration, !session.surroundings.isStopped(wait) else { break }
-      try sender.send(number, now: session.surroundings.clock.wallMilliseconds, &tally)
+      guard turn.milliseconds(since: start) < duration, !session.dependencies.isStopped(wait) else { break }
+      try sender.send(number, now: session.dependencies.clock.wallMilliseconds, &tally)
       number += 1
     }
     return report(tally, number, session)

@@ -24,14 +24,14 @@ enum SandboxStripeCommand {
     behaviour.requestsPerSecondMax = try command.ratePerSecond("rate-limit", in: 1...100_000).map { Int($0) }
     behaviour.pageSizeMax = try command.integer("page-size", in: 1...100) ?? 100
     let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
-    let books = try books(command.options["events"] ?? eventsDefault, session)
+    let records = try records(command.options["events"] ?? eventsDefault, session)
     // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
     // thread.
-    session.surroundings.catchStop()
-    let (output, isJSON, clock) = (session.output, session.isJSON, session.surroundings.clock)
+    session.dependencies.catchStop()
+    let (output, isJSON, clock) = (session.output, session.isJSON, session.dependencies.clock)
     let stripe: SandboxStripe
     do throws(ServerError) {
-      stripe = try SandboxStripe(port: port, books: books, behaviour: behaviour) { request in
+      stripe = try SandboxStripe(port: port, records: records, behaviour: behaviour) { request in
         let time = RFC3339.string(unixMilliseconds: clock.wallMilliseconds)
         if isJSON {
           output.json([
@@ -47,21 +47,21 @@ enum SandboxStripeCommand {
         .unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
     }
     session.output.note(
-      "Listening with \(CountText.of(books.count, "event")). Set stripe: { api_key: \"sk_test_sandbox\", "
+      "Listening with \(CountText.of(records.count, "event")). Set stripe: { api_key: \"sk_test_sandbox\", "
         + "api_base: \"\(stripe.base)\", … } of an app; end with Ctrl-C.")
-    while !session.surroundings.isStopped(lookMilliseconds), !session.output.result.isClosed {}
+    while !session.dependencies.isStopped(lookMilliseconds), !session.output.result.isClosed {}
     stripe.stop()
     return .done
   }
 
   /// This many sample checkouts, or the events of a file.
-  private static func books(_ source: String, _ session: Session) throws -> StripeBooks {
+  private static func records(_ source: String, _ session: Session) throws -> StripeRecords {
     if let count = Int(source) {
       guard (0...eventsMax).contains(count) else {
         throw session.usage("--events makes up to \(eventsMax) of them")
       }
       var random = SeededGenerator(seed: 1)
-      return StripeBooks.made(count, now: session.now.unixMilliseconds, random: &random)
+      return StripeRecords.made(count, now: session.now.unixMilliseconds, random: &random)
     }
     let shown = DisplayText.clean(source)
     let bytes: [UInt8]
@@ -70,15 +70,15 @@ enum SandboxStripeCommand {
     } catch {
       throw OperatorFault(.notFound, "--events: cannot read \(shown) (\(error.reason))")
     }
-    var books = StripeBooks()
+    var records = StripeRecords()
     for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
       if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { continue }
       // The message gives the line, not the parser's reason.
-      guard let event = try? JSONValue(parsing: Array(line)), books.add(event) else {
+      guard let event = try? JSONValue(parsing: Array(line)), records.add(event) else {
         throw OperatorFault(
           .badData, "--events: line \(number + 1) of \(shown) is no event; write one as JSON on each line")
       }
     }
-    return books
+    return records
   }
 }

@@ -33,7 +33,7 @@ extension Session {
     app: String? = nil, subject: String? = nil, reason: String? = nil, details: JSONValue = [:]
   ) -> AuditEntry {
     AuditEntry(
-      at: moment, actor: surroundings.actor, action: command.path.joined(separator: " "), app: app,
+      at: moment, actor: dependencies.actor, action: command.path.joined(separator: " "), app: app,
       subject: subject, reason: reason, details: details.text)
   }
 }

@@ -10,41 +10,41 @@ internal import Terminal
 
 struct Session {
   let command: ParsedCommand
-  let surroundings: Surroundings
+  let dependencies: OperatorDependencies
   /// The time at which the command started; relative times refer to it.
   let now: Timestamp
   /// Shared by every copy of this value.
   private let access: DatabaseAccess
 
-  init(_ command: ParsedCommand, _ surroundings: Surroundings) {
+  init(_ command: ParsedCommand, _ dependencies: OperatorDependencies) {
     self.command = command
-    self.surroundings = surroundings
-    now = Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds)
+    self.dependencies = dependencies
+    now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     access = DatabaseAccess()
   }
 
-  private init(_ session: Session, surroundings: Surroundings? = nil, now: Timestamp? = nil) {
+  private init(_ session: Session, dependencies: OperatorDependencies? = nil, now: Timestamp? = nil) {
     command = session.command
     access = session.access
-    self.surroundings = surroundings ?? session.surroundings
+    self.dependencies = dependencies ?? session.dependencies
     self.now = now ?? session.now
   }
 
   /// The same command with another output.
   func writing(to output: Output) -> Session {
-    var surroundings = surroundings
-    surroundings.output = output
-    return Session(self, surroundings: surroundings)
+    var dependencies = dependencies
+    dependencies.output = output
+    return Session(self, dependencies: dependencies)
   }
 
   /// The same command with `now` set to the current time.
   func again() -> Session { Session(self, now: moment) }
 
-  var output: Output { surroundings.output }
+  var output: Output { dependencies.output }
   var isJSON: Bool { command.flag("json") }
 
   /// The current time, for what is stored.
-  var moment: Timestamp { Timestamp(unixMilliseconds: surroundings.clock.wallMilliseconds) }
+  var moment: Timestamp { Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds) }
 
   /// A command-line mistake, with the command that shows help.
   func usage(_ message: String) -> UsageError {
@@ -54,13 +54,13 @@ struct Session {
 
   /// The path of the configuration file.
   var configurationPath: String {
-    ConfigurationLoader.path(option: command.options["config"], environment: surroundings.environment)
+    ConfigurationLoader.path(option: command.options["config"], environment: dependencies.environment)
   }
 
   /// The configuration. Secrets that this user may not read have no value: few commands need one.
   func configuration() throws -> Configuration {
     try ConfigurationLoader.load(
-      path: configurationPath, environment: surroundings.environment, secrets: .whereAvailable
+      path: configurationPath, environment: dependencies.environment, secrets: .whereAvailable
     ).configuration
   }
 

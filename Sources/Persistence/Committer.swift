@@ -17,9 +17,9 @@ public final class Committer: Sendable {
   /// The origin of a command.
   public enum Origin {
     /// A request for an app: refused if the queue is full (R8), or if the app has used its share of it (R11).
-    case outside(app: String)
+    case external(app: String)
     /// The relay's own command. These are few and must not be lost, so they are not refused before the stop.
-    case inside
+    case `internal`
   }
 
   /// Why a request is refused.
@@ -85,7 +85,7 @@ public final class Committer: Sendable {
     return worker.post { queue in
       if queue.isStopping { return false }
       var requester: String?
-      if case .outside(let app) = origin {
+      if case .external(let app) = origin {
         guard refusal(queue, for: app) == nil else { return false }
         queue.requests[app, default: 0] += 1
         requester = app
@@ -144,7 +144,7 @@ public final class Committer: Sendable {
   /// Commits the waiting commands on the caller's thread.
   /// - Returns: whether there were any.
   func commitWaiting() -> Bool {
-    guard let batch = worker.withInbox({ takeBatch(&$0) }) else { return false }
+    guard let batch = worker.withInbox({ dequeueBatch(&$0) }) else { return false }
     commit(batch)
     return true
   }
@@ -160,11 +160,11 @@ public final class Committer: Sendable {
       queue.fault = result.fault
     }
     metrics.committed(batch: batch.count, seconds: clock.monotonic.seconds(since: started))
-    if let fault = result.fault { cope(with: fault) }
+    if let fault = result.fault { handle(fault) }
     if !result.changes.isEmpty { onCommit(result.changes) }
   }
 
-  private func cope(with fault: StoreFault) {
+  private func handle(_ fault: StoreFault) {
     switch fault.kind {
     case .syncFailed:
       // The kernel may discard what it could not write (fsync(2)), and a second sync would succeed without
@@ -176,12 +176,12 @@ public final class Committer: Sendable {
       }
       for item in waiting { item.submission.fail(fault) }
       onSyncFailure(fault)
-    case .full: copeWithFullDisk()
+    case .full: handleFullDisk()
     default: break
     }
   }
 
-  private func copeWithFullDisk() {
+  private func handleFullDisk() {
     // Waiting requests would use up the space that is released below.
     let (isNews, refused) = worker.post { queue in
       defer {
@@ -201,21 +201,21 @@ public final class Committer: Sendable {
           + "retention. Deliveries go on")
     }
     // The reserve's space is for the relay's own commands: outcomes of deliveries, waits, retention.
-    reserve.giveUp()
+    reserve.release()
     do throws(StoreFault) {
       // Moving the log into the database frees the log's space for reuse.
       try writer.withLock { writer throws(StoreFault) in try writer.freeSpace() }
     } catch {
       // If this fails, the next batch that finds no space tries again.
-      if error.kind == .syncFailed { cope(with: error) }
+      if error.kind == .syncFailed { handle(error) }
     }
   }
 
   /// Acquires the reserve for a full disk; if that succeeds, accepts requests again. May write to the disk,
   /// so it must not run on the committer's thread.
-  public func lookForSpace() {
+  public func checkSpace() {
     let timesFull = worker.withInbox { $0.timesFull }
-    let taken = reserve.take()
+    let taken = reserve.acquire()
     let isFull = worker.post { queue -> Bool? in
       // A write that found no space meanwhile takes precedence.
       guard queue.timesFull == timesFull else { return nil }
@@ -234,21 +234,21 @@ public final class Committer: Sendable {
     }
     // Retention frees space inside the database file, which does not shrink.
     guard taken == .noSpace else { return }
-    _ = submit(CountFreeSpace(), from: .inside) { [worker] result in
+    _ = submit(CountFreeSpace(), from: .internal) { [worker] result in
       if case .success(let bytes) = result { worker.withInbox { $0.freeBytes = bytes } }
     }
   }
 
   private func nextBatch() -> [Submission]? {
     while true {
-      let (batch, isStopping) = worker.read { queue in (takeBatch(&queue), queue.isStopping) }
+      let (batch, isStopping) = worker.read { queue in (dequeueBatch(&queue), queue.isStopping) }
       if let batch { return batch }
       if isStopping { return nil }
       worker.wait()
     }
   }
 
-  private func takeBatch(_ queue: inout Queue) -> [Submission]? {
+  private func dequeueBatch(_ queue: inout Queue) -> [Submission]? {
     guard !queue.waiting.isEmpty else { return nil }
     let batch = Array(queue.waiting.prefix(Self.batchMax))
     queue.waiting.removeFirst(batch.count)

@@ -42,7 +42,7 @@ public enum FileWriting {
 
   /// Gives a file to the owner of its folder (chown(2)) if this process runs as root, so that the service can
   /// write to files that root creates. Does not follow a symbolic link.
-  public static func takeOwner(of folder: String, for path: String) {
+  public static func copyOwner(of folder: String, for path: String) {
     var found = stat()
     guard !folder.utf8.contains(0), !path.utf8.contains(0), unsafe stat(folder, &found) == 0, geteuid() == 0
     else {

@@ -6,19 +6,20 @@ extension RFC3339 {
   /// - Returns: Unix milliseconds; nil when the text is not such a timestamp or the date does not exist.
   public static func unixMilliseconds(parsing text: String) -> Int64? {
     var reader = Reader(rest: Array(text.utf8)[...])
-    guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
-      reader.take("-"), let day = reader.number(digits: 2), (1...12).contains(month),
+    guard let year = reader.number(digits: 4), reader.consume("-"), let month = reader.number(digits: 2),
+      reader.consume("-"), let day = reader.number(digits: 2), (1...12).contains(month),
       day >= 1, day <= daysIn(month: month, year: year)
     else { return nil }
     let midnight = days(year: year, month: month, day: day) * 86_400_000
     if reader.rest.isEmpty { return midnight }
     // §5.6: "T" and "Z" may be lower case, and a space may replace the "T".
-    guard reader.take("T") || reader.take("t") || reader.take(" "), let hour = reader.number(digits: 2),
-      reader.take(":"), let minute = reader.number(digits: 2), reader.take(":"),
+    guard reader.consume("T") || reader.consume("t") || reader.consume(" "),
+      let hour = reader.number(digits: 2),
+      reader.consume(":"), let minute = reader.number(digits: 2), reader.consume(":"),
       let second = reader.number(digits: 2), hour <= 23, minute <= 59, second <= 60
     else { return nil }
     var milliseconds: Int64 = 0
-    if reader.take(".") {
+    if reader.consume(".") {
       guard let fraction = reader.fraction() else { return nil }
       milliseconds = fraction
     }
@@ -29,7 +30,7 @@ extension RFC3339 {
   private struct Reader {
     var rest: ArraySlice<UInt8>
 
-    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
       guard rest.first == UInt8(ascii: scalar) else { return false }
       rest = rest.dropFirst()
       return true
@@ -63,9 +64,10 @@ extension RFC3339 {
     }
 
     mutating func offsetMinutes() -> Int64? {
-      if take("Z") || take("z") { return 0 }
-      let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0
-      guard sign != 0, let hours = number(digits: 2), take(":"), let minutes = number(digits: 2), hours <= 23,
+      if consume("Z") || consume("z") { return 0 }
+      let sign: Int64 = consume("+") ? 1 : consume("-") ? -1 : 0
+      guard sign != 0, let hours = number(digits: 2), consume(":"), let minutes = number(digits: 2),
+        hours <= 23,
         minutes <= 59
       else { return nil }
       return sign * (hours * 60 + minutes)

@@ -21,7 +21,7 @@ enum ServiceFile {
       // file.
       let made = unsafe Glibc.open(path, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode)
       if made >= 0 {
-        giveToOwner(of: FileWriting.folder(of: path), made)
+        setOwner(of: FileWriting.folder(of: path), made)
         return (made, true)
       }
       guard errno == EEXIST else { throw .last("open") }
@@ -34,7 +34,7 @@ enum ServiceFile {
   }
 
   /// Only root can change a file's owner (chown(2)). For other users the file already has the right owner.
-  private static func giveToOwner(of folder: String, _ descriptor: Int32) {
+  private static func setOwner(of folder: String, _ descriptor: Int32) {
     var found = stat()
     guard geteuid() == 0, unsafe stat(folder, &found) == 0 else { return }
     _ = fchown(descriptor, found.st_uid, found.st_gid)

@@ -4,7 +4,7 @@
 internal import Glibc
 
 /// Whether the space is reserved.
-public enum SpaceTaken: Sendable {
+public enum SpaceAcquired: Sendable {
   case held
   /// The disk has too little free space.
   case noSpace
@@ -15,9 +15,9 @@ public enum SpaceTaken: Sendable {
 /// Disk space that can be released, and reserved again later.
 public protocol SpaceReserve: Sendable {
   /// Reserves the space, unless it is already reserved.
-  func take() -> SpaceTaken
+  func acquire() -> SpaceAcquired
   /// Releases the space for other writes.
-  func giveUp()
+  func release()
 }
 
 /// A file of zeros beside the file that it reserves space for. Its blocks are allocated (posix_fallocate(3)),
@@ -36,7 +36,7 @@ public struct FileReserve: SpaceReserve {
 
   /// Reserves the space if it and a quarter more are free. The quarter prevents it from reserving the same
   /// space again directly after `giveUp`.
-  public func take() -> SpaceTaken {
+  public func acquire() -> SpaceAcquired {
     let file: Int32
     do throws(SystemError) {
       file = try ServiceFile.open(path, O_RDWR, mode: 0o600).descriptor
@@ -62,7 +62,7 @@ public struct FileReserve: SpaceReserve {
     return failure == ENOSPC ? .noSpace : .unavailable
   }
 
-  public func giveUp() {
+  public func release() {
     let file = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }
     ftruncate(file, 0)

@@ -43,7 +43,7 @@ public struct AssociationFileAnswer: Sendable {
 }
 
 /// The files of all hosts.
-public struct AssociationBoard: Sendable {
+public struct AssociationFileSet: Sendable {
   private var answers: [String: [AssociationFileKind: AssociationFileAnswer]] = [:]
 
   /// - Throws: `Fault` if a file is too large. The check of the configuration reports this earlier.
@@ -72,11 +72,11 @@ public struct AssociationBoard: Sendable {
 
 /// The files of the current configuration. A reload replaces all of them at once. Thread-safe.
 public final class AssociationRegistry: Sendable {
-  private let board: Monitor<AssociationBoard>
+  private let files: Monitor<AssociationFileSet>
 
-  public init(_ board: AssociationBoard) { self.board = Monitor(board) }
+  public init(_ files: AssociationFileSet) { self.files = Monitor(files) }
 
-  public var current: AssociationBoard { board.withLock { $0 } }
+  public var current: AssociationFileSet { files.withLock { $0 } }
 
-  public func replace(with new: AssociationBoard) { board.withLock { $0 = new } }
+  public func replace(with new: AssociationFileSet) { files.withLock { $0 = new } }
 }

@@ -30,10 +30,10 @@ extension Daemon {
       report = ledger.refused(ConfigurationFaults(faults: [fault]), began: began, now: now)
     }
     write(report)
-    alerter.lookAtHealth()
+    alerter.checkHealth()
     let stored = ServiceReport(name: .reload, at: report.at, content: report.stored)
     let log = log
-    let isQueued = core.committer.submit(SaveServiceReport(stored), from: .inside) { result in
+    let isQueued = core.committer.submit(SaveServiceReport(stored), from: .internal) { result in
       guard case .failure(let error) = result else { return }
       log.error(
         "could not store the result of the reload; receiptctl reload does not learn it from the database",

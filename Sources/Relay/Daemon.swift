@@ -44,7 +44,7 @@ public final class Daemon: Sendable {
   public let publicPort: UInt16
   public let adminPort: UInt16
   /// The address of the admin listener: its port, or the path of its socket.
-  public let adminPlace: String
+  public let adminEndpoint: String
 
   let core: RelayCore
   let ledger: ConfigurationLedger
@@ -75,7 +75,7 @@ public final class Daemon: Sendable {
       configuration, engine,
       RelayDependencies(
         shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
-        lookupTransport: try Self.transport(Enquirer.transfersMax),
+        lookupTransport: try Self.transport(LookupWorker.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
@@ -114,9 +114,9 @@ public final class Daemon: Sendable {
     self.core = core
     publicPort = publicServer.port
     adminPort = adminServer.port
-    adminPlace = configuration.admin.socketPath ?? String(adminPort)
+    adminEndpoint = configuration.admin.socketPath ?? String(adminPort)
     core.readiness.clear(.starting)
-    alerter.lookAtHealth()
+    alerter.checkHealth()
   }
 
   private static func transport(_ connectionsMax: Int) throws(DaemonError) -> TransferPool {
@@ -220,7 +220,7 @@ public final class Daemon: Sendable {
   }
 
   /// Checks everything, because another process changed the database.
-  public func wake() { core.lookEverywhere() }
+  public func wake() { core.checkAll() }
 
   /// Whether the committer makes progress. The service manager's watchdog depends on it.
   public var isResponsive: Bool {

@@ -26,9 +26,9 @@ extension RelayCore {
     }
   }
 
-  static func associations(_ configuration: Configuration) throws(DaemonError) -> AssociationBoard {
+  static func associations(_ configuration: Configuration) throws(DaemonError) -> AssociationFileSet {
     do throws(Fault) {
-      return try AssociationBoard(configuration)
+      return try AssociationFileSet(configuration)
     } catch {
       throw .configuration(error)
     }
@@ -45,12 +45,12 @@ extension RelayCore {
   }
 
   /// Nil if no lookup transport is given.
-  static func enquirer(
+  static func lookupWorker(
     _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
     _ dependencies: RelayDependencies
-  ) throws(DaemonError) -> Enquirer? {
+  ) throws(DaemonError) -> LookupWorker? {
     guard let transport = dependencies.lookupTransport else { return nil }
-    return Enquirer(
+    return LookupWorker(
       transport: transport, reader: try reader(engine), directory: directory, committer: committer,
       metrics: metrics, dependencies: dependencies.shared,
       signIntervalMilliseconds: dependencies.signIntervalMilliseconds)

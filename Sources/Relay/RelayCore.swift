@@ -27,13 +27,13 @@ final class RelayCore: Sendable {
   let readiness = Readiness()
   let engine: any StoreEngine
   let committer: Committer
-  let board: CheckoutBoard
+  let checkoutPolls: CheckoutPolls
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
   let jobs: JobRunner
   let receiptLog: ReceiptLog
   /// Nil if no lookup transport is given.
-  let enquirer: Enquirer?
+  let lookupWorker: LookupWorker?
   /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
 
@@ -41,16 +41,16 @@ final class RelayCore: Sendable {
   private struct Observers {
     var dispatcher: Dispatcher?
     var housekeeper: Housekeeper?
-    var board: CheckoutBoard?
+    var checkoutPolls: CheckoutPolls?
     var jobs: JobRunner?
-    var enquirer: Enquirer?
+    var lookupWorker: LookupWorker?
 
     func notify(of changes: StoreChanges) {
       dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
       housekeeper?.note(waitUntil: changes.waitUntil)
-      board?.noteChanged(changes.contextIDs)
-      if changes.hasJobs { jobs?.lookNow() }
-      enquirer?.note(asksAt: changes.asksAt)
+      checkoutPolls?.noteChanged(changes.contextIDs)
+      if changes.hasJobs { jobs?.checkNow() }
+      lookupWorker?.note(asksAt: changes.asksAt)
     }
   }
 
@@ -78,15 +78,15 @@ final class RelayCore: Sendable {
       receiptLog.note(changes.transitions)
       dependencies.onCommit(changes)
     }
-    board = CheckoutBoard(
+    checkoutPolls = CheckoutPolls(
       reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits), metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
     ) {
-      observers.withLock { $0.housekeeper }?.lookNow()
+      observers.withLock { $0.housekeeper }?.checkNow()
       dependencies.onWait()
     }
     housekeeper = Housekeeper(
-      committer: committer, waiting: board, retention: configuration.retention,
+      committer: committer, waiting: checkoutPolls, retention: configuration.retention,
       dependencies: dependencies.shared
     ) {
       engine.look()
@@ -98,7 +98,7 @@ final class RelayCore: Sendable {
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared)
-    enquirer = try Self.enquirer(engine, directory, committer, metrics, dependencies)
+    lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(
         transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
@@ -110,7 +110,8 @@ final class RelayCore: Sendable {
     }
     readiness.add { engine.troubles.map(ReadinessReason.init) }
     let all = Observers(
-      dispatcher: dispatcher, housekeeper: housekeeper, board: board, jobs: jobs, enquirer: enquirer)
+      dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
+      lookupWorker: lookupWorker)
     observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports these apps separately (`ReloadReport`).
@@ -122,15 +123,15 @@ final class RelayCore: Sendable {
     _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
   ) -> Router {
     let intake = IntakeRoutes(
-      services: services, limits: limits, apps: apps, committer: committer, checkouts: board,
+      services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
       keyFetcher: keyFetcher, processors: processors)
     return .public(services: services, intake: intake, pages: pages(services))
   }
 
   func pages(_ services: ListenerServices) -> PublicPageRoutes {
     PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
-      [board] names, app, requestID throws(StoreFault) in
-      try board.look(names, app: app, requestID: requestID)
+      [checkoutPolls] names, app, requestID throws(StoreFault) in
+      try checkoutPolls.status(of: names, app: app, requestID: requestID)
     }
   }
 
@@ -146,10 +147,11 @@ final class RelayCore: Sendable {
   /// The load of the public listener. The closure holds no strong reference to the core: SQLite closes its
   /// files when the last owner is gone, and the writer must be the last.
   var listenerGauges: @Sendable () -> ListenerGauges {
-    { [publicLoad, weak board] in
+    { [publicLoad, weak checkoutPolls] in
       let load = publicLoad.withLock { $0 }?()
       return ListenerGauges(
-        load: load ?? ServerLoad(connections: 0, connectionsMax: 0), longPolls: board?.waitingCount ?? 0)
+        load: load ?? ServerLoad(connections: 0, connectionsMax: 0),
+        longPolls: checkoutPolls?.waitingCount ?? 0)
     }
   }
 
@@ -162,7 +164,7 @@ final class RelayCore: Sendable {
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
-      try enquirer?.start()
+      try lookupWorker?.start()
       try keyFetcher?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
@@ -181,7 +183,7 @@ final class RelayCore: Sendable {
   /// - Throws: `Fault`; then nothing has changed.
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
-    let associations = try AssociationBoard(configuration)
+    let associations = try AssociationFileSet(configuration)
     let before = apps.current
     // A new app has its rules before its first request; a removed one keeps them until its last.
     committer.use(rules: before.rules.merging(directory.rules) { $1 })
@@ -195,35 +197,35 @@ final class RelayCore: Sendable {
       let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openForMilliseconds }
       // If this is not stored, the receipts become due after that pause anyway.
       let expedite = Expedite(app: app.slug, pauseMilliseconds: pauses.max() ?? 0)
-      _ = committer.submit(expedite, from: .inside) { _ in }
+      _ = committer.submit(expedite, from: .internal) { _ in }
     }
     dispatcher.use(directory)
     jobs.use(windows: directory.replayWindows)
-    enquirer?.use(directory)
+    lookupWorker?.use(directory)
     keyFetcher?.use(directory)
-    housekeeper.lookEverywhere()
+    housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
   }
 
-  func lookEverywhere() {
-    dispatcher.lookEverywhere()
-    housekeeper.lookEverywhere()
-    jobs.lookNow()
-    enquirer?.lookEverywhere()
+  func checkAll() {
+    dispatcher.checkAll()
+    housekeeper.checkAll()
+    jobs.checkNow()
+    lookupWorker?.checkAll()
   }
 
   /// Starts nothing more, so that the grace period runs at the same time as that of the listeners.
   func windDown() {
     dispatcher.windDown()
-    enquirer?.windDown()
+    lookupWorker?.windDown()
     keyFetcher?.windDown()
-    board.dismissAll()
+    checkoutPolls.answerAll()
   }
 
   /// Stops the threads in the order of the work: the committer after all that submit to it.
   func stop() {
     engine.stop()
-    enquirer?.stop()
+    lookupWorker?.stop()
     keyFetcher?.stop()
     dispatcher.stop()
     housekeeper.stop()
@@ -245,4 +247,4 @@ extension DaemonError {
   }
 }
 
-extension CheckoutBoard: WaitingRequests {}
+extension CheckoutPolls: WaitingRequests {}

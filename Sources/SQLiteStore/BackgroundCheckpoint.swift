@@ -49,5 +49,5 @@ public protocol BackgroundCheckpoints: Sendable {
   /// Begins a pass. Must not be called while a pass is running.
   func begin()
   /// Returns a pass's result once; nil while the pass is running.
-  func takeResult() -> Result<Int, StoreFault>?
+  func popResult() -> Result<Int, StoreFault>?
 }

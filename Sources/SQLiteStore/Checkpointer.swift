@@ -45,7 +45,7 @@ public final class Checkpointer: BackgroundCheckpoints {
     }
   }
 
-  public func takeResult() -> Result<Int, StoreFault>? {
+  public func popResult() -> Result<Int, StoreFault>? {
     worker.withInbox { inbox in
       defer { inbox.result = nil }
       return inbox.result

@@ -93,7 +93,7 @@ final class DatabaseChecker: Sendable {
       let check = try QuickCheck(path: path)
       let interrupt = check.interrupt
       state.withLock { $0.interrupt = interrupt }
-      try look(check)
+      try checkTables(check)
     } catch .fault(let error) where error.kind == .corrupt {
       health.note(error)
     } catch .fault(let error) where error.kind == .interrupted {
@@ -104,11 +104,11 @@ final class DatabaseChecker: Sendable {
     }
   }
 
-  private func look(_ check: QuickCheck) throws(StoreError) {
+  private func checkTables(_ check: QuickCheck) throws(StoreError) {
     let tables = try check.tables()
     var unfinished: [String] = []
     for table in tables {
-      switch try look(at: table, check) {
+      switch try checkTable(table, check) {
       case .sound: continue
       case .interrupted: unfinished.append(table)
       case .damaged(let what): return health.noteDamage(what)
@@ -122,10 +122,10 @@ final class DatabaseChecker: Sendable {
       ["left_out": unfinished.joined(separator: " "), "of": String(tables.count)])
   }
 
-  private func look(at table: String, _ check: QuickCheck) throws(StoreError) -> QuickCheck.Outcome {
+  private func checkTable(_ table: String, _ check: QuickCheck) throws(StoreError) -> QuickCheck.Outcome {
     for attempt in 1...Self.attemptsMax {
       if isOver { return .interrupted }
-      let outcome = try check.look(at: table)
+      let outcome = try check.check(table)
       guard outcome == .interrupted, attempt < Self.attemptsMax else { return outcome }
       let soon = MonotonicInstant.now().advanced(byMilliseconds: Self.pauseMilliseconds)
       _ = state.wait(until: soon) { $0.isStopping ? true : nil }

@@ -47,7 +47,7 @@ final class LogUpkeep: StoreUpkeep {
       isPassUnderWay = true
       background.begin()
     }
-    guard isPassUnderWay, let result = background.takeResult() else { return }
+    guard isPassUnderWay, let result = background.popResult() else { return }
     isPassUnderWay = false
     switch result {
     case .success(let moved): movedPages = moved

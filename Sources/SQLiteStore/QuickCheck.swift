@@ -37,7 +37,7 @@ public final class QuickCheck {
   /// Checks one table with its indexes, but does not compare the indexes' contents with the table
   /// (https://www.sqlite.org/pragma.html#pragma_quick_check). Reads the table in one transaction: until it
   /// ends, the log cannot be moved past this snapshot.
-  public func look(at table: String) throws(StoreError) -> Outcome {
+  public func check(_ table: String) throws(StoreError) -> Outcome {
     do throws(SQLiteError) {
       let found = try connection.text("PRAGMA quick_check('\(table)')") ?? "ok"
       if found == "ok" { return .sound }

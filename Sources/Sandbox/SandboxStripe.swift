@@ -20,7 +20,7 @@ public final class SandboxStripe: Sendable {
   ///   - onRequest: called for each request, on a thread of the server; must not block for long.
   /// - Throws: `ServerError`; then nothing keeps running.
   public init(
-    port: UInt16 = 0, books: StripeBooks = StripeBooks(),
+    port: UInt16 = 0, records: StripeRecords = StripeRecords(),
     behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour(), seed: UInt64 = 1,
     onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void = { _ in }
   ) throws(ServerError) {
@@ -29,7 +29,7 @@ public final class SandboxStripe: Sendable {
     } catch {
       throw .system(error)
     }
-    handler = SandboxStripeHandler(books, behaviour, seed: seed, timer: timer, onRequest: onRequest)
+    handler = SandboxStripeHandler(records, behaviour, seed: seed, timer: timer, onRequest: onRequest)
     do throws(ServerError) {
       server = try Server(
         ServerConfiguration(address: SandboxDestination.address, port: port), handler: handler)
@@ -48,9 +48,9 @@ public final class SandboxStripe: Sendable {
   public var base: String { "http://\(SandboxDestination.address):\(port)" }
 
   /// Its events and objects.
-  public var books: StripeBooks {
-    get { handler.state.withLock { $0.books } }
-    set { handler.state.withLock { $0.books = newValue } }
+  public var records: StripeRecords {
+    get { handler.state.withLock { $0.records } }
+    set { handler.state.withLock { $0.records = newValue } }
   }
 
   /// How subsequent requests are answered.

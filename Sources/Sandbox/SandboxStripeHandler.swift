@@ -8,7 +8,7 @@ internal import Platform
 /// Answers as Stripe's API does (https://docs.stripe.com/api), as far as a relay uses it.
 final class SandboxStripeHandler: RequestHandler {
   struct State {
-    var books: StripeBooks
+    var records: StripeRecords
     var behaviour: SandboxStripeBehaviour
     var random: SeededGenerator
     /// The number of requests in this second.
@@ -21,10 +21,10 @@ final class SandboxStripeHandler: RequestHandler {
   private let onRequest: @Sendable (SandboxStripeRequest) -> Void
 
   init(
-    _ books: StripeBooks, _ behaviour: SandboxStripeBehaviour, seed: UInt64, timer: DelayedAnswers,
+    _ records: StripeRecords, _ behaviour: SandboxStripeBehaviour, seed: UInt64, timer: DelayedAnswers,
     onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void
   ) {
-    state = Monitor(State(books: books, behaviour: behaviour, random: SeededGenerator(seed: seed)))
+    state = Monitor(State(records: records, behaviour: behaviour, random: SeededGenerator(seed: seed)))
     self.timer = timer
     self.onRequest = onRequest
   }
@@ -95,20 +95,20 @@ final class SandboxStripeHandler: RequestHandler {
     case 2 where words == ["v1", "events"]:
       return events(parameters, state)
     case 3 where words[..<2] == ["v1", "subscriptions"]:
-      return state.books.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
+      return state.records.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
     case 3 where words == ["v1", "checkout", "sessions"]:
       // https://docs.stripe.com/api/checkout/sessions/list
       guard let subscription = parameters.last(where: { $0.name == "subscription" })?.value else {
         return fault(400, "invalid_request_error", "the sandbox lists sessions by subscription")
       }
-      let session = state.books.session(ofSubscription: subscription)?.removing("line_items")
+      let session = state.records.session(ofSubscription: subscription)?.removing("line_items")
       return whole([
         "object": "list", "url": "/v1/checkout/sessions", "has_more": false,
         "data": .array(session.map { [$0] } ?? []),
       ])
     case 4, 5:
       guard words[..<3] == ["v1", "checkout", "sessions"],
-        let session = state.books.object(words[3], kind: "checkout.session")
+        let session = state.records.object(words[3], kind: "checkout.session")
       else { return missing(words[3]) }
       if words.count == 5 {
         guard words[4] == "line_items" else { return missing(words[4]) }
@@ -127,7 +127,7 @@ final class SandboxStripeHandler: RequestHandler {
     guard let limit = Int(value("limit") ?? "10"), (1...100).contains(limit) else {
       return fault(400, "invalid_request_error", "limit must be from 1 to 100")
     }
-    var query = StripeBooks.EventQuery(limit: min(limit, state.behaviour.pageSizeMax))
+    var query = StripeRecords.EventQuery(limit: min(limit, state.behaviour.pageSizeMax))
     query.startingAfter = value("starting_after")
     query.types = parameters.filter { $0.name == "types[]" }.map(\.value)
     guard query.types.count <= 20 else {
@@ -135,7 +135,7 @@ final class SandboxStripeHandler: RequestHandler {
     }
     query.createdFrom = value("created[gte]").flatMap { Int64($0) } ?? .min
     query.isDelivered = value("delivery_success").map { $0 == "true" }
-    switch state.books.list(query) {
+    switch state.records.list(query) {
     case .noSuchCursor: return fault(400, "invalid_request_error", "No such event", "resource_missing")
     case .page(let events, let hasMore):
       return whole([

@@ -109,13 +109,13 @@ public struct Job: Sendable, Equatable {
   public var counts: [JobCount] = []
 
   public func count(_ outcome: JobOutcome) -> Int {
-    let settled = counts.reduce(0) { $0 + $1.count }
-    if outcome == .planned { return max(0, total - settled) }
+    let processed = counts.reduce(0) { $0 + $1.count }
+    if outcome == .planned { return max(0, total - processed) }
     return counts.reduce(0) { $0 + ($1.outcome == outcome ? $1.count : 0) }
   }
 
   /// The number of receipts with a final outcome.
-  public var settled: Int { total - count(.released) - count(.planned) }
+  public var processed: Int { total - count(.released) - count(.planned) }
 
   /// Receipts that did not reach the requested outcome: failed, skipped, gone, and cancelled unless that was
   /// requested.

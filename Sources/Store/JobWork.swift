@@ -17,7 +17,7 @@ public enum JobStep: StoreCommand {
 }
 
 /// What to do next for a job.
-public enum JobTurn: Sendable {
+public enum JobAction: Sendable {
   /// Apply this and call again.
   case apply(JobStep)
   /// Nothing to do for this long, as far as is known.
@@ -53,7 +53,7 @@ public struct JobWork {
     self.windows = windows
   }
 
-  public mutating func next(_ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobTurn {
+  public mutating func next(_ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobAction {
     guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
     if job.state == .preparing { return try prepare(job, reader, now: now) }
     let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
@@ -98,7 +98,7 @@ public struct JobWork {
     return rooms
   }
 
-  private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobTurn {
+  private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobAction {
     guard case .filter(var filter, let limit) = job.request.source else {
       let silent = now.milliseconds(since: job.updatedAt)
       if silent < StepJob.abandonedMilliseconds {

@@ -8,7 +8,7 @@ extension StoreSession {
   /// Replaces a less certain context by the blob inside an event, or by a context that the event names by its
   /// id. A named context also determines the user.
   /// - Parameter known: the purchase before the report was merged.
-  func takeNamedContext(
+  func claimNamedContext(
     of report: PurchaseReport, for record: inout PurchaseRecord, had known: Purchase
   ) throws(StoreFault) {
     if let old = known.contextID, record.purchase.contextID != old { try free(old, by: record) }
@@ -21,7 +21,7 @@ extension StoreSession {
         && record.purchase.contextSource.map { $0.isName && source < $0 } ?? false
       if !isOutranked { record.purchase.learnUser(context.userID, from: .context) }
       guard !isOver, isOutranked || record.purchase.userID == context.userID,
-        try take(context, namedBy: source, for: &record)
+        try assign(context, namedBy: source, for: &record)
       else { continue }
       record.purchase.userID = context.userID
     }
@@ -30,7 +30,7 @@ extension StoreSession {
   /// Handles an event that names the context of a purchase whose receipt is already made. A receipt that was
   /// not sent yet is made again; otherwise the sent content stays, and the context reports the state of its
   /// checkout.
-  func takeLateName(
+  func claimLateContext(
     of report: PurchaseReport, for record: inout PurchaseRecord
   ) throws(StoreFault) {
     guard report.context != nil || !report.namedContexts.isEmpty, !record.purchase.isErased else { return }
@@ -45,20 +45,20 @@ extension StoreSession {
       return
     }
     let before = record.purchase
-    if let blob = report.context { record.purchase.take(blob) }
+    if let blob = report.context { record.purchase.learnContext(blob) }
     if let old = before.contextID, record.purchase.contextID != old { try free(old, by: record) }
     for (id, source) in report.namedContexts {
       guard let context = try contexts.find(app: record.app, id: id),
         context.userID == record.purchase.userID
       else { continue }
-      _ = try take(context, namedBy: source, for: &record)
+      _ = try assign(context, namedBy: source, for: &record)
     }
     if record.purchase.context != before.context { try rebuild(&record) }
   }
 
   /// Gives a purchase the context that an event named, unless it has one that was named more certainly.
   /// - Returns: whether the purchase has that context now.
-  private func take(
+  private func assign(
     _ context: ContextRecord, namedBy source: Purchase.ContextSource, for record: inout PurchaseRecord
   ) throws(StoreFault) -> Bool {
     if let known = record.purchase.contextSource, known <= source { return false }

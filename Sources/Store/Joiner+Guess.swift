@@ -123,6 +123,6 @@ extension StoreSession {
       return key(left) < key(right)
     }
     guard var record = chosen else { return }
-    try settle(&record, before: chosen)
+    try decideAndSave(&record, before: chosen)
   }
 }

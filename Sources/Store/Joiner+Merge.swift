@@ -37,7 +37,7 @@ extension StoreSession {
     var replaces = Self.isBetterServed(
       placeholder.purchase, than: survivor.purchase, user: merged.purchase.userID, isOpen: isOpen)
     if replaces, !isOpen { replaces = try isUnsent(survivor) }
-    if replaces { merged.purchase.takeContext(of: placeholder.purchase) }
+    if replaces { merged.purchase.replaceContext(by: placeholder.purchase) }
     for (owner, contextID) in [survivor, placeholder].map({ ($0, $0.purchase.contextID) }) {
       guard let contextID else { continue }
       changes.contextIDs.insert(contextID)
@@ -55,7 +55,7 @@ extension StoreSession {
     if replaces, !isOpen { try rebuild(&merged) }
     try events.reassign(
       from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
-    try lookUps.move(from: dropped.rowID, to: kept.rowID)
+    try lookups.move(from: dropped.rowID, to: kept.rowID)
     try purchases.delete(dropped)
     return (merged, kept)
   }

@@ -11,7 +11,7 @@ extension StoreSession {
   /// Merges a report into its purchase.
   /// - Parameter keep: whether to make a row if the purchase is not known yet.
   /// - Returns: the event's outcome and its purchase.
-  func take(
+  func ingest(
     _ report: PurchaseReport, app: String, keep: Bool
   ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64?) {
     let found = try findAndMerge(report, app: app)
@@ -26,18 +26,18 @@ extension StoreSession {
       record = found.record
     } else {
       record = PurchaseRecord(
-        rowID: counts.takePurchaseRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
+        rowID: counts.makePurchaseRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
         updatedAt: now)
     }
     let known = record.purchase
     record.purchase.absorb(report)
     if record.receipt?.isOpenToJoin ?? true {
-      try takeNamedContext(of: report, for: &record, had: known)
+      try claimNamedContext(of: report, for: &record, had: known)
     } else {
       record.purchase.keepContent(of: known)
-      try takeLateName(of: report, for: &record)
+      try claimLateContext(of: report, for: &record)
     }
-    try settle(&record, before: found?.before)
+    try decideAndSave(&record, before: found?.before)
     try shareUser(of: record, before: found?.before)
     try offerFreedContexts()
     if record.receipt != nil { return (.receipt, record.rowID) }
@@ -46,7 +46,7 @@ extension StoreSession {
 
   /// Decides about a purchase that is open to the join, and saves the row if it is new or changed.
   /// - Parameter before: the row in the database; nil if there is none yet.
-  func settle(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
+  func decideAndSave(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
     try save(&record, before: before)
   }
@@ -69,12 +69,12 @@ extension StoreSession {
     guard let before else {
       try purchases.insert(record)
       changes.note(record)
-      return try planLookUp(of: record, before: nil)
+      return try planLookup(of: record, before: nil)
     }
     try purchases.update(record, from: before)
     changes.note(record)
     noteWeakerClaim(of: record, before: before)
-    try planLookUp(of: record, before: before)
+    try planLookup(of: record, before: before)
     if record.receipt != nil, before.receipt == nil {
       try events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
     }
@@ -133,7 +133,7 @@ extension StoreSession {
     where other.rowID != record.rowID {
       var completed = other
       completed.purchase.learnUser(user, from: .customer)
-      try settle(&completed, before: other)
+      try decideAndSave(&completed, before: other)
     }
   }
 }

@@ -126,7 +126,7 @@ public final class StoreSession {
   let erasures: ErasureRows
   let jobs: JobRows
   let alerts: AlertRows
-  let lookUps: LookUpRows
+  let lookups: LookupRows
   let pastPurchases: PastPurchaseRows
   var rules: [String: AppRules]
   var now: Timestamp
@@ -159,7 +159,7 @@ public final class StoreSession {
     erasures = try ErasureRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
-    lookUps = try LookUpRows(connection)
+    lookups = try LookupRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
   }
 
@@ -177,8 +177,8 @@ public final class StoreSession {
   }
 
   /// Runs `body` with this cause for its changes.
-  func because<Result>(
-    of cause: ChangeCause, _ body: () throws(StoreFault) -> Result
+  func withCause<Result>(
+    _ cause: ChangeCause, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     purchases.cause = cause
     defer { purchases.cause = ChangeCause() }
@@ -194,7 +194,7 @@ public final class StoreSession {
     changes = StoreChanges()
     freedContexts = []
     rowsInHand = []
-    _ = purchases.takeTransitions()
+    _ = purchases.drainTransitions()
     do throws(StoreFault) {
       let result = try connection.transaction { () throws(StoreFault) in
         try breakers.refresh(connection)
@@ -205,12 +205,12 @@ public final class StoreSession {
         try counts.end(now: now)
         return result
       }
-      changes.transitions = purchases.takeTransitions()
+      changes.transitions = purchases.drainTransitions()
       return result
     } catch {
-      breakers.distrust()
-      erasures.distrust()
-      pastPurchases.distrust()
+      breakers.invalidate()
+      erasures.invalidate()
+      pastPurchases.invalidate()
       throw error
     }
   }

@@ -25,7 +25,7 @@ public final class Metrics: Sendable {
   public let deliveriesWithoutID = CounterFamily(
     "receiptd_deliveries_without_id_total",
     "Receipts that the destination accepted without naming an import id.", labels: ["app"])
-  public let lookUps = CounterFamily(
+  public let lookups = CounterFamily(
     "receiptd_lookups_total", "Look-ups of what a purchase lacks, by what came of them.",
     labels: ["app", "result"])
   public let deliverySeconds = HistogramFamily(
@@ -73,7 +73,7 @@ public final class Metrics: Sendable {
   public func write(to text: inout MetricsText) {
     for family in [
       contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
-      deliveriesWithoutID, lookUps, requests, longPolls, alerts, logLinesLeftOut,
+      deliveriesWithoutID, lookups, requests, longPolls, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
   }

@@ -18,7 +18,7 @@ public struct RecentCounts {
   }
 
   /// Records the counters' current values.
-  public mutating func take(_ counts: [LabelValues: UInt64], now: MonotonicInstant) {
+  public mutating func record(_ counts: [LabelValues: UInt64], now: MonotonicInstant) {
     let growth = counts.filter { $0.value > last[$0.key, default: 0] }
       .reduce(into: [:]) { $0[$1.key] = $1.value - last[$1.key, default: 0] }
     last = counts

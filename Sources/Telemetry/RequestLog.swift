@@ -17,13 +17,13 @@ public final class RequestLog: Sendable {
     self.clock = clock
   }
 
-  /// Whether `tookEvent` would log this outcome.
-  public func concerns(_ outcome: TakeEvent.Outcome) -> Bool {
+  /// Whether `logEvent` would log this outcome.
+  public func concerns(_ outcome: IngestEvent.Outcome) -> Bool {
     log.level >= .debug || outcome == .stored(.unparsed)
   }
 
-  public func tookEvent(
-    _ id: String, type: String, _ outcome: TakeEvent.Outcome, app: String, requestID: String
+  public func logEvent(
+    _ id: String, type: String, _ outcome: IngestEvent.Outcome, app: String, requestID: String
   ) {
     log.debug(
       "took an event",
@@ -35,7 +35,7 @@ public final class RequestLog: Sendable {
     }
   }
 
-  public func tookContext(of user: String, isRepeat: Bool, app: String, requestID: String) {
+  public func logContext(of user: String, isRepeat: Bool, app: String, requestID: String) {
     log.debug(
       "took a context",
       [
@@ -102,7 +102,7 @@ public final class RequestLog: Sendable {
   }
 }
 
-extension TakeEvent.Outcome {
+extension IngestEvent.Outcome {
   /// The label in metrics and the log.
   public var label: String {
     switch self {

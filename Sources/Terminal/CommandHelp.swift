@@ -7,10 +7,10 @@ public struct CommandHelp: Sendable {
 
   public init(_ program: ProgramSpec) { self.program = program }
 
-  /// The entries of the program's help: the nouns, then the one-word commands.
-  public var topics: [NounSpec] {
-    program.nouns
-      + program.commands.filter { $0.path.count == 1 }.map { NounSpec($0.name, summary: $0.summary) }
+  /// The entries of the program's help: the groups, then the one-word commands.
+  public var topics: [CommandGroup] {
+    program.groups
+      + program.commands.filter { $0.path.count == 1 }.map { CommandGroup($0.name, summary: $0.summary) }
   }
 
   /// Help about the program.
@@ -25,11 +25,11 @@ public struct CommandHelp: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Help about a noun and its verbs; nil when the noun does not exist.
-  public func text(ofNoun name: String) -> String? {
-    guard let noun = program.nouns.first(where: { $0.name == name }) else { return nil }
+  /// Help about a group and its verbs; nil when the group does not exist.
+  public func text(ofGroup name: String) -> String? {
+    guard let group = program.groups.first(where: { $0.name == name }) else { return nil }
     let commands = program.commands(under: [name])
-    var lines = ["\(program.name) \(name) - \(noun.summary)", "", "Usage: \(program.name) \(name) VERB …"]
+    var lines = ["\(program.name) \(name) - \(group.summary)", "", "Usage: \(program.name) \(name) VERB …"]
     lines += section("Verbs", commands.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) })
     lines += optionSection("Options of every command", program.options + ProgramSpec.builtInOptions)
     lines += exampleSection(commands.compactMap(\.examples.first))

@@ -97,7 +97,7 @@ public struct CommandParser: Sendable {
 }
 
 extension CommandParser {
-  /// A line without a command: a request for help, a noun without its verb, or a mistake.
+  /// A line without a command: a request for help, a group without its verb, or a mistake.
   private func withoutCommand(_ arguments: [String]) throws(UsageError) -> Invocation {
     let everyOption = program.options + ProgramSpec.builtInOptions + program.commands.flatMap(\.options)
     let reading = Reading(arguments, options: everyOption)
@@ -110,7 +110,7 @@ extension CommandParser {
         return .show(help.text(of: command))
       }
       if words.isEmpty { return .show(help.text) }
-      if let text = help.text(ofNoun: words[0]), words.count == 1 { return .show(text) }
+      if let text = help.text(ofGroup: words[0]), words.count == 1 { return .show(text) }
       throw unknownCommand(words)
     }
     if reading.asks(for: "version") { return .show("\(program.name) \(program.version)\n") }
@@ -122,26 +122,26 @@ extension CommandParser {
 
   private func unknownCommand(_ words: [String]) -> UsageError {
     let firstWords = program.commands.compactMap(\.path.first)
-    guard let noun = words.first else {
+    guard let group = words.first else {
       let names = CommandHelp(program).topics.map(\.name).joined(separator: ", ")
       return UsageError("say what to do: \(names)", helpCommand: helpCommand([]))
     }
-    guard firstWords.contains(noun) else {
-      let near = EditDistance.nearest(to: noun, among: Set(firstWords + ["help"]))
+    guard firstWords.contains(group) else {
+      let near = EditDistance.nearest(to: group, among: Set(firstWords + ["help"]))
       let advice = near.map { "; did you mean '\($0)'?" } ?? ""
       return UsageError(
-        "there is no command '\(DisplayText.clean(noun))'\(advice)", helpCommand: helpCommand([]))
+        "there is no command '\(DisplayText.clean(group))'\(advice)", helpCommand: helpCommand([]))
     }
-    let verbs = program.commands(under: [noun]).compactMap { $0.path.dropFirst().first }
+    let verbs = program.commands(under: [group]).compactMap { $0.path.dropFirst().first }
     guard words.count > 1 else {
       return UsageError(
-        "say what to do with \(noun): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([noun]))
+        "say what to do with \(group): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([group]))
     }
     let near = EditDistance.nearest(to: words[1], among: verbs)
     let advice =
-      near.map { "; did you mean '\(noun) \($0)'?" } ?? "; there is \(verbs.joined(separator: ", "))"
+      near.map { "; did you mean '\(group) \($0)'?" } ?? "; there is \(verbs.joined(separator: ", "))"
     return UsageError(
-      "there is no command '\(noun) \(DisplayText.clean(words[1]))'\(advice)",
-      helpCommand: helpCommand([noun]))
+      "there is no command '\(group) \(DisplayText.clean(words[1]))'\(advice)",
+      helpCommand: helpCommand([group]))
   }
 }

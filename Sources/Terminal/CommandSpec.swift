@@ -111,7 +111,7 @@ public struct CommandSpec: Sendable, Equatable {
 }
 
 /// A word that groups commands.
-public struct NounSpec: Sendable, Equatable {
+public struct CommandGroup: Sendable, Equatable {
   public let name: String
   /// One line, without a full stop.
   public let summary: String
@@ -132,20 +132,20 @@ public struct ProgramSpec: Sendable, Equatable {
   /// Options that every command accepts, in any place.
   public let options: [OptionSpec]
   /// In the order of help. A one-word command needs none.
-  public let nouns: [NounSpec]
+  public let groups: [CommandGroup]
   public let commands: [CommandSpec]
   public let examples: [ExampleSpec]
 
   public init(
     name: String, version: String, summary: String, discussion: String? = nil, options: [OptionSpec] = [],
-    nouns: [NounSpec] = [], commands: [CommandSpec], examples: [ExampleSpec]
+    groups: [CommandGroup] = [], commands: [CommandSpec], examples: [ExampleSpec]
   ) {
     self.name = name
     self.version = version
     self.summary = summary
     self.discussion = discussion
     self.options = options
-    self.nouns = nouns
+    self.groups = groups
     self.commands = commands
     self.examples = examples
   }
@@ -169,8 +169,8 @@ public struct ProgramSpec: Sendable, Equatable {
     for command in commands {
       if !paths.insert(command.path).inserted { flaws.append("\(command.name) stands twice") }
       if command.examples.isEmpty { flaws.append("\(command.name) has no example") }
-      if command.path.count > 1, !nouns.contains(where: { $0.name == command.path.first }) {
-        flaws.append("\(command.name) has no noun")
+      if command.path.count > 1, !groups.contains(where: { $0.name == command.path.first }) {
+        flaws.append("\(command.name) has no group")
       }
       if command.arguments.dropLast().contains(where: { $0.isRepeatable || !$0.isRequired }) {
         flaws.append("\(command.name) has an argument behind one that takes all or none")

@@ -10,7 +10,7 @@ struct Receiptctl {
   static func main() {
     StandardStream.occupyAll()
     Signals.ignoreWake()
-    let surroundings = Surroundings(output: .standard(program: OperatorProgram.name))
-    exit(OperatorProgram.run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
+    let dependencies = OperatorDependencies(output: .standard(program: OperatorProgram.name))
+    exit(OperatorProgram.run(Array(CommandLine.arguments.dropFirst()), in: dependencies).rawValue)
   }
 }

@@ -88,7 +88,7 @@ struct Receiptd {
       log.info(
         "ready",
         [
-          "version": Version.number, "listen": String(daemon.publicPort), "admin": daemon.adminPlace,
+          "version": Version.number, "listen": String(daemon.publicPort), "admin": daemon.adminEndpoint,
           "apps": loaded.configuration.apps.map(\.slug).joined(separator: ","),
         ])
       Service(daemon, log: log, path: path).run()

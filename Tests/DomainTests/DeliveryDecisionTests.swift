@@ -13,11 +13,11 @@ private let policy = DeliveryPolicy(retry: RetryPolicy(jitter: 0))
 private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(byMilliseconds: milliseconds) }
 
 private func decide(
-  _ verdict: Verdict, tries: Int64 = 0, paused: Int64 = 0, probe: Bool = false, at offset: Int64 = 0,
+  _ verdict: Verdict, attempts: Int64 = 0, paused: Int64 = 0, probe: Bool = false, at offset: Int64 = 0,
   policy: DeliveryPolicy = policy
 ) -> Delivery.Decision {
   var random = SeededGenerator(seed: 7)
-  let budget = RetryBudget(spentTries: tries, startedAt: start, pausedMilliseconds: paused)
+  let budget = RetryBudget(spentAttempts: attempts, startedAt: start, pausedMilliseconds: paused)
   return Delivery.decide(
     verdict, budget: budget, probe: probe, policy: policy, now: after(offset), random: &random)
 }
@@ -34,7 +34,7 @@ struct DeliveryDecisionTests {
   @Test("A wrong configuration gives nothing up and spends nothing", arguments: [0, 8 * day, 900 * day])
   func misconfigured(offset: Int64) {
     let again = Delivery.Decision.retry(at: after(offset + 30_000), spent: false)
-    #expect(decide(.misconfigured(.status(403)), tries: 99, at: offset) == again)
+    #expect(decide(.misconfigured(.status(403)), attempts: 99, at: offset) == again)
     #expect(decide(.misconfigured(.status(403)), probe: true, at: offset) == again)
   }
 
@@ -45,11 +45,11 @@ struct DeliveryDecisionTests {
       43_200_000,
       43_200_000, 43_200_000,
     ]
-    for (tries, pause) in pauses.enumerated() {
-      let decision = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), tries: Int64(tries))
+    for (attempts, pause) in pauses.enumerated() {
+      let decision = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), attempts: Int64(attempts))
       #expect(decision == .retry(at: after(pause), spent: true))
     }
-    let far = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), tries: .max)
+    let far = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), attempts: .max)
     #expect(far == .retry(at: after(43_200_000), spent: true))
   }
 
@@ -101,7 +101,7 @@ struct DeliveryDecisionTests {
   func budget() {
     let retry = RetryPolicy()
     func isUsedUp(_ offset: Int64, paused: Int64 = 0) -> Bool {
-      RetryBudget(spentTries: 0, startedAt: start, pausedMilliseconds: paused)
+      RetryBudget(spentAttempts: 0, startedAt: start, pausedMilliseconds: paused)
         .isUsedUp(policy: retry, now: after(offset))
     }
     #expect(!isUsedUp(7 * day - 1))
@@ -117,7 +117,7 @@ struct DeliveryDecisionTests {
     var random = SeededGenerator(seed: 42)
     let retry = RetryPolicy(scheduleMilliseconds: [10_000], jitter: share)
     let bounds = Int64(10_000 * (1 - share))...Int64(10_000 * (1 + share))
-    let pauses = (0..<20_000).map { _ in Delivery.pause(afterTries: 0, policy: retry, random: &random) }
+    let pauses = (0..<20_000).map { _ in Delivery.pause(afterAttempts: 0, policy: retry, random: &random) }
     #expect(pauses.allSatisfy(bounds.contains))
     let spread = Double(bounds.upperBound - bounds.lowerBound)
     #expect(Double(pauses.min() ?? 0) < Double(bounds.lowerBound) + spread / 100)
@@ -129,12 +129,12 @@ struct DeliveryDecisionTests {
   @Test("Odd settings of the schedule do not trap")
   func oddSettings() {
     var random = SeededGenerator(seed: 1)
-    func pause(_ schedule: [Int64], jitter: Double = 0, tries: Int64 = 0) -> Int64 {
+    func pause(_ schedule: [Int64], jitter: Double = 0, attempts: Int64 = 0) -> Int64 {
       let retry = RetryPolicy(scheduleMilliseconds: schedule, jitter: jitter)
-      return Delivery.pause(afterTries: tries, policy: retry, random: &random)
+      return Delivery.pause(afterAttempts: attempts, policy: retry, random: &random)
     }
     #expect(pause([]) == 0)
-    #expect(pause([5, 9], tries: -1) == 9)
+    #expect(pause([5, 9], attempts: -1) == 9)
     #expect(pause([5], jitter: -3) == 5)
     #expect((0...10).contains(pause([5], jitter: 7)))
     #expect(pause([.max], jitter: 0.2) > 0)
@@ -143,7 +143,8 @@ struct DeliveryDecisionTests {
   @Test("Pauses of receipts that failed together differ")
   func spread() {
     var random = SeededGenerator(seed: 3)
-    let pauses = (0..<100).map { _ in Delivery.pause(afterTries: 5, policy: RetryPolicy(), random: &random) }
+    let pauses = (0..<100).map { _ in Delivery.pause(afterAttempts: 5, policy: RetryPolicy(), random: &random)
+    }
     #expect(Set(pauses).count > 95)
   }
 }

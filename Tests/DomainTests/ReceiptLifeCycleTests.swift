@@ -17,7 +17,7 @@ private let other = ReceiptPayload(priceID: "price_2", priceMismatch: true, body
 private func sample(_ column: String) -> Receipt {
   func receipt(_ state: ReceiptState, _ reason: Reason?) -> Receipt {
     var receipt = Receipt(
-      id: "rcp_1", createdAt: now, state: state, reason: reason, attempts: 3, spentTries: 2)
+      id: "rcp_1", createdAt: now, state: state, reason: reason, attempts: 3, spentAttempts: 2)
     if state == .waiting { receipt.waitUntil = later }
     if state == .pending || state == .delivered || column.hasSuffix("sent") {
       receipt.body = [9]
@@ -185,7 +185,7 @@ struct ReceiptLifeCycleTests {
     ]
     for (column, event) in due {
       let receipt = try #require(outcome(of: event, on: sample(column)))
-      #expect(receipt.spentTries == 0)
+      #expect(receipt.spentAttempts == 0)
       #expect(receipt.retrySince == now)
       #expect(receipt.pausedBaseMilliseconds == 7000)
       #expect(receipt.nextAttemptAt == now)
@@ -220,7 +220,7 @@ struct ReceiptLifeCycleTests {
     try receipt.apply(.attempted(silent), at: moment)
     #expect(receipt.lastCause == .status(500))
     #expect(receipt.lastStatus == 500)
-    #expect(receipt.spentTries == 3)
+    #expect(receipt.spentAttempts == 3)
     #expect(receipt.attempts == 4)
   }
 

@@ -8,7 +8,7 @@ private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
 /// The results of `take` at these moments.
 private func takes(_ bucket: inout TokenBucket, at moments: Int64...) -> [Bool] {
-  moments.map { bucket.take(nowMilliseconds: $0) }
+  moments.map { bucket.acquire(nowMilliseconds: $0) }
 }
 
 @Suite("Timestamps")
@@ -94,34 +94,34 @@ struct IdentifierTests {
 }
 
 @Suite("Texts from outside")
-struct OutsideTextTests {
+struct UntrustedTextTests {
   @Test(
     "An identifier of others is taken as it is",
     arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])
   func taken(text: String) {
-    #expect(OutsideText.identifier(text) == text)
+    #expect(UntrustedText.identifier(text) == text)
   }
 
   @Test(
     "A text with control characters, an empty one or none is refused",
     arguments: ["", "\0", "a\nb", "a\tb", "a\u{1F}", "a\u{7F}", "a\u{80}", "\u{9F}b", "\r\n", nil])
   func refused(text: String?) {
-    #expect(OutsideText.identifier(text) == nil)
+    #expect(UntrustedText.identifier(text) == nil)
   }
 
   @Test("255 bytes of UTF-8 are taken, one more is not")
   func length() {
-    #expect(OutsideText.identifier(String(repeating: "x", count: 255)) != nil)
-    #expect(OutsideText.identifier(String(repeating: "x", count: 256)) == nil)
-    #expect(OutsideText.identifier(String(repeating: "é", count: 127)) != nil)
-    #expect(OutsideText.identifier(String(repeating: "é", count: 128)) == nil)
+    #expect(UntrustedText.identifier(String(repeating: "x", count: 255)) != nil)
+    #expect(UntrustedText.identifier(String(repeating: "x", count: 256)) == nil)
+    #expect(UntrustedText.identifier(String(repeating: "é", count: 127)) != nil)
+    #expect(UntrustedText.identifier(String(repeating: "é", count: 128)) == nil)
   }
 
   @Test("Nothing and the empty text are the same")
   func empty() {
-    #expect(OutsideText.nonEmpty(nil) == nil)
-    #expect(OutsideText.nonEmpty("") == nil)
-    #expect(OutsideText.nonEmpty(" ") == " ")
+    #expect(UntrustedText.nonEmpty(nil) == nil)
+    #expect(UntrustedText.nonEmpty("") == nil)
+    #expect(UntrustedText.nonEmpty(" ") == " ")
   }
 }
 
@@ -130,7 +130,7 @@ struct TokenBucketTests {
   @Test("A second's worth goes at once, then one after the other")
   func burst() {
     var bucket = TokenBucket(ratePerSecond: 10, nowMilliseconds: 0)
-    let taken = (0..<12).filter { _ in bucket.take(nowMilliseconds: 0) }
+    let taken = (0..<12).filter { _ in bucket.acquire(nowMilliseconds: 0) }
     #expect(taken.count == 10)
     let wait = bucket.waitMilliseconds(nowMilliseconds: 0)
     #expect(wait == 100)
@@ -141,7 +141,7 @@ struct TokenBucketTests {
   @Test("It never saves up more than a second's worth")
   func cap() {
     var bucket = TokenBucket(ratePerSecond: 5, nowMilliseconds: 0)
-    let taken = (0..<100).filter { _ in bucket.take(nowMilliseconds: 3_600_000) }
+    let taken = (0..<100).filter { _ in bucket.acquire(nowMilliseconds: 3_600_000) }
     #expect(taken.count == 5)
   }
 
@@ -163,7 +163,7 @@ struct TokenBucketTests {
     var clock: Int64 = 0
     var taken = 0
     for _ in 0..<5000 {
-      if bucket.take(nowMilliseconds: clock) {
+      if bucket.acquire(nowMilliseconds: clock) {
         taken += 1
       } else {
         let wait = bucket.waitMilliseconds(nowMilliseconds: clock)

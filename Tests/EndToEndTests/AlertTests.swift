@@ -38,7 +38,7 @@ import Testing
   func breaker() throws {
     try withAlerts(["breaker_open"]) { relay, destination, receiver in
       destination.answerAll(.status(500))
-      try relay.take(Checkout("alerted").completed)
+      try relay.ingest(Checkout("alerted").completed)
       let notice = try waitForNotice(receiver, "breaker_open", "firing")
       #expect(notice["app"] == "shop")
       #expect(notice["text"]?.hasPrefix("[FIRING] receiptd on ") == true)
@@ -57,7 +57,7 @@ import Testing
   func restart() throws {
     try withAlerts(["breaker_open"]) { relay, destination, receiver in
       destination.answerAll(.status(403))
-      try relay.take(Checkout("alerted").completed)
+      try relay.ingest(Checkout("alerted").completed)
       let first = try waitForNotice(receiver, "breaker_open", "firing")
       try waitUntil("it is kept that this was told") { try relay.count("alerts") == 1 }
       #expect(try relay.stop(SIGKILL) != 0)
@@ -78,7 +78,7 @@ import Testing
         path: relay.databasePath, .init(receipts: 100, failed: 50), app: "shop", start: start)
       try relay.start()
       destination.answerAll(.status(422))
-      try relay.take(Checkout("refused").completed)
+      try relay.ingest(Checkout("refused").completed)
       let notice = try waitForNotice(receiver, "receipt_failed", "firing")
       guard case .array(let commands) = notice.json["commands"] else { throw NeverHappened(what: "commands") }
       let command = try #require(commands.first?.stringValue)

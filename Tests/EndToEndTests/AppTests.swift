@@ -94,7 +94,7 @@ private actor Tokens {
       async let states = client.updates(of: posted.contextID, within: 60)
         .reduce(into: [CheckoutKit.CheckoutStatus]()) { $0.append($1) }
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       let all = try await states
       #expect(all.first?.state == .open)
       #expect(all.last?.state == .delivered)
@@ -257,7 +257,7 @@ private actor Tokens {
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
       try relay.stop()
       try relay.start()
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       #expect(try await status.state == .delivered)
     }
   }

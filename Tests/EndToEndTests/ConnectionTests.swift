@@ -39,7 +39,7 @@ import Testing
         // Half of them are reset.
         for wire in polls.prefix(20) { wire.resetAtEnd() }
         polls.removeAll()
-        try relay.take(Checkout("paid-\(round)").completed)
+        try relay.ingest(Checkout("paid-\(round)").completed)
         try waitUntil("the places are free") { try Self.connections(relay) == 0 }
       }
       // Five times 30 s without the fix.
@@ -48,7 +48,7 @@ import Testing
       #expect(try relay.metric(#"receiptd_long_polls_total{result="abandoned"}"#) == 200)
       let stays = try Wire(relay.outside.api.port)
       try stays.send(Self.poll(id))
-      try relay.take(Checkout("polled").completed)
+      try relay.ingest(Checkout("polled").completed)
       #expect(try stays.reply()["state"] == "delivered")
     }
   }
@@ -109,7 +109,7 @@ import Testing
       #expect(refused["type"] == "urn:receiptd:problem:too-many-connections")
       #expect(refused.header("Retry-After") == "2")
       #expect(refused.header("Connection") == "close")
-      try relay.take(Checkout("shared-0").completed)
+      try relay.ingest(Checkout("shared-0").completed)
       // These four have their answer and may send another request: they stay connected.
       for poll in polls.prefix(4) { #expect(try poll.reply()["state"] == "delivered") }
       // Unfinished webhooks occupy all the rest.
@@ -152,7 +152,7 @@ import Testing
       try waitUntil("all are connected") { try Self.connections(relay) == 93 }
       let checkout = Checkout("customer")
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       // As many again, from other addresses: the longest idle ones are closed to make room, and both requests
       // are still served.
@@ -161,7 +161,7 @@ import Testing
       }
       let next = Checkout("next")
       try relay.post(next)
-      try relay.take(next.completed)
+      try relay.ingest(next.completed)
       try relay.reaches(.delivered, next.subscription)
       #expect(try relay.admin.request("GET", "/readyz").status == 200)
       withExtendedLifetime((idle, more)) {}

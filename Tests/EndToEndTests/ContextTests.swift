@@ -103,7 +103,7 @@ import Testing
         #expect(again["context_id"] == id)
       }
       #expect(try relay.outside.postContext("somebody-else", checkout.context)["context_id"] != id)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       let fresh = try relay.outside.postContext(checkout.user, checkout.context)
       #expect(fresh.status == 201)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.withDaemonLog) struct DaemonAcceptanceTests {
   private static func buy(_ checkout: Checkout, _ relay: Relay) throws {
     try relay.post(checkout)
-    try relay.take(checkout.completed)
+    try relay.ingest(checkout.completed)
   }
 
   @Test("A login page counts as delivered: the app pauses instead, and delivers once the page is gone (R4)")

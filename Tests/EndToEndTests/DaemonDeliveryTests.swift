@@ -12,7 +12,7 @@ import Testing
   /// Posts a context and its event.
   private static func buy(_ checkout: Checkout, _ relay: Relay, app: String = "shop") throws {
     try relay.post(checkout, app: app)
-    try relay.take(checkout.completed, app: app)
+    try relay.ingest(checkout.completed, app: app)
   }
 
   @Test("A receipt is sent until it is taken, the same bytes each time, not before Retry-After (R3)")

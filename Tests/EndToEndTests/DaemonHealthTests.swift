@@ -83,7 +83,7 @@ import Testing
       destination.answerAll(.status(403))
       let checkout = Checkout("paused")
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try waitUntil("the app is paused") { try relay.breaker().state == .paused }
       let shown = try operate(relay, "alerts", "list")
       #expect(shown.contains("breaker_open"))

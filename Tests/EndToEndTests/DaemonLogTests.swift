@@ -23,18 +23,18 @@ import Testing
   private func live(_ relay: Relay, _ destination: Destination) throws {
     let good = Checkout("log-good")
     try relay.post(good)
-    try relay.take(good.completed)
+    try relay.ingest(good.completed)
     try relay.reaches(.delivered, good.subscription)
     destination.answer(.status(500), .taken)
-    try relay.take(Checkout("log-late").completed)
+    try relay.ingest(Checkout("log-late").completed)
     try relay.reaches(.delivered, Checkout("log-late").subscription)
     destination.answer(.status(422, body: "answer-body"))
-    try relay.take(Checkout("log-refused").completed)
+    try relay.ingest(Checkout("log-refused").completed)
     try relay.reaches(.failed, Checkout("log-refused").subscription)
     let unpaid = Checkout("log-unpaid")
-    try relay.take(unpaid.sessionEvent("completed", ["payment_status": "unpaid"]))
-    try relay.take(unpaid.sessionEvent("async_payment_failed"))
-    try relay.take(
+    try relay.ingest(unpaid.sessionEvent("completed", ["payment_status": "unpaid"]))
+    try relay.ingest(unpaid.sessionEvent("async_payment_failed"))
+    try relay.ingest(
       good.completed, ["id": "evt_odd", "object": "event", "type": "checkout.session.completed"])
     _ = try relay.outside.send(bytes: Array("{}".utf8), signature: "t=1,v1=00")
     _ = try relay.outside.api.request("GET", "/nowhere")
@@ -126,7 +126,7 @@ import Testing
   @Test("A quiet day is told at info alone")
   func quiet() throws {
     try withRelay(top: ["log": ["format": "json", "level": "info"]]) { relay, _ in
-      try relay.take(Checkout("quiet").completed)
+      try relay.ingest(Checkout("quiet").completed)
       try relay.reaches(.delivered, Checkout("quiet").subscription)
       #expect(try relay.stop() == 0)
       let levels = Set(try lines(of: relay).compactMap { $0["level"] })

@@ -24,7 +24,7 @@ import Testing
       let checkouts = (0..<3).map { Checkout("key-\($0)") }
       for checkout in checkouts {
         try relay.post(checkout)
-        try relay.take(checkout.completed)
+        try relay.ingest(checkout.completed)
       }
       try waitUntil("the app is paused and nothing is under way") {
         try relay.breaker().state == .paused && relay.count("attempts") == destination.ledger.count
@@ -49,7 +49,7 @@ import Testing
       }
       let checkout = Checkout("overtaken")
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       _ = try destination.waitFor(requests: 1)
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["purchasely": ["api_key": .string(Secrets.apiKey)]]]])
@@ -80,7 +80,7 @@ import Testing
         }
         let checkout = Checkout("steady-\(index)")
         try relay.post(checkout)
-        try relay.take(checkout.completed)
+        try relay.ingest(checkout.completed)
         try relay.reaches(.delivered, checkout.subscription)
       }
       #expect(relay.log.contains("apps.shop.stripe.webhook_secret"))
@@ -94,7 +94,7 @@ import Testing
     let app: JSONValue = ["join": ["wait_for_context": "6s"]]
     try withRelay(app: app) { relay, destination in
       let checkout = Checkout("without-app")
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       let before = relay.configuration
       guard case .object(let members) = before else { throw NeverHappened(what: "a configuration") }
       relay.configuration = .object(
@@ -141,7 +141,7 @@ import Testing
       }
       let checkout = Checkout("after")
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(try relay.stop() == 0)
     }
@@ -165,7 +165,7 @@ import Testing
     defer { destination.stop() }
     try withRelay(to: destination, app: ["join": ["wait_for_context": "1h"]]) { relay in
       let left = Checkout("left-behind")
-      try relay.take(left.completed)
+      try relay.ingest(left.completed)
       let before = relay.configuration
       relay.configuration = .object(
         [("listen", before["listen"]), ("admin", before["admin"]), ("database", before["database"])].map {

@@ -55,7 +55,7 @@ import Testing
         .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
       #expect(counted.reduce(0, +) == cases.count + 2)
       // The same bytes with a valid signature are accepted: the refused ones have no effect on them.
-      try relay.take(event)
+      try relay.ingest(event)
       try relay.reaches(.delivered, Checkout("mallory").subscription)
       #expect(destination.ledger.count == 1)
     }
@@ -66,7 +66,7 @@ import Testing
     try withRelay(app: ["stripe": ["webhook_secrets": ["whsec_new", .string(Secrets.webhook)]]]) { relay, _ in
       let old = Checkout("old").completed
       let new = Checkout("new").completed
-      try relay.take(old)
+      try relay.ingest(old)
       let body = new.serialized()
       let signature = try Stripe.signature(of: body, secret: "whsec_new")
       let parts = signature.split(separator: ",")
@@ -81,7 +81,7 @@ import Testing
     try withRelay(app: ["stripe": ["livemode": .string(setting)]]) { relay, destination in
       for isLive in [true, false] {
         let checkout = Checkout(isLive ? "live" : "test")
-        try relay.take(checkout.completed.merging(["livemode": .bool(isLive)]))
+        try relay.ingest(checkout.completed.merging(["livemode": .bool(isLive)]))
         let counts = setting == "any" || setting == checkout.user
         let outcome = try relay.events().first?.outcome
         #expect(outcome == (counts ? "receipt" : "other_mode"))
@@ -100,7 +100,7 @@ import Testing
     try withRelay(app: ["stripe": ["connect": setting]]) { relay, _ in
       for account in ["acct_1", "acct_2"] {
         let event = Checkout(account).completed.merging(["account": .string(account)])
-        try relay.take(event)
+        try relay.ingest(event)
         let isCounted = counted.contains(account)
         #expect(try relay.events().first?.outcome == (isCounted ? "receipt" : "other_account"))
       }

@@ -80,7 +80,7 @@ struct DaemonTLSTests {
     try withRelay(to: destination) { relay in
       let checkout = Checkout("careful")
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try waitUntil("two probes were made") { try relay.count("attempts") >= 2 }
       let breaker = try relay.breaker()
       #expect(breaker.state == .paused)

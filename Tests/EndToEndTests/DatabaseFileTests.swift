@@ -71,7 +71,7 @@ import Testing
       // Without a signal the daemon looks only after five seconds.
       destination.answer(.status(422))
       let checkout = Checkout("woken")
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.failed, checkout.subscription)
       let replay = try receiptctl(relay, "receipts", "replay", receipt.id, "--yes")
       #expect(replay.code == 0, "\(replay.output)")
@@ -101,7 +101,7 @@ import Testing
         try #require(unsafe rename(to, from) == 0)
         #expect(try relay.admin.request("GET", "/readyz").status == 200)
         #expect(try relay.receipt(of: checkout.subscription) == nil)
-        try relay.take(checkout.completed)
+        try relay.ingest(checkout.completed)
         try relay.reaches(.delivered, checkout.subscription)
       }
       #expect(try relay.stop() == 0)
@@ -188,7 +188,7 @@ import Testing
     try withRelay { relay, destination in
       destination.answer(.status(422))
       let checkout = Checkout("jdo-1")
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.failed, checkout.subscription)
       let backup = relay.directory.file("backup.db")
       #expect(try receiptctl(relay, "db", "backup", backup).code == 0)

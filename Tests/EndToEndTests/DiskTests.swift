@@ -71,7 +71,7 @@ enum Tool {
       try relay.start()
       destination.answerAll(.status(503))
       let early = (0..<40).map { Checkout("early-\($0)") }
-      for checkout in early { try relay.take(checkout.completed) }
+      for checkout in early { try relay.ingest(checkout.completed) }
       disk.fill()
       // Space that the log already occupies accepts a few more.
       var taken = early
@@ -98,7 +98,7 @@ enum Tool {
       }
       try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
       let later = Checkout("later")
-      try relay.take(later.completed)
+      try relay.ingest(later.completed)
       try waitUntil("it delivers on") { try disk.count(.delivered) == taken.count + 1 }
       let delivered = Set(destination.ledger.compactMap(\.objectID))
       #expect(delivered == Set((taken + [later]).map(\.subscription)))
@@ -112,7 +112,7 @@ enum Tool {
   func failedSync() throws {
     try withRelay { relay, destination in
       let before = Checkout("before")
-      try relay.take(before.completed)
+      try relay.ingest(before.completed)
       let process = try #require(relay.process)
       let output = relay.directory.file("strace.log")
       let tracer = try ChildProcess(
@@ -131,7 +131,7 @@ enum Tool {
       #expect(try process.end() == 74)
       #expect(relay.log.contains("could not be made durable"))
       try relay.start()
-      try relay.take(lost.completed)
+      try relay.ingest(lost.completed)
       for checkout in [before, lost] { try relay.reaches(.delivered, checkout.subscription) }
       #expect(try relay.read { try $0.integrityFaults() }.isEmpty)
     }

@@ -41,7 +41,7 @@ import Testing
         let checkout = Checkout("vip-\(number)")
         let start = MonotonicInstant.now()
         try relay.post(checkout)
-        try relay.take(checkout.completed)
+        try relay.ingest(checkout.completed)
         try relay.reaches(.delivered, checkout.subscription)
         let took = MonotonicInstant.now().milliseconds(since: start)
         #expect(took < 5000, "purchase \(number) took \(took) ms")

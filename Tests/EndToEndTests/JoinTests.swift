@@ -12,9 +12,9 @@ import Testing
     try withRelay { relay, destination in
       let first = Checkout("regular")
       try relay.post(first)
-      try relay.take(first.completed)
+      try relay.ingest(first.completed)
       try relay.reaches(.delivered, first.subscription)
-      try relay.take(
+      try relay.ingest(
         first.subscriptionEvent("created", ["id": "sub_second", "customer": .string(first.customer)]))
       try relay.reaches(.delivered, "sub_second")
       #expect(destination.ledger(of: "sub_second").map { $0["user_id"] } == ["regular"])
@@ -25,10 +25,10 @@ import Testing
   func userComesLater() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("shy")
-      try relay.take(
+      try relay.ingest(
         checkout.completed.merging(["data": ["object": ["client_reference_id": .null, "customer": .null]]]))
       #expect(try relay.reaches(.waiting, checkout.subscription).reason == .user)
-      try relay.take(checkout.subscriptionEvent("updated", ["metadata": ["ply_user_id": "shy"]]))
+      try relay.ingest(checkout.subscriptionEvent("updated", ["metadata": ["ply_user_id": "shy"]]))
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.map { $0["user_id"] } == ["shy"])
     }
@@ -39,7 +39,7 @@ import Testing
     try withRelay(app: ["join": ["wait_for_user": "200ms"]]) { relay, destination in
       let checkout = Checkout("nameless")
       let anonymous = checkout.completed.merging(["data": ["object": ["client_reference_id": .null]]])
-      try relay.take(anonymous)
+      try relay.ingest(anonymous)
       #expect(try relay.reaches(.failed, checkout.subscription).reason == .user)
       #expect(destination.ledger.isEmpty)
     }
@@ -53,7 +53,7 @@ import Testing
       // A newer context of the same user, which loses to the named one.
       let other = blob(price: Checkout.price, presentation: "pres_other")
       #expect(try relay.outside.postContext(checkout.user, other).status == 201)
-      try relay.take(checkout.sessionEvent("completed", ["client_reference_id": .string(id)]))
+      try relay.ingest(checkout.sessionEvent("completed", ["client_reference_id": .string(id)]))
       try relay.reaches(.delivered, checkout.subscription)
       let entry = try #require(destination.ledger.first)
       #expect(entry["user_id"] == "linked")
@@ -67,13 +67,13 @@ import Testing
     try withRelay { relay, destination in
       let named = Checkout("named")
       let id = try relay.post(named)
-      try relay.take(
+      try relay.ingest(
         named.sessionEvent(
           "completed", ["client_reference_id": .null, "metadata": ["ply_context_id": .string(id)]]))
       try relay.reaches(.delivered, named.subscription)
       let carried = Checkout("carried")
       let metadata: JSONValue = ["ply_context": .string(carried.context), "user_id": "carried"]
-      try relay.take(
+      try relay.ingest(
         carried.completed.merging(
           ["data": ["object": ["client_reference_id": .null, "metadata": metadata]]]))
       try relay.reaches(.delivered, carried.subscription)
@@ -90,7 +90,7 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("frugal", price: "price_of_the_context")
       try relay.post(checkout)
-      try relay.take(checkout.sessionEvent())
+      try relay.ingest(checkout.sessionEvent())
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.map { $0["stripe_price_id"] } == ["price_of_the_context"])
     }
@@ -107,7 +107,7 @@ import Testing
       ] {
         let checkout = Checkout(user, price: named)
         try relay.post(checkout)
-        try relay.take(checkout.sessionEvent("completed", items))
+        try relay.ingest(checkout.sessionEvent("completed", items))
         let receipt = try relay.reaches(.delivered, checkout.subscription)
         #expect(receipt.priceMismatch == isMismatch)
         #expect(receipt.priceID == reported)
@@ -127,7 +127,7 @@ import Testing
       ] {
         #expect(try relay.outside.postContext(checkout.user, context).status == 201)
       }
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.map { $0["ply_context"] } == [right])
     }
@@ -138,7 +138,7 @@ import Testing
     try withRelay(app: ["join": ["wait_for_stripe_price": "300ms"]]) { relay, destination in
       let checkout = Checkout("patient", price: "stripe.monthly_premium")
       try relay.post(checkout)
-      try relay.take(checkout.sessionEvent())
+      try relay.ingest(checkout.sessionEvent())
       #expect(try relay.receipt(of: checkout.subscription)?.reason == .price)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.map { $0["stripe_price_id"] } == ["stripe.monthly_premium"])
@@ -154,15 +154,15 @@ import Testing
       let alice = Checkout("alice")
       let bob = Checkout("bob")
       try relay.post(alice)
-      try relay.take(bob.completed)
+      try relay.ingest(bob.completed)
       try relay.reaches(.delivered, bob.subscription)
       #expect(destination.ledger.map { $0["ply_context"] } == [nil])
-      try relay.take(alice.completed)
+      try relay.ingest(alice.completed)
       try relay.reaches(.delivered, alice.subscription)
       // Alice buys again without a context: the first one is used already.
       let again = alice.completed.merging(
         ["id": "evt_again", "data": ["object": ["id": "cs_again", "subscription": "sub_again"]]])
-      try relay.take(again)
+      try relay.ingest(again)
       try relay.reaches(.delivered, "sub_again")
       let blobs = destination.ledger.map { $0["ply_context"] }
       #expect(blobs == [nil, alice.context, nil])
@@ -177,15 +177,15 @@ import Testing
     try withRelay(to: destination, top: ["apps": ["other": other]]) { relay in
       let checkout = Checkout("twin")
       let id = try relay.post(checkout)
-      try relay.take(checkout.sessionEvent())
+      try relay.ingest(checkout.sessionEvent())
       try relay.reaches(.delivered, checkout.subscription)
       let spare = try relay.post(Checkout("twin", price: "price_spare"))
       // The same customer, and the other app's contexts by user and by id.
-      try relay.take(checkout.subscriptionEvent("created", ["id": "sub_by_customer"]), app: "other")
-      try relay.take(
+      try relay.ingest(checkout.subscriptionEvent("created", ["id": "sub_by_customer"]), app: "other")
+      try relay.ingest(
         checkout.completed.merging(
           ["data": ["object": ["subscription": "sub_by_user", "customer": .null]]]), app: "other")
-      try relay.take(
+      try relay.ingest(
         checkout.completed.merging([
           "id": "evt_by_id",
           "data": [

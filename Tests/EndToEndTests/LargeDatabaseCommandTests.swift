@@ -65,7 +65,7 @@ struct LargeDatabaseCommandTests {
     try relay.start()
     let checkout = Checkout("jdo-1")
     try relay.post(checkout)
-    try relay.take(checkout.completed)
+    try relay.ingest(checkout.completed)
     try relay.reaches(.delivered, checkout.subscription)
     let ctl = [Program.receiptctl, "--config", relay.configurationPath]
     let ran = try ShellRun(ctl + ["users", "forget", "jdo-1", "--yes"])
@@ -74,7 +74,7 @@ struct LargeDatabaseCommandTests {
     #expect(try ShellRun(ctl + ["users", "show", "jdo-1"]).code == 66)
     // The same webhook again, and a late one about the same purchase: both are known and have no effect.
     let before = destination.ledger.count
-    try relay.take(checkout.completed, checkout.invoiceEvent())
+    try relay.ingest(checkout.completed, checkout.invoiceEvent())
     try relay.passTime()
     #expect(destination.ledger(of: checkout.subscription).count == 1)
     #expect(destination.ledger.count == before + 1)

@@ -37,7 +37,7 @@ import Testing
       #expect(try relay.state(ofContext: ids[0]) == "open")
       #expect(process.threads == threads)
       #expect(wires.allSatisfy { !$0.isReadable(within: 0) })
-      for checkout in checkouts { try relay.take(checkout.completed) }
+      for checkout in checkouts { try relay.ingest(checkout.completed) }
       for wire in wires {
         let reply = try wire.reply()
         #expect(reply.status == 200)
@@ -76,19 +76,19 @@ import Testing
       destination.answer(.late(500, .taken), .status(422))
       let paid = Checkout("paid")
       let id = try relay.post(paid)
-      try relay.take(paid.completed)
+      try relay.ingest(paid.completed)
       #expect(try relay.state(ofContext: id) == "paid")
       #expect(try Self.ask(relay, id, "?wait=30").reply()["state"] == "delivered")
       let failed = Checkout("failed")
       let failedID = try relay.post(failed)
       let wire = try Self.ask(relay, failedID, "?wait=30")
-      try relay.take(failed.completed)
+      try relay.ingest(failed.completed)
       #expect(try wire.reply()["state"] == "failed")
       let cancelled = Checkout("cancelled")
       let cancelledID = try relay.post(cancelled)
-      try relay.take(cancelled.sessionEvent("completed", ["payment_status": "unpaid"]))
+      try relay.ingest(cancelled.sessionEvent("completed", ["payment_status": "unpaid"]))
       #expect(try relay.state(ofContext: cancelledID) == "open")
-      try relay.take(cancelled.sessionEvent("async_payment_failed"))
+      try relay.ingest(cancelled.sessionEvent("async_payment_failed"))
       #expect(try Self.ask(relay, cancelledID, "?wait=30").reply()["state"] == "cancelled")
       let expired = try relay.post(Checkout("expired"))
       try waitUntil("an unused context expires") { try relay.state(ofContext: expired) == "expired" }

@@ -45,7 +45,7 @@ import Testing
   func withoutContext() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("nobody")
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       #expect(try relay.receipt(of: checkout.subscription)?.reason == .context)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(
@@ -60,7 +60,7 @@ import Testing
   func contextAfterEvent() throws {
     try withRelay(app: ["join": ["wait_for_context": "1h"]]) { relay, destination in
       let checkout = Checkout("late")
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       let waiting = try relay.reaches(.waiting, checkout.subscription)
       #expect(waiting.reason == .context)
       #expect(destination.ledger.isEmpty)
@@ -78,7 +78,7 @@ import Testing
       try relay.post(checkout)
       let paid = checkout.completed.merging(
         ["data": ["object": ["mode": "payment", "subscription": .null]]])
-      try relay.take(paid)
+      try relay.ingest(paid)
       try relay.reaches(.delivered, checkout.session)
       let entry = try #require(destination.ledger.first)
       #expect(entry["stripe_object_type"] == "checkout_session")
@@ -97,9 +97,9 @@ import Testing
         for step in order {
           switch step {
           case 0: try relay.post(checkout)
-          case 1: try relay.take(checkout.sessionEvent())
-          case 2: try relay.take(checkout.subscriptionEvent())
-          default: try relay.take(checkout.invoiceEvent())
+          case 1: try relay.ingest(checkout.sessionEvent())
+          case 2: try relay.ingest(checkout.subscriptionEvent())
+          default: try relay.ingest(checkout.invoiceEvent())
           }
         }
       }
@@ -123,14 +123,14 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("again")
       try relay.post(checkout)
-      try relay.take(checkout.completed, checkout.completed, checkout.completed)
+      try relay.ingest(checkout.completed, checkout.completed, checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       for _ in 0..<2 {
-        try relay.take(checkout.subscriptionEvent(), checkout.invoiceEvent())
-        try relay.take(checkout.invoiceEvent("payment_succeeded"), checkout.completed)
+        try relay.ingest(checkout.subscriptionEvent(), checkout.invoiceEvent())
+        try relay.ingest(checkout.invoiceEvent("payment_succeeded"), checkout.completed)
       }
       // A second event object for the same fact, as Stripe may send.
-      try relay.take(checkout.completed.merging(["id": "evt_another"]))
+      try relay.ingest(checkout.completed.merging(["id": "evt_another"]))
       try relay.passTime()
       #expect(try relay.receipts().count == 2)
       #expect(destination.ledger(of: checkout.subscription).count == 1)
@@ -145,7 +145,7 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("loyal")
       let known: JSONValue = ["metadata": ["user_id": "loyal"]]
-      try relay.take(
+      try relay.ingest(
         checkout.invoiceEvent("paid", known.merging(["billing_reason": "subscription_cycle"])),
         checkout.subscriptionEvent("updated", known), checkout.subscriptionEvent("deleted", known),
         Stripe.event("charge.succeeded", ["id": "ch_1"]))

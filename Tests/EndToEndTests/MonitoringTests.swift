@@ -35,7 +35,7 @@ import Testing
       let checkout = Checkout("scraped")
       destination.answer(.status(500))
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       let text = try relay.admin.request("GET", "/metrics").text
       let families = Set(

@@ -22,7 +22,7 @@ struct OperatorScreenTests {
   private func buy(_ relay: Relay, _ users: String...) throws {
     for user in users {
       try relay.post(Checkout(user))
-      try relay.take(Checkout(user).completed)
+      try relay.ingest(Checkout(user).completed)
     }
   }
 
@@ -154,7 +154,7 @@ struct OperatorScreenTests {
       #expect(try run(relay, "db", "check").code == 0)
       #expect(try run(relay, "audit", "list").output.contains("db restore"))
       // Stripe sends it again.
-      try relay.take(Checkout("jdo-2").completed)
+      try relay.ingest(Checkout("jdo-2").completed)
       try relay.reaches(.delivered, Checkout("jdo-2").subscription)
     }
   }

@@ -22,15 +22,15 @@ import Testing
       try relay.post(checkout)
       let events = [Self.unpaid(checkout), checkout.sessionEvent("async_payment_succeeded")]
       if isSwapped {
-        try relay.take(events[1], events[0])
+        try relay.ingest(events[1], events[0])
       } else {
-        try relay.take(events[0])
+        try relay.ingest(events[0])
         #expect(try relay.reaches(.waiting, checkout.subscription).reason == .payment)
         // The subscription of a delayed payment is active at once, which proves no payment.
-        try relay.take(checkout.subscriptionEvent())
+        try relay.ingest(checkout.subscriptionEvent())
         try relay.passTime()
         #expect(destination.ledger(of: checkout.subscription).isEmpty)
-        try relay.take(events[1])
+        try relay.ingest(events[1])
       }
       try relay.reaches(.delivered, checkout.subscription)
       try relay.passTime()
@@ -47,7 +47,7 @@ import Testing
       let checkout = Checkout("broke")
       let end = checkout.sessionEvent(type, ["payment_status": "unpaid"])
       let events = [Self.unpaid(checkout), end]
-      for event in isSwapped ? events.reversed() : events { try relay.take(event) }
+      for event in isSwapped ? events.reversed() : events { try relay.ingest(event) }
       let receipt = try relay.reaches(.cancelled, checkout.subscription)
       #expect(receipt.reason == (type == "expired" ? .sessionExpired : .paymentFailed))
       try relay.passTime()
@@ -59,7 +59,7 @@ import Testing
   func abandoned() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("window-shopper")
-      try relay.take(
+      try relay.ingest(
         checkout.sessionEvent(
           "expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
       try relay.passTime()
@@ -72,10 +72,10 @@ import Testing
   func neverHeardOf() throws {
     try withRelay(app: ["join": ["wait_for_payment": "300ms"]]) { relay, destination in
       let checkout = Checkout("silent")
-      try relay.take(Self.unpaid(checkout))
+      try relay.ingest(Self.unpaid(checkout))
       #expect(try relay.reaches(.failed, checkout.subscription).reason == .payment)
       // It is resumed when the payment arrives after all.
-      try relay.take(checkout.sessionEvent("async_payment_succeeded"))
+      try relay.ingest(checkout.sessionEvent("async_payment_succeeded"))
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.count == 1)
     }
@@ -92,7 +92,7 @@ import Testing
         Self.unpaid(checkout, ["subscription": .null]), checkout.subscriptionEvent(),
         checkout.sessionEvent("async_payment_succeeded"),
       ]
-      for index in order { try relay.take(events[index]) }
+      for index in order { try relay.ingest(events[index]) }
       try relay.reaches(.delivered, checkout.subscription)
       try relay.passTime()
       // The session id finds it, too.

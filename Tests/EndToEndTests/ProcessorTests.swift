@@ -37,11 +37,11 @@ import Testing
   }
 
   private func know(_ checkout: Checkout, _ stripe: SandboxStripe) {
-    var books = stripe.books
+    var records = stripe.records
     for event in [checkout.subscriptionEvent(), checkout.completed] {
-      if let object = event["data"]?["object"] { books.add(object: object) }
+      if let object = event["data"]?["object"] { records.add(object: object) }
     }
-    stripe.books = books
+    stripe.records = records
   }
 
   @Test("A payment whose event lacks the price gets it by a look-up, and is delivered")
@@ -49,7 +49,7 @@ import Testing
     try withStripe { relay, destination, stripe, asked in
       let checkout = Checkout("lacking")
       know(checkout, stripe)
-      try relay.take(checkout.sessionEvent())
+      try relay.ingest(checkout.sessionEvent())
       #expect(try relay.receipt(of: checkout.subscription)?.reason == .price)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.first?["stripe_price_id"] == Checkout.price)
@@ -70,7 +70,7 @@ import Testing
     try withStripe(behaviour) { relay, _, stripe, asked in
       let checkout = Checkout("patient")
       know(checkout, stripe)
-      try relay.take(checkout.sessionEvent())
+      try relay.ingest(checkout.sessionEvent())
       try asked.wait(for: 1)
       stripe.behaviour = SandboxStripeBehaviour()
       // It does not delay others (R11).
@@ -88,7 +88,7 @@ import Testing
     try withStripe(SandboxStripeBehaviour(apiKey: "rk_test_2")) { relay, _, stripe, asked in
       for user in ["a", "b"] {
         know(Checkout(user), stripe)
-        try relay.take(Checkout(user).sessionEvent())
+        try relay.ingest(Checkout(user).sessionEvent())
       }
       try waitUntil("it says so") { relay.log.contains("refuses to be asked") }
       #expect(asked.all.allSatisfy { $0.request.status == 401 })
@@ -110,10 +110,10 @@ import Testing
       try relay.stop()
       #expect(asked.all.isEmpty, "the first start has missed nothing")
       let (lost, seen) = (Checkout("lost"), Checkout("seen"))
-      var books = stripe.books
-      books.add(lost.completed, isDelivered: false)
-      books.add(seen.completed)
-      stripe.books = books
+      var records = stripe.records
+      records.add(lost.completed, isDelivered: false)
+      records.add(seen.completed)
+      stripe.records = records
       stripe.behaviour = SandboxStripeBehaviour(status: 503)
       try relay.start()
       try asked.wait(for: 1)

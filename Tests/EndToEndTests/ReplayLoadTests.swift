@@ -34,7 +34,7 @@ import Testing
         let checkout = Checkout("now-\(number)")
         try relay.post(checkout)
         let before = destination.ledger.count
-        try relay.take(checkout.completed)
+        try relay.ingest(checkout.completed)
         try relay.reaches(.delivered, checkout.subscription)
         let entry = try #require(destination.ledger(of: checkout.subscription).first)
         // A place is reserved for it: replays that came before it were already in flight.

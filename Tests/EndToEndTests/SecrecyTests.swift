@@ -21,10 +21,10 @@ import Testing
         .status(500))
       try relay.post(checkout)
       // The log contains an event's id; a real id does not reveal its object.
-      try relay.take(checkout.completed.merging(["id": "evt_1"]))
+      try relay.ingest(checkout.completed.merging(["id": "evt_1"]))
       try relay.reaches(.delivered, checkout.subscription)
       destination.answer(.status(422, body: "answer-body"))
-      try relay.take(Checkout("user-of-secrecy-2").completed.merging(["id": "evt_2"]))
+      try relay.ingest(Checkout("user-of-secrecy-2").completed.merging(["id": "evt_2"]))
       try relay.reaches(.failed, Checkout("user-of-secrecy-2").subscription)
       let metrics = try relay.admin.request("GET", "/metrics").text
       let ready = try relay.admin.request("GET", "/readyz").text

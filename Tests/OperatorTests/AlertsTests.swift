@@ -76,7 +76,7 @@ import Testing
     func record(_ to: String, _ condition: String, _ app: String?, _ isFiring: Bool) -> AlertRecord {
       AlertRecord(
         key: .init(destination: to, condition: condition, app: app), isFiring: isFiring,
-        since: harness.clock.now.advanced(byMilliseconds: -3_600_000), toldAt: harness.clock.now)
+        since: harness.clock.now.advanced(byMilliseconds: -3_600_000), notifiedAt: harness.clock.now)
     }
     let told = [
       record(digest, "breaker_open", "ios", true), record("0123456789abcdef", "disk_low<1GiB", nil, true),

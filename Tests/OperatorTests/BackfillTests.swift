@@ -17,8 +17,8 @@ import Testing
     onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void = { _ in }
   ) throws -> SandboxStripe {
     var random = SeededGenerator(seed: 1)
-    let books = StripeBooks.made(count, now: ManualClock.start, random: &random)
-    return try SandboxStripe(books: books, behaviour: behaviour, onRequest: onRequest)
+    let records = StripeRecords.made(count, now: ManualClock.start, random: &random)
+    return try SandboxStripe(records: records, behaviour: behaviour, onRequest: onRequest)
   }
 
   /// A relay whose lookups go to `base`.
@@ -87,11 +87,11 @@ import Testing
 
   @Test func aPromiseOfOnlyTheUndeliveredIsKept() throws {
     let stripe = try Self.stripe(5)
-    var books = stripe.books
+    var records = stripe.records
     var random = SeededGenerator(seed: 7)
     let lost = SandboxPurchase(userID: "u", priceID: "p", isSubscription: true, random: &random)
-    books.add(lost, at: ManualClock.start, isDelivered: false, random: &random)
-    stripe.books = books
+    records.add(lost, at: ManualClock.start, isDelivered: false, random: &random)
+    stripe.records = records
     let harness = try Self.harness(asking: stripe.base)
     let ran = harness.run("events", "backfill", "--since", "1d", "--undelivered")
     #expect(ran.out.hasPrefix("ios: found 1 event; ingested 1 that was missing"), "\(ran)")
@@ -171,7 +171,7 @@ import Testing
         userID: "u\(number)", priceID: "price_1", isSubscription: true, random: &random)
       let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
       _ = try harness.writer.apply(
-        TakeEvent(
+        IngestEvent(
           app: "ios", processor: "stripe", eventID: event.id, type: "", body: event.body,
           content: .nothing(.unparsed)), now: harness.clock.now)
       ids.append(event.id)

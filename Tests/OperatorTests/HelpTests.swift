@@ -11,9 +11,9 @@ import Testing
 
   @Test func theProgramsHelp() throws { Snapshot.check(try OperatorHarness().run("--help").out, "help") }
 
-  @Test(arguments: OperatorProgram.spec.nouns.map(\.name))
-  func aNounsHelp(noun: String) throws {
-    Snapshot.check(try OperatorHarness().run("help", noun).out, "help-\(noun)")
+  @Test(arguments: OperatorProgram.spec.groups.map(\.name))
+  func aNounsHelp(group: String) throws {
+    Snapshot.check(try OperatorHarness().run("help", group).out, "help-\(group)")
   }
 
   @Test(arguments: OperatorProgram.spec.commands.map(\.path))
@@ -68,7 +68,7 @@ import Testing
       isInputTerminal: false,
       answer: { nil })
     let all = ["--config", harness.configurationPath] + arguments
-    #expect(OperatorProgram.run(all, in: Surroundings(output: output)) == .usage)
+    #expect(OperatorProgram.run(all, in: OperatorDependencies(output: output)) == .usage)
     #expect(result.text == "")
     #expect(notes.text.hasPrefix("receiptctl: "))
     #expect(notes.text.contains("\nSee: receiptctl"))

@@ -119,7 +119,7 @@ final class OperatorHarness {
       notes: OutputChannel(isTerminal: false) { notes.add($0) }, environment: Environment([:]),
       isInputTerminal: answer != nil, answer: { answer })
     let clock = clock
-    let surroundings = Surroundings(
+    let dependencies = OperatorDependencies(
       output: output, environment: Environment(environment), clock: clock, actor: "ann",
       input: { _ in Array(input.utf8) },
       pause: { milliseconds in
@@ -132,7 +132,7 @@ final class OperatorHarness {
         pause(milliseconds)
         return false
       })
-    let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: surroundings)
+    let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: dependencies)
     // Free disk space differs from run to run.
     let shown = result.text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
       .replacing(/"disk_free_bytes":\d+/, with: #""disk_free_bytes":1"#)
@@ -155,7 +155,7 @@ extension OperatorHarness {
       observations: observations,
       clientReference: user, prices: price.map { [$0] } ?? [], happenedAt: clock.now)
     _ = try writer.apply(
-      TakeEvent(
+      IngestEvent(
         app: app, processor: "stripe", eventID: "evt_\(eventNumber)", type: "checkout.session.completed",
         body: Array(#"{"id":"evt_\#(eventNumber)"}"#.utf8), content: .report(report, keep: true)),
       now: clock.now)
@@ -171,7 +171,7 @@ extension OperatorHarness {
   {
     var random = SeededGenerator(seed: UInt64(blob.utf8.count))
     let id = Identifier.make(prefix: Identifier.contextPrefix, now: clock.now, random: &random)
-    let command = TakeContext(
+    let command = IngestContext(
       app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price), digest: Array(blob.utf8),
       id: id)
     return try writer.apply(command, now: clock.now).id

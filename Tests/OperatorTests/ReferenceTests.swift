@@ -70,7 +70,7 @@ struct ReferenceTests {
     return ran.output.split(separator: "\n").map(String.init)
   }
 
-  @Test("bash completes nouns, verbs, options and their values")
+  @Test("bash completes groups, verbs, options and their values")
   func completesInBash() throws {
     #expect(try bash(["rec"]) == ["receipts"])
     #expect(try bash(["receipts", "sh"]) == ["show"])

@@ -65,7 +65,7 @@ import Testing
     #expect(receipt.reason == nil)
     #expect(receipt.nextAttemptAt == harness.clock.now)
     #expect(receipt.retrySince == harness.clock.now)
-    #expect(receipt.spentTries == 0)
+    #expect(receipt.spentAttempts == 0)
     #expect(receipt.attempts == 1)
     #expect(try harness.receipt(failed[1]).state == .failed)
   }
@@ -204,14 +204,14 @@ import Testing
       join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
     ) { _ in [1] }
     harness.writer.use(rules: ["ios": rules])
-    var events: [TakeEvent] = []
+    var events: [IngestEvent] = []
     for number in 0..<1200 {
       // Without a price they would fail when the wait ends; here their last answer makes them fail.
       let report = PurchaseReport(
         key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
         clientReference: "u", prices: ["price_1"], happenedAt: harness.clock.now)
       events.append(
-        TakeEvent(
+        IngestEvent(
           app: "ios", processor: "stripe", eventID: "evt_many_\(number)", type: "t", body: [],
           content: .report(report, keep: true)))
     }

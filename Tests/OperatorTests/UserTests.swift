@@ -86,7 +86,7 @@ struct UserTests {
       #"{"data":{"object":{"client_reference_id":"jdo-12"}}}"#,
     ]
     for (number, body) in bodies.enumerated() {
-      let event = TakeEvent(
+      let event = IngestEvent(
         app: "ios", processor: "stripe", eventID: "evt_loose\(number)", type: "invoice.paid",
         body: Array(body.utf8), content: .nothing(.ignored))
       _ = try harness.writer.apply(event, now: harness.clock.now)
@@ -103,7 +103,7 @@ struct UserTests {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     for app in ["ios", "web"] {
       let body = #"{"data":{"object":{"client_reference_id":"loose-1","email":"a@example.com"}}}"#
-      let event = TakeEvent(
+      let event = IngestEvent(
         app: app, processor: "stripe", eventID: "evt_\(app)", type: "checkout.session.expired",
         body: Array(body.utf8), content: .nothing(.otherMode))
       _ = try harness.writer.apply(event, now: harness.clock.now)

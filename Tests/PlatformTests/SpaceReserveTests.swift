@@ -16,15 +16,15 @@ import Testing
       try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
     }
     let reserve = FileReserve(path: path, bytes: 1 << 16)
-    #expect(reserve.take() == .held)
-    #expect(reserve.take() == .held)
+    #expect(reserve.acquire() == .held)
+    #expect(reserve.acquire() == .held)
     #expect(try bytes() == 1 << 16)
-    reserve.giveUp()
+    reserve.release()
     #expect(try bytes() == 0)
-    #expect(reserve.take() == .held)
+    #expect(reserve.acquire() == .held)
     #expect(try bytes() == 1 << 16)
     let none = FileReserve(path: folder.path + "/missing/db.reserve", bytes: 1 << 16)
-    none.giveUp()
-    #expect(none.take() == .unavailable)
+    none.release()
+    #expect(none.acquire() == .unavailable)
   }
 }

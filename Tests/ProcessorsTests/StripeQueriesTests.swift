@@ -21,7 +21,7 @@ struct StripeQueriesTests {
     let queries = try queries()
     #expect(queries.headers.contains { $0.name == "Authorization" && $0.value == "Bearer rk_test_1" })
     let urls =
-      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
+      queries.lookups(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
       .map { $0.url(at: base) }
       + queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)).map {
         $0.page(after: nil).url(at: base)
@@ -33,19 +33,19 @@ struct StripeQueriesTests {
   }
 
   @Test("A subscription is asked for itself, then by its session; a session with its line items")
-  func lookUps() throws {
+  func lookups() throws {
     let queries = try queries()
     let session = "https://stripe.example/v1/checkout/sessions/cs_1?expand%5B%5D=line_items"
     #expect(
-      queries.lookUps(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
+      queries.lookups(of: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", lacking: .price)
         .map { $0.url(at: base) }
         == ["https://stripe.example/v1/subscriptions/sub_1", session])
     #expect(
-      queries.lookUps(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1", lacking: .price)
+      queries.lookups(of: PurchaseKey(type: .checkoutSession, id: "cs_1"), sessionID: "cs_1", lacking: .price)
         .map { $0.url(at: base) }
         == [session])
     // An id is Stripe's, but still untrusted input.
-    let odd = queries.lookUps(
+    let odd = queries.lookups(
       of: PurchaseKey(type: .subscription, id: "../x?y=ä&z"), sessionID: nil, lacking: .price)
     #expect(
       odd.map { $0.url(at: base) } == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
@@ -132,7 +132,7 @@ struct StripeQueriesTests {
   func checkoutOfSubscription() throws {
     let queries = try queries()
     let key = PurchaseKey(type: .subscription, id: "sub_1")
-    let asked = queries.lookUps(of: key, sessionID: nil, lacking: .checkout).map { $0.url(at: base) }
+    let asked = queries.lookups(of: key, sessionID: nil, lacking: .checkout).map { $0.url(at: base) }
     #expect(asked.count == 1)
     #expect(asked.first?.hasSuffix("/v1/checkout/sessions?limit=1&subscription=sub_1") == true)
     func report(_ sessions: [JSONValue]) -> PurchaseReport? {

@@ -127,13 +127,13 @@ final class AlertBench {
       do { try body(&run) } catch { fault = error }
     }
     if let fault { throw fault }
-    if settles { try settle() }
+    if settles { try authorize() }
   }
 
   func use(_ plan: AlertPlan) { alerter.use(plan) }
 
   /// Waits until everything submitted is on disk.
-  func settle() throws { try bench.store(Barrier()) }
+  func authorize() throws { try bench.store(Barrier()) }
 
   /// Advances the clock in steps, and returns the notices sent meanwhile.
   @discardableResult
@@ -141,8 +141,8 @@ final class AlertBench {
     let before = network.requests.count
     var left = milliseconds
     while true {
-      _ = run.turn()
-      run.takeAnswers(within: 0)
+      _ = run.step()
+      run.handleAnswers(within: 0)
       guard left > 0 else { break }
       clock.advance(min(step, left))
       left -= step

@@ -177,7 +177,7 @@ import Testing
       key: .init(
         destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10",
         app: "shop"),
-      isFiring: true, since: fresh.bench.now, toldAt: fresh.bench.now)
+      isFiring: true, since: fresh.bench.now, notifiedAt: fresh.bench.now)
     try fresh.bench.store(SaveAlerts(told: [record]))
     try fresh.live(alerts) { run throws in
       #expect(try fresh.pass(9 * Self.minute, &run).isEmpty)
@@ -256,10 +256,10 @@ import Testing
       bench.use(
         try AlertBench.plan(
           [AlertBench.alert([.breakerOpen], to: "https://b.example.com/")], apps: [Bench.app()]))
-      try bench.settle()
+      try bench.authorize()
       #expect(try bench.pass(1000, &run).count == 1)
       #expect(bench.network.requests.last?.url == "https://b.example.com/")
-      try bench.settle()
+      try bench.authorize()
       #expect(
         try bench.bench.reader.alerts().map(\.key.destination) == [
           AlertNotice.digest(of: "https://b.example.com/")

@@ -35,7 +35,7 @@ final class Bench {
   let clock: any Clock
   let directory: AppDirectory
   /// Counts new long polls and changes of those that wait.
-  let boardNews = Monitor(0)
+  let pollNews = Monitor(0)
   let folder: TemporaryFolder
   private let lines = Monitor<[String]>([])
   private let commits = Monitor(0)
@@ -44,7 +44,7 @@ final class Bench {
   var dispatcher: Dispatcher { core.dispatcher }
   var housekeeper: Housekeeper { core.housekeeper }
   var receiptLog: ReceiptLog { core.receiptLog }
-  var board: CheckoutBoard { core.board }
+  var checkoutPolls: CheckoutPolls { core.checkoutPolls }
   var metrics: Metrics { core.metrics }
 
   /// - Parameters:
@@ -61,7 +61,7 @@ final class Bench {
     self.folder = folder
     self.clock = clock
     path = folder.path + "/relay.db"
-    let (lines, commits, boardNews) = (lines, commits, boardNews)
+    let (lines, commits, pollNews) = (lines, commits, pollNews)
     log = Log(level: .debug, clock: clock) { line in
       lines.update { $0.append(String(decoding: line, as: UTF8.self)) }
     }
@@ -79,7 +79,7 @@ final class Bench {
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
-    dependencies.onWait = { boardNews.update { $0 += 1 } }
+    dependencies.onWait = { pollNews.update { $0 += 1 } }
     let engine = SQLiteEngine(
       owner: path, reserve: FileReserve(path: path + ".reserve", bytes: 1 << 16), log: log,
       onSyncFailure: { _ in })
@@ -122,7 +122,8 @@ final class Bench {
     var services = ListenerServices(metrics: metrics, log: log, clock: clock)
     services.proxies = TrustedProxies(prefixes: Configuration.Listen().proxies)
     let intake = IntakeRoutes(
-      services: services, limits: limits, apps: apps ?? core.apps, committer: committer, checkouts: board,
+      services: services, limits: limits, apps: apps ?? core.apps, committer: committer,
+      checkouts: checkoutPolls,
       keyFetcher: keyFetcher, processors: processors)
     return .public(services: services, intake: intake, pages: core.pages(services))
   }
@@ -143,7 +144,7 @@ final class Bench {
   @discardableResult
   func store<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     let outcome = Monitor<Result<Command.Outcome, StoreFault>?>(nil)
-    let isQueued = committer.submit(command, from: .inside) { result in outcome.update { $0 = result } }
+    let isQueued = committer.submit(command, from: .internal) { result in outcome.update { $0 = result } }
     try #require(isQueued)
     return try #require(outcome.wait(until: soon()) { $0 }).get()
   }
@@ -152,12 +153,12 @@ final class Bench {
   @discardableResult
   func post(_ number: Int, app: String = "shop") throws -> String { try store(context(number, app: app)).id }
 
-  func context(_ number: Int, app: String = "shop") -> TakeContext {
+  func context(_ number: Int, app: String = "shop") -> IngestContext {
     // In an existential: the generator is an empty struct, and Thread Sanitizer checks the address of an
     // inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let id = Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random)
-    return TakeContext(
+    return IngestContext(
       app: app, userID: "user-\(number)", blob: ContextBlob(text: "blob\(number)", priceID: nil),
       digest: Array("blob\(number)".utf8), id: id)
   }
@@ -168,7 +169,7 @@ final class Bench {
       key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
       clientReference: "user-\(number)", prices: ["price_1"], happenedAt: now)
     try store(
-      TakeEvent(
+      IngestEvent(
         app: app, processor: "stripe", eventID: "evt_\(app)_\(number)", type: "test", body: Array("{}".utf8),
         content: .report(report, keep: true)))
   }

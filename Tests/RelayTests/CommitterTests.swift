@@ -33,13 +33,13 @@ import Testing
 
   /// Collects the answers, by number.
   private final class Answers: Sendable {
-    private let answers = Monitor<[Int: Result<TakeContext.Outcome, StoreFault>]>([:])
+    private let answers = Monitor<[Int: Result<IngestContext.Outcome, StoreFault>]>([:])
 
-    func take(_ number: Int) -> @Sendable (Result<TakeContext.Outcome, StoreFault>) -> Void {
+    func record(_ number: Int) -> @Sendable (Result<IngestContext.Outcome, StoreFault>) -> Void {
       { [answers] result in answers.update { $0[number] = result } }
     }
 
-    func wait(_ count: Int) -> [Int: Result<TakeContext.Outcome, StoreFault>] {
+    func wait(_ count: Int) -> [Int: Result<IngestContext.Outcome, StoreFault>] {
       answers.wait(until: soon()) { $0.count >= count ? $0 : nil } ?? answers.withLock { $0 }
     }
 
@@ -58,7 +58,7 @@ import Testing
     let other = Monitor(try StoreReader(path: bench.path))
     let seen = Monitor<[Bool]>([])
     for number in 1...50 {
-      let isQueued = bench.committer.submit(bench.context(number), from: .outside(app: "shop")) { result in
+      let isQueued = bench.committer.submit(bench.context(number), from: .external(app: "shop")) { result in
         // A context that cannot be read was answered too early.
         let id = try? result.get().id
         let found = other.withLock { reader in id.flatMap { try? reader.context(id: $0) } }
@@ -76,7 +76,8 @@ import Testing
     let bench = try Self.bench(queue: 10_000)
     let answers = Answers()
     for number in 1...100 {
-      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+      #expect(
+        bench.committer.submit(bench.context(number), from: .internal, completion: answers.record(number)))
     }
     #expect(bench.committer.depth == 100)
     try bench.committer.start()
@@ -87,7 +88,9 @@ import Testing
 
     let flooded = try Self.bench(queue: 10_000)
     let count = Committer.batchMax + 1
-    for number in 1...count { _ = flooded.committer.submit(flooded.context(number), from: .inside) { _ in } }
+    for number in 1...count {
+      _ = flooded.committer.submit(flooded.context(number), from: .internal) { _ in }
+    }
     try flooded.committer.start()
     flooded.committer.stop()
     #expect(Self.value(flooded, "receiptd_commit_batch_count") == "2")
@@ -101,17 +104,17 @@ import Testing
     let bench = try Self.bench(queue: 10)
     let answers = Answers()
     func submit(_ number: Int, _ origin: Committer.Origin) -> Bool {
-      bench.committer.submit(bench.context(number), from: origin, completion: answers.take(number))
+      bench.committer.submit(bench.context(number), from: origin, completion: answers.record(number))
     }
-    for number in 1...5 { #expect(submit(number, .outside(app: "shop"))) }
+    for number in 1...5 { #expect(submit(number, .external(app: "shop"))) }
     #expect(bench.committer.refusal(for: "shop") == .busy)
     #expect(bench.committer.refusal(for: "other") == nil)
-    #expect(!submit(6, .outside(app: "shop")))
+    #expect(!submit(6, .external(app: "shop")))
     #expect(bench.committer.hasRoom)
-    for number in 7...11 { #expect(submit(number, .outside(app: "other"))) }
+    for number in 7...11 { #expect(submit(number, .external(app: "other"))) }
     #expect(!bench.committer.hasRoom)
-    #expect(!submit(12, .outside(app: "third")))
-    for number in 13...30 { #expect(submit(number, .inside)) }
+    #expect(!submit(12, .external(app: "third")))
+    for number in 13...30 { #expect(submit(number, .internal)) }
     #expect(bench.committer.depth == 28)
     try bench.committer.start()
     let answered = answers.wait(28)
@@ -119,7 +122,7 @@ import Testing
     #expect(answered[12] == nil)
     #expect(answered.count == 28)
     #expect(bench.committer.refusal(for: "shop") == nil)
-    #expect(submit(31, .outside(app: "shop")))
+    #expect(submit(31, .external(app: "shop")))
     bench.committer.stop()
     #expect(answers.count == 29)
   }
@@ -127,13 +130,13 @@ import Testing
   @Test("Inside commands take room from requests, but not from an app's share")
   func insideCounts() throws {
     let bench = try Self.bench(queue: 4)
-    for number in 1...3 { #expect(bench.committer.submit(bench.context(number), from: .inside) { _ in }) }
-    #expect(bench.committer.submit(bench.context(4), from: .outside(app: "shop")) { _ in })
-    #expect(!bench.committer.submit(bench.context(5), from: .outside(app: "other")) { _ in })
+    for number in 1...3 { #expect(bench.committer.submit(bench.context(number), from: .internal) { _ in }) }
+    #expect(bench.committer.submit(bench.context(4), from: .external(app: "shop")) { _ in })
+    #expect(!bench.committer.submit(bench.context(5), from: .external(app: "other")) { _ in })
     // A queue of capacity 1 accepts one request.
     let narrow = try Self.bench(queue: 1)
-    #expect(narrow.committer.submit(narrow.context(1), from: .outside(app: "shop")) { _ in })
-    #expect(!narrow.committer.submit(narrow.context(2), from: .outside(app: "shop")) { _ in })
+    #expect(narrow.committer.submit(narrow.context(1), from: .external(app: "shop")) { _ in })
+    #expect(!narrow.committer.submit(narrow.context(2), from: .external(app: "shop")) { _ in })
   }
 
   @Test("A stop stores all that waits, answers it, and takes nothing more (R1)")
@@ -141,13 +144,14 @@ import Testing
     let bench = try Self.bench(queue: 10_000)
     let answers = Answers()
     for number in 1...2500 {
-      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+      #expect(
+        bench.committer.submit(bench.context(number), from: .internal, completion: answers.record(number)))
     }
     try bench.committer.start()
     bench.committer.stop()
     #expect(answers.count == 2500)
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10_000).count == 2500)
-    for origin in [Committer.Origin.inside, .outside(app: "shop")] {
+    for origin in [Committer.Origin.internal, .external(app: "shop")] {
       #expect(
         !bench.committer.submit(bench.context(1), from: origin) { _ in Issue.record("it was answered") })
     }
@@ -161,9 +165,10 @@ import Testing
     let answers = Answers()
     let failed = Monitor<[StoreFault]>([])
     for number in 1...10 {
-      #expect(bench.committer.submit(bench.context(number), from: .inside, completion: answers.take(number)))
+      #expect(
+        bench.committer.submit(bench.context(number), from: .internal, completion: answers.record(number)))
       guard number % 5 == 0 else { continue }
-      _ = bench.committer.submit(Failing(), from: .inside) { result in
+      _ = bench.committer.submit(Failing(), from: .internal) { result in
         if case .failure(let error) = result { failed.update { $0.append(error) } }
       }
     }
@@ -188,12 +193,12 @@ import Testing
     try bench.committer.start()
     #expect(bench.committer.busyMilliseconds(now: .now()) == 0)
     let gate = Gate()
-    #expect(bench.committer.submit(gate, from: .inside) { _ in })
+    #expect(bench.committer.submit(gate, from: .internal) { _ in })
     #expect(gate.isReached.wait(until: soon()) { $0 ? true : nil } == true)
     let later = MonotonicInstant.now().advanced(byMilliseconds: 60_000)
     #expect((60_000..<90_000).contains(bench.committer.busyMilliseconds(now: later)))
     // A submit does not block meanwhile.
-    #expect(bench.committer.submit(bench.context(1), from: .outside(app: "shop")) { _ in })
+    #expect(bench.committer.submit(bench.context(1), from: .external(app: "shop")) { _ in })
     gate.isOpen.update { $0 = true }
     bench.committer.stop()
     #expect(bench.committer.busyMilliseconds(now: .now()) == 0)
@@ -211,7 +216,7 @@ import Testing
       try WorkerThread(name: "requests-\(part)") {
         for (position, context) in contexts.enumerated() {
           let number = part * 250 + position
-          _ = committer.submit(context, from: .outside(app: "shop"), completion: answers.take(number))
+          _ = committer.submit(context, from: .external(app: "shop"), completion: answers.record(number))
         }
       }
     }

@@ -80,7 +80,7 @@ import Testing
       let receipt = try #require(try bench.receipt(number)?.receipt)
       #expect(receipt.state == .pending)
       #expect(receipt.attempts == 0)
-      #expect(receipt.spentTries == 0)
+      #expect(receipt.spentAttempts == 0)
     }
     destination.use { ScriptedDestination.accepted($0) }
     destination.release()
@@ -104,7 +104,7 @@ import Testing
     try destination.waitForRequests(probes + 3)
     destination.use { ScriptedDestination.accepted($0) }
     for number in 1...8 { try bench.waitFor(number, .delivered) }
-    #expect(try bench.receipt(1)?.receipt?.spentTries == 3)
+    #expect(try bench.receipt(1)?.receipt?.spentAttempts == 3)
     for number in 2...8 { #expect(try bench.receipt(number)?.receipt?.attempts == 1) }
     #expect(try bench.reader.breakers()["shop"]?.state == .closed)
   }

@@ -34,7 +34,7 @@ import Testing
     let receipt = try #require(try before.receipt(1)?.receipt)
     #expect(receipt.state == .pending)
     #expect(receipt.attempts == 0)
-    #expect(receipt.spentTries == 0)
+    #expect(receipt.spentAttempts == 0)
     destination.use { ScriptedDestination.accepted($0) }
     let after = try Bench(apps, folder: before.folder)
     try after.waitFor(1, .delivered)

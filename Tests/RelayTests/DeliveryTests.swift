@@ -159,7 +159,7 @@ import Testing
       try bench.sell(number, app: "other")
       try bench.waitFor(number, .delivered, app: "other")
     }
-    bench.dispatcher.lookEverywhere()
+    bench.dispatcher.checkAll()
     try bench.sell(4, app: "other")
     try bench.waitFor(4, .delivered, app: "other")
     #expect(try bench.receipt(1)?.receipt?.state == .pending)

@@ -71,29 +71,29 @@ import Testing
   func rate() {
     let (readiness, metrics) = (Readiness(), Metrics())
     let monitor = Self.monitor(readiness, metrics)
-    func look(_ seconds: Int64) -> HealthReport? {
-      monitor.look(
+    func check(_ seconds: Int64) -> HealthReport? {
+      monitor.check(
         now: Self.now.advanced(byMilliseconds: seconds * 1000),
         monotonic: MonotonicInstant(nanoseconds: 1).advanced(byMilliseconds: seconds * 1000))
     }
-    #expect(look(0)?.isReady == true)
-    #expect(look(5) == nil)
-    #expect(look(59) == nil)
-    #expect(look(60) != nil)
+    #expect(check(0)?.isReady == true)
+    #expect(check(5) == nil)
+    #expect(check(59) == nil)
+    #expect(check(60) != nil)
     readiness.raise(.diskFull)
-    #expect(look(65)?.reasons.map(\.name) == ["disk_full"])
-    #expect(look(70) == nil)
+    #expect(check(65)?.reasons.map(\.name) == ["disk_full"])
+    #expect(check(70) == nil)
     readiness.clear(.diskFull)
-    #expect(look(75)?.isReady == true)
+    #expect(check(75)?.isReady == true)
     metrics.signatureFailures.increment("shop", "mismatch")
-    #expect(look(80)?.refusedWebhooks == ["shop": ["mismatch": 1]])
+    #expect(check(80)?.refusedWebhooks == ["shop": ["mismatch": 1]])
     // More of the same is not stored: a flood writes no more than silence.
     metrics.signatureFailures.increment("shop", "mismatch")
-    #expect(look(85) == nil)
+    #expect(check(85) == nil)
     monitor.couldNotStore()
-    #expect(look(90)?.refusedWebhooks == ["shop": ["mismatch": 2]])
+    #expect(check(90)?.refusedWebhooks == ["shop": ["mismatch": 2]])
     // After an hour they are not counted any more.
-    #expect(look(3700)?.refusedWebhooks == [:])
+    #expect(check(3700)?.refusedWebhooks == [:])
   }
 
   @Test("A refused reload is in the report until one is applied")

@@ -21,7 +21,7 @@ import Testing
       let before = bench.network.requests.count
       for _ in 0..<(milliseconds / 1000) {
         try bench.pass(0, &run)
-        try bench.settle()
+        try bench.authorize()
         try bench.pass(0, &run)
         bench.clock.advance(1000)
       }

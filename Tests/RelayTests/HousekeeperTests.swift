@@ -35,11 +35,11 @@ struct Barrier: StoreCommand {
     #expect(waiting.reason == .context)
     #expect(waiting.waitUntil == bench.now.advanced(byMilliseconds: 60_000))
     clock.advance(59_999)
-    try bench.goRound(clock)
+    try bench.step(clock)
     try bench.store(Barrier())
     #expect(try bench.receipt(1)?.receipt?.state == .waiting)
     clock.advance(1)
-    bench.housekeeper.lookNow()
+    bench.housekeeper.checkNow()
     #expect(try bench.waitFor(1, .pending).readyAt == bench.now)
   }
 
@@ -54,11 +54,11 @@ struct Barrier: StoreCommand {
     try bench.buy(1, app: "slow")
     try bench.buy(1, app: "fast")
     clock.advance(10_000)
-    bench.housekeeper.lookNow()
+    bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending, app: "fast")
     #expect(try bench.receipt(1, app: "slow")?.receipt?.state == .waiting)
     clock.advance(50_000)
-    bench.housekeeper.lookNow()
+    bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending, app: "slow")
   }
 
@@ -84,18 +84,18 @@ struct Barrier: StoreCommand {
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
-    try bench.goRound(clock)
+    try bench.step(clock)
     let guest = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules)
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .paid,
       clientReference: "user-1", prices: ["price_1"], happenedAt: bench.now)
-    let event = TakeEvent(
+    let event = IngestEvent(
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
     clock.advance(Dependencies.lookIntervalMilliseconds)
     // By the manual clock the sleep is over; the notification only simulates its end.
-    try bench.goRound(clock)
+    try bench.step(clock)
     try bench.waitFor(1, .pending)
   }
 
@@ -111,12 +111,12 @@ struct Barrier: StoreCommand {
     try obstacle.execute(
       "CREATE TRIGGER obstacle BEFORE UPDATE ON purchases BEGIN SELECT RAISE(ABORT, 'not now'); END")
     clock.advance(1000)
-    bench.housekeeper.lookNow()
+    bench.housekeeper.checkNow()
     let line = try bench.waitForLog("could not end the waits")
     #expect(!line.contains("look at the disk"), "\(line)")
     try obstacle.execute("DROP TRIGGER obstacle")
     clock.advance(Housekeeper.faultPauseMilliseconds)
-    bench.housekeeper.lookNow()
+    bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending)
   }
 
@@ -126,7 +126,7 @@ struct Barrier: StoreCommand {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 400 * Self.day))
     let bench = try Bench([app], clock: clock, isStarted: false)
-    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .inside) { _ in } }
+    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
     defer { bench.committer.stop() }
     try bench.buy(2000)
@@ -199,12 +199,12 @@ struct Barrier: StoreCommand {
       """)
     clock.setWall(by: 400 * Self.day)
     var rounds = Housekeeper.Rounds(clock)
-    _ = bench.housekeeper.goRound(&rounds)
+    _ = bench.housekeeper.step(&rounds)
     try bench.store(Barrier())
     clock.setWall(by: -400 * Self.day)
     for _ in 0..<20 {
       clock.advance(Housekeeper.slicePauseMilliseconds)
-      _ = bench.housekeeper.goRound(&rounds)
+      _ = bench.housekeeper.step(&rounds)
       try bench.store(Barrier())
     }
     #expect(try file.integer("SELECT count(*) FROM purchases") == 700, "one slice was under way")
@@ -234,7 +234,7 @@ struct Barrier: StoreCommand {
   @Test("Retention runs from the start by itself, and beside it everything goes on")
   func retentionByItself() throws {
     let bench = try Bench([Bench.app()], retention: .init(contextsMilliseconds: 1), isStarted: false)
-    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .inside) { _ in } }
+    for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
     try bench.store(Barrier())
     try bench.housekeeper.start()

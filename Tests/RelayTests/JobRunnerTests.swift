@@ -27,7 +27,7 @@ import Testing
     filter.reason = "gave_up"
     let job = try bench.store(
       StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "dashboard", reason: "outage")))
-    bench.core.jobs.lookNow()
+    bench.core.jobs.checkNow()
     try bench.sell(5000)
     try bench.waitFor(5000, .delivered)
     // The last step causes no notification, so poll.

@@ -38,7 +38,8 @@ extension LaneTests {
     static func due(_ rows: [Int64]) -> [StoreReader.DueReceipt] {
       rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: at(0), pausedBaseMilliseconds: 0)
+          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: at(0), pausedBaseMilliseconds: 0
+        )
       }
     }
 
@@ -51,14 +52,14 @@ extension LaneTests {
     mutating func admit(_ rows: Int64...) -> [Int64] {
       let due = rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", body: [], spentTries: 0, retrySince: now, pausedBaseMilliseconds: 0)
+          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: now, pausedBaseMilliseconds: 0)
       }
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
     mutating func end(_ row: Int64, _ verdict: Verdict, next: Lane.Due? = nil) {
       lane.judge(verdict, row: row, now: now)
-      lane.settle(row: row, next: next)
+      lane.finish(row: row, next: next)
     }
   }
 }

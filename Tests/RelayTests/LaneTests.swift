@@ -41,7 +41,7 @@ import Testing
     #expect(bed.room == 0, "six are not on disk")
     #expect(bed.wait == nil, "six are not on disk")
     #expect(bed.admit(7) == [], "six are not on disk")
-    bed.lane.settle(row: 1, next: nil)
+    bed.lane.finish(row: 1, next: nil)
     #expect(bed.room == 1)
     #expect(bed.admit(1, 7, 8) == [1])
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(bed.admit(1, 2, 2) == [2])
     bed.lane.abandon(row: 1)
     #expect(bed.admit(1) == [])
-    bed.lane.settle(row: 1, next: nil)
+    bed.lane.finish(row: 1, next: nil)
     #expect(bed.admit(1) == [1])
   }
 
@@ -236,10 +236,10 @@ import Testing
     let breaker = Breaker(state: .paused, probeAt: Bed.at(3_600_000), since: Bed.at(0), cause: .status(403))
     var bed = try Bed(rate: 1, breaker: breaker)
     #expect(bed.room == 0)
-    let edition = bed.lane.edition
+    let generation = bed.lane.generation
     let app = try App(Bench.app(key: "new", delivery: Bench.delivery(concurrency: 2, rate: 1000)))
     bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
-    #expect(bed.lane.edition == edition + 1)
+    #expect(bed.lane.generation == generation + 1)
     #expect(bed.room == 1)
     #expect(bed.admit(1, 2) == [1])
     bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)

@@ -25,7 +25,7 @@ import Testing
     }
 
     func stop() {
-      bench.board.dismissAll()
+      bench.checkoutPolls.answerAll()
       server.stop(graceMilliseconds: 5000)
       bench.stop()
     }
@@ -40,9 +40,9 @@ import Testing
 
     /// Sends a request, and waits until it is a waiting long poll.
     func wait(_ id: String, from client: String) throws -> RawClient {
-      let before = bench.board.waitingCount
+      let before = bench.checkoutPolls.waitingCount
       let wire = try ask(id, from: client)
-      try bench.waitUntil { bench.board.waitingCount > before }
+      try bench.waitUntil { bench.checkoutPolls.waitingCount > before }
       return wire
     }
   }
@@ -52,7 +52,7 @@ import Testing
     let reply = try client.reply()
     #expect(reply.status == 200)
     #expect(try JSONValue(parsing: reply.body)["state"] == "open")
-    return reply.header("Retry-After") == "\(CheckoutBoard.retryAfterSeconds)"
+    return reply.header("Retry-After") == "\(CheckoutPolls.retryAfterSeconds)"
   }
 
   @Test("One too many for a context is answered at once, another context's waits")
@@ -63,9 +63,9 @@ import Testing
     var waiting = try (1...2).map { try bed.wait(id, from: "192.0.2.\($0)") }
     #expect(try Self.isLimited(bed.ask(id, from: "192.0.2.3")))
     waiting.append(try bed.wait(other, from: "192.0.2.3"))
-    #expect(bed.bench.board.waitingCount == 3)
+    #expect(bed.bench.checkoutPolls.waitingCount == 3)
     waiting.removeFirst()
-    try bed.bench.waitUntil { bed.bench.board.waitingCount == 2 }
+    try bed.bench.waitUntil { bed.bench.checkoutPolls.waitingCount == 2 }
     waiting.append(try bed.wait(id, from: "192.0.2.3"))
     #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "limited")] == 1)
   }
@@ -81,7 +81,7 @@ import Testing
     waiting += try (5..<8).map { try bed.wait(ids[$0], from: "::ffff:192.0.2.1") }
     #expect(try Self.isLimited(bed.ask(ids[3], from: "192.0.2.1")))
     waiting.removeAll()
-    try bed.bench.waitUntil { bed.bench.board.waitingCount == 0 }
+    try bed.bench.waitUntil { bed.bench.checkoutPolls.waitingCount == 0 }
     waiting.append(try bed.wait(ids[3], from: "192.0.2.1"))
   }
 

@@ -51,10 +51,10 @@ final class ManualClock: Clock {
 extension Bench {
   /// Makes the housekeeper complete at least one step from here: it reads the time fewer than ten times a
   /// step.
-  func goRound(_ clock: ManualClock) throws {
+  func step(_ clock: ManualClock) throws {
     for _ in 0..<20 {
       let looks = clock.looks
-      housekeeper.lookNow()
+      housekeeper.checkNow()
       try clock.waitForLook(after: looks)
     }
   }

@@ -25,7 +25,7 @@ import Testing
       return client
     }
     for number in 1...2 {
-      #expect(bench.committer.submit(bench.context(number), from: .outside(app: "shop")) { _ in })
+      #expect(bench.committer.submit(bench.context(number), from: .external(app: "shop")) { _ in })
     }
     let refused = try post("shop", 3).reply()
     #expect(refused.status == 503)

@@ -54,7 +54,7 @@ final class ReturnPageBed {
       key: PurchaseKey(type: .subscription, id: "sub_\(number)"), sessionID: "cs_test_\(number)",
       observations: seen, clientReference: "user-\(number)", prices: ["price_1"], happenedAt: bench.now)
     try bench.store(
-      TakeEvent(
+      IngestEvent(
         app: "shop", processor: "stripe", eventID: "evt_\(number)_\(event)", type: "test",
         body: Array("{}".utf8), content: .report(report, keep: true)))
   }

@@ -14,8 +14,8 @@ import Testing
     _ count: Int, _ behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour()
   ) throws -> SandboxStripe {
     var random = SeededGenerator(seed: 1)
-    let books = StripeBooks.made(count, now: 1_800_000_000_000, random: &random)
-    return try SandboxStripe(books: books, behaviour: behaviour)
+    let records = StripeRecords.made(count, now: 1_800_000_000_000, random: &random)
+    return try SandboxStripe(records: records, behaviour: behaviour)
   }
 
   private static func ask(
@@ -61,10 +61,10 @@ import Testing
 
   @Test func aListTakesFilters() throws {
     let stripe = try Self.stripe(25)
-    var books = stripe.books
-    books.add(
+    var records = stripe.records
+    records.add(
       ["id": "evt_lost", "type": "invoice.paid", "created": 1_800_000_000, "data": [:]], isDelivered: false)
-    stripe.books = books
+    stripe.records = records
     let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
     func count(_ since: Int64, _ undelivered: Bool) throws -> Int? {
       let selection = EventSelection(since: Timestamp(unixSeconds: since), undeliveredOnly: undelivered)
@@ -84,14 +84,14 @@ import Testing
     let stripe = try Self.stripe(0)
     var random = SeededGenerator(seed: 2)
     let purchase = SandboxPurchase(userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
-    var books = stripe.books
-    let event = books.add(purchase, at: 1_800_000_000_000, random: &random)
-    stripe.books = books
+    var records = stripe.records
+    let event = records.add(purchase, at: 1_800_000_000_000, random: &random)
+    stripe.records = records
     #expect(!String(decoding: event.body, as: UTF8.self).contains("price_1"), "as Stripe's own event")
     let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
     let key = PurchaseKey(type: .subscription, id: purchase.objectID)
     let now = Timestamp(unixSeconds: 1_800_000_000)
-    for query in queries.lookUps(of: key, sessionID: purchase.sessionID, lacking: .price) {
+    for query in queries.lookups(of: key, sessionID: purchase.sessionID, lacking: .price) {
       let report = queries.report(
         from: try Self.ask(query.url(at: stripe.base), pool).body, about: key, now: now)
       #expect(report?.prices == ["price_1"], "\(query.target)")

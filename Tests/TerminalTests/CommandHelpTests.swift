@@ -120,7 +120,7 @@ import Testing
   @Test func everyHelpHasAnExampleAndFitsEightyColumns() throws {
     let help = CommandHelp(Samples.program)
     let texts =
-      [help.text] + Samples.program.nouns.compactMap { help.text(ofNoun: $0.name) }
+      [help.text] + Samples.program.groups.compactMap { help.text(ofGroup: $0.name) }
       + Samples.program.commands.map { help.text(of: $0) }
     for text in texts {
       #expect(text.contains("\nExamples:\n  # "))

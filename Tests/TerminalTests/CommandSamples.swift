@@ -12,8 +12,9 @@ enum CommandSamples {
       OptionSpec("config", short: "c", placeholder: "PATH", help: "The configuration file"),
       OptionSpec(flag: "json", help: "One JSON object per line"),
     ],
-    nouns: [
-      NounSpec("receipts", summary: "Messages to the destination"), NounSpec("events", summary: "Webhooks"),
+    groups: [
+      CommandGroup("receipts", summary: "Messages to the destination"),
+      CommandGroup("events", summary: "Webhooks"),
     ],
     commands: [
       CommandSpec(

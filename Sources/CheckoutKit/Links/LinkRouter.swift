@@ -132,13 +132,13 @@ public final class LinkRouter<Route: LinkRoute>: Sendable {
   ///   which wait for the next activation.
   /// - Returns: whether a place was pending.
   @discardableResult public func activate(_ handler: (Route) throws -> Void) rethrows -> Bool {
-    guard let route = takePending() else { return false }
+    guard let route = popPending() else { return false }
     try handler(route)
     return true
   }
 
   /// Removes and returns the pending place; for apps that navigate asynchronously.
-  public func takePending() -> Route? {
+  public func popPending() -> Route? {
     let taken = pending.withLock { pending in
       defer { pending = nil }
       return pending

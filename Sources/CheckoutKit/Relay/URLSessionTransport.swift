@@ -71,7 +71,7 @@ private final class Exchange: Sendable {
   }
 
   /// - Returns: false when the body exceeds the limit.
-  func take(_ data: Data) -> Bool {
+  func append(_ data: Data) -> Bool {
     state.withLock { state in
       guard state.body.count + data.count <= Self.bytesMax else { return false }
       state.body.append(data)
@@ -106,7 +106,7 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    guard let exchange = running.withLock({ $0[dataTask.taskIdentifier] }), !exchange.take(data) else {
+    guard let exchange = running.withLock({ $0[dataTask.taskIdentifier] }), !exchange.append(data) else {
       return
     }
     exchange.finish(.failure(URLError(.dataLengthExceedsMaximum)))

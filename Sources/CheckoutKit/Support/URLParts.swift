@@ -17,23 +17,23 @@ struct URLParts {
 
   init(_ text: String) {
     var rest = text.utf8[...]
-    func take(upTo ends: String) -> String {
+    func consume(upTo ends: String) -> String {
       let end = rest.firstIndex { ends.utf8.contains($0) } ?? rest.endIndex
       defer { rest = rest[end...] }
       return String(Substring(rest[..<end]))
     }
     if let colon = rest.firstIndex(where: { ":/?#".utf8.contains($0) }), rest[colon] == UInt8(ascii: ":") {
-      scheme = take(upTo: ":")
+      scheme = consume(upTo: ":")
       rest = rest.dropFirst()
     }
     if rest.starts(with: "//".utf8) {
       rest = rest.dropFirst(2)
-      authority = take(upTo: "/?#")
+      authority = consume(upTo: "/?#")
     }
-    path = take(upTo: "?#")
+    path = consume(upTo: "?#")
     if rest.first == UInt8(ascii: "?") {
       rest = rest.dropFirst()
-      query = take(upTo: "#")
+      query = consume(upTo: "#")
     }
     if rest.first == UInt8(ascii: "#") { fragment = String(Substring(rest.dropFirst())) }
   }

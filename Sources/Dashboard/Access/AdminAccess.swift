@@ -48,7 +48,7 @@ public struct AdminAccess: Sendable {
       return .failure(.passwordNeeded)
     }
     logins.note(address)
-    let name = OutsideText.identifier(user).map { " \($0.prefix(64))" } ?? ""
+    let name = UntrustedText.identifier(user).map { " \($0.prefix(64))" } ?? ""
     return .success("dashboard\(name) (\(head.remoteAddress))")
   }
 

@@ -20,7 +20,7 @@ public struct Receipt: Sendable, Equatable {
   /// All attempts that counted.
   public internal(set) var attempts: Int64
   /// Attempts that counted since it became ready or was replayed.
-  public internal(set) var spentTries: Int64
+  public internal(set) var spentAttempts: Int64
   /// The HTTP status of the last answer.
   public internal(set) var lastStatus: Int64?
   /// Why the last attempt failed; nil if it did not.
@@ -42,7 +42,7 @@ public struct Receipt: Sendable, Equatable {
   public init(
     id: String, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
     priceID: String? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
-    attempts: Int64 = 0, spentTries: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
+    attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBaseMilliseconds: Int64 = 0, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
     note: String? = nil
@@ -57,7 +57,7 @@ public struct Receipt: Sendable, Equatable {
     self.contextDisputed = contextDisputed
     self.body = body
     self.attempts = attempts
-    self.spentTries = spentTries
+    self.spentAttempts = spentAttempts
     self.lastStatus = lastStatus
     self.lastCause = lastCause
     self.isReplay = isReplay

@@ -113,7 +113,7 @@ extension Receipt {
     case .retry(let at, let spent):
       if spent {
         attempts += 1
-        spentTries += 1
+        spentAttempts += 1
       }
       guard state == .pending else { return }
       nextAttemptAt = at
@@ -143,7 +143,7 @@ extension Receipt {
   /// Makes it pending and due at that time, with its whole retry budget.
   private mutating func makeDue(at dueAt: Timestamp, _ moment: ReceiptMoment) {
     enter(.pending, nil)
-    spentTries = 0
+    spentAttempts = 0
     retrySince = max(moment.now, dueAt)
     pausedBaseMilliseconds = moment.pausedMilliseconds
     nextAttemptAt = dueAt

@@ -1,5 +1,5 @@
 // The requests that wait for checkouts, and their limits: a client with many long polls must not exhaust the
-// connections that webhooks need. Values, guarded by the board's lock.
+// connections that webhooks need. Values, guarded by the lock of CheckoutPolls.
 
 public import Configuration
 internal import Domain

@@ -101,11 +101,11 @@ public struct ClientGate: Sendable {
 
   /// Calls `proceed` when the caller is known: at once, or after the keys were fetched. Answers refusals.
   /// - Parameter proceed: receives the user that the request must be about; nil for any user.
-  public func settle(
+  public func authorize(
     _ caller: Caller, _ app: App, _ exchange: Exchange,
     proceed: @escaping @Sendable (_ user: String?) -> Void
   ) {
-    let waits = settle(caller, app) { result in
+    let waits = authorize(caller, app) { result in
       switch result {
       case .success(let user): proceed(user)
       case .failure(let problem): exchange.answer(problem)
@@ -119,7 +119,7 @@ public struct ClientGate: Sendable {
   /// - Parameter decided: called once, with the user that the request must be about (nil for any user), or
   ///   with the problem to answer.
   /// - Returns: whether a fetch of the keys must end first.
-  func settle(
+  func authorize(
     _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<String?, Problem>) -> Void
   ) -> Bool {
     switch caller {
@@ -142,7 +142,7 @@ public struct ClientGate: Sendable {
 
   /// - Parameter slug: of the app. The app is looked up again, because a reload may have changed its rules.
   private func resume(
-    _ token: SignedToken, _ slug: String, after waking: KeySetBook.Waking
+    _ token: SignedToken, _ slug: String, after waking: KeySetCache.Waking
   ) -> Result<String?, Problem> {
     guard let app = apps.current[slug] else { return .failure(.unknownApp) }
     // The app has no tokens any more. The client's next attempt is decided by the new rules.
@@ -157,7 +157,7 @@ public struct ClientGate: Sendable {
 
   /// The problem of a token whose key is still unknown after a fetch.
   private func verdict(
-    on token: SignedToken, _ refusal: Refusal, _ app: App, after waking: KeySetBook.Waking
+    on token: SignedToken, _ refusal: Refusal, _ app: App, after waking: KeySetCache.Waking
   ) -> Problem {
     switch waking {
     case .stopping: return .stopping

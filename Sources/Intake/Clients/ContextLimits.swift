@@ -29,17 +29,17 @@ public final class ContextLimits: Sendable {
 
   /// Counts a request of an address.
   /// - Returns: 0 if it is allowed, otherwise the milliseconds until a retry.
-  public func take(_ head: RequestHead, proxies: TrustedProxies) -> Int64 {
+  public func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Int64 {
     guard let addresses, let group = proxies.client(head).group else { return 0 }
     let now = now
-    return addresses.withLock { $0.take(group, nowMilliseconds: now) }
+    return addresses.withLock { $0.acquire(group, nowMilliseconds: now) }
   }
 
   /// Counts a context of a user, including a repeat of an earlier one.
-  func take(user: String, app: String) -> Int64 {
+  func acquire(user: String, app: String) -> Int64 {
     guard let users else { return 0 }
     let (now, user) = (now, User(app: app, id: user))
-    return users.withLock { $0.take(user, nowMilliseconds: now) }
+    return users.withLock { $0.acquire(user, nowMilliseconds: now) }
   }
 
   private var now: Int64 { clock.monotonic.nanoseconds / 1_000_000 }

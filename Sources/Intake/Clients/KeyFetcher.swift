@@ -16,7 +16,7 @@ public final class KeyFetcher: Sendable {
 
   struct Inbox: WorkerInbox {
     /// By app.
-    var books: [String: KeySetBook] = [:]
+    var caches: [String: KeySetCache] = [:]
     var isStopping = false
   }
 
@@ -47,19 +47,19 @@ public final class KeyFetcher: Sendable {
     let now = dependencies.clock.monotonic
     let addresses = directory.apps.compactMapValues { $0.tokens?.keySetURL }
     let dismissed = worker.post { state in
-      var books: [String: KeySetBook] = [:]
+      var caches: [String: KeySetCache] = [:]
       var dismissed: [@Sendable () -> Void] = []
-      for (app, url) in addresses where state.books[app]?.url != url {
-        books[app] = KeySetBook(url: url, now: now)
+      for (app, url) in addresses where state.caches[app]?.url != url {
+        caches[app] = KeySetCache(url: url, now: now)
       }
-      for (app, var book) in state.books {
-        if addresses[app] == book.url {
-          books[app] = book
+      for (app, var cache) in state.caches {
+        if addresses[app] == cache.url {
+          caches[app] = cache
         } else {
-          dismissed += book.dismissAll(.failed(retryAfterMilliseconds: 1000))
+          dismissed += cache.answerAll(.failed(retryAfterMilliseconds: 1000))
         }
       }
-      state.books = books
+      state.caches = caches
       return dismissed
     }
     for wake in dismissed { wake() }
@@ -68,14 +68,14 @@ public final class KeyFetcher: Sendable {
   /// The valid keys of an app; nil if there are none, or if they are too old.
   func keys(of app: String) -> KeySet? {
     let now = dependencies.clock.monotonic
-    return worker.withInbox { $0.books[app]?.keys(now: now) }
+    return worker.withInbox { $0.caches[app]?.keys(now: now) }
   }
 
-  func prospect(_ keyID: String?, app: String) -> KeySetBook.Prospect {
+  func prospect(_ keyID: String?, app: String) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
     return worker.withInbox { state in
-      guard !state.isStopping, let book = state.books[app] else { return .later(milliseconds: 1000) }
-      return book.prospect(keyID, now: now)
+      guard !state.isStopping, let cache = state.caches[app] else { return .later(milliseconds: 1000) }
+      return cache.prospect(keyID, now: now)
     }
   }
 
@@ -84,13 +84,13 @@ public final class KeyFetcher: Sendable {
   ///   on the one that reloads or stops. Not called unless the result is `.fetch`.
   /// - Returns: whether a fetch may bring the key.
   func wait(
-    for keyID: String?, app: String, wake: @escaping @Sendable (KeySetBook.Waking) -> Void
-  ) -> KeySetBook.Prospect {
+    for keyID: String?, app: String, wake: @escaping @Sendable (KeySetCache.Waking) -> Void
+  ) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
-    let prospect = worker.withInbox { state -> KeySetBook.Prospect in
+    let prospect = worker.withInbox { state -> KeySetCache.Prospect in
       guard !state.isStopping else { return .later(milliseconds: 5000) }
-      let prospect = state.books[app]?.prospect(keyID, now: now) ?? .later(milliseconds: 1000)
-      if prospect == .fetch { state.books[app]?.wait(for: keyID, now: now, wake) }
+      let prospect = state.caches[app]?.prospect(keyID, now: now) ?? .later(milliseconds: 1000)
+      if prospect == .fetch { state.caches[app]?.wait(for: keyID, now: now, wake) }
       return prospect
     }
     if prospect == .fetch { worker.post { _ in } }
@@ -101,7 +101,7 @@ public final class KeyFetcher: Sendable {
   public func windDown() {
     let dismissed = worker.post { state in
       state.isStopping = true
-      return state.books.keys.flatMap { state.books[$0]?.dismissAll(.stopping) ?? [] }
+      return state.caches.keys.flatMap { state.caches[$0]?.answerAll(.stopping) ?? [] }
     }
     for wake in dismissed { wake() }
   }

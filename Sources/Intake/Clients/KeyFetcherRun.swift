@@ -11,7 +11,7 @@ struct KeyFetcherRun {
   private let clock: any Clock
   private let log: Log
   /// Fetches under way, by tag.
-  private var questions: [UInt64: (app: String, url: String)] = [:]
+  private var queries: [UInt64: (app: String, url: String)] = [:]
   private var lastTag: UInt64 = 0
 
   init(_ fetcher: KeyFetcher) {
@@ -25,35 +25,35 @@ struct KeyFetcherRun {
 
   /// Runs steps until the stop.
   mutating func loop() {
-    while let sleep = turn() { takeAnswers(within: sleep) }
+    while let sleep = step() { handleAnswers(within: sleep) }
     _ = fetcher.transport.cancelAll()
   }
 
   /// Does what is due now, without waiting.
   /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func turn() -> Int64? {
+  mutating func step() -> Int64? {
     let now = clock.monotonic
     var due: [(app: String, url: String)] = []
     var expired: [@Sendable () -> Void] = []
-    let room = KeyFetcher.transfersMax - questions.count
+    let room = KeyFetcher.transfersMax - queries.count
     let isOver = fetcher.worker.read { state in
       if state.isStopping { return true }
-      for app in state.books.keys {
-        guard var book = state.books[app] else { continue }
-        expired += book.expire(now: now)
-        if due.count < room, book.begin(now: now) { due.append((app, book.url)) }
-        state.books[app] = book
+      for app in state.caches.keys {
+        guard var cache = state.caches[app] else { continue }
+        expired += cache.expire(now: now)
+        if due.count < room, cache.begin(now: now) { due.append((app, cache.url)) }
+        state.caches[app] = cache
       }
       return false
     }
     for wake in expired { wake() }
     guard !isOver else { return nil }
-    for question in due { ask(question) }
+    for query in due { ask(query) }
     return sleep(since: now)
   }
 
   /// Handles the answers of providers; waits for them at most `milliseconds`.
-  mutating func takeAnswers(within milliseconds: Int64) {
+  mutating func handleAnswers(within milliseconds: Int64) {
     for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
       finish(completion)
     }
@@ -63,16 +63,16 @@ struct KeyFetcherRun {
   private func sleep(since turn: MonotonicInstant) -> Int64 {
     let next = fetcher.worker.withInbox { state in
       // A key set that is due but has no free transfer waits for an answer.
-      state.books.values.map(\.nextAt).filter { $0 > turn }.min()
+      state.caches.values.map(\.nextAt).filter { $0 > turn }.min()
     }
     let sleep = next.map { $0.milliseconds(since: clock.monotonic) + 1 } ?? Self.sleepMillisecondsMax
     return min(max(0, sleep), Self.sleepMillisecondsMax)
   }
 
-  private mutating func ask(_ question: (app: String, url: String)) {
+  private mutating func ask(_ query: (app: String, url: String)) {
     lastTag += 1
     let request = TransferRequest(
-      method: .get, url: question.url,
+      method: .get, url: query.url,
       headers: [
         TransferHeader("Accept", "application/jwk-set+json, application/json"),
         TransferHeader("User-Agent", Version.userAgent),
@@ -81,9 +81,9 @@ struct KeyFetcherRun {
       connectTimeoutMilliseconds: KeyFetcher.connectTimeoutMilliseconds, answerBytesMax: KeySet.bytesMax)
     do throws(TransferFailure) {
       try fetcher.transport.start(request, tag: lastTag)
-      questions[lastTag] = question
+      queries[lastTag] = query
     } catch {
-      settle(question, .failure(Refusal(reason: error.rawValue, isAnswer: false)), maxAge: nil)
+      finish(query, .failure(Refusal(reason: error.rawValue, isAnswer: false)), maxAge: nil)
     }
   }
 
@@ -95,11 +95,11 @@ struct KeyFetcherRun {
   }
 
   private mutating func finish(_ completion: TransferCompletion) {
-    guard let question = questions.removeValue(forKey: completion.tag) else { return }
+    guard let query = queries.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
     guard result.status == 200, result.failure == nil else {
       let reason = result.failureText ?? "HTTP \(result.status ?? 0)"
-      return settle(question, .failure(Refusal(reason: reason, isAnswer: false)), maxAge: nil)
+      return finish(query, .failure(Refusal(reason: reason, isAnswer: false)), maxAge: nil)
     }
     do throws(KeySetFault) {
       // A secret that can be fetched would let every reader sign tokens.
@@ -107,35 +107,35 @@ struct KeyFetcherRun {
       // A provider without any key has an error: keep the previous keys, or all tokens would be refused.
       guard !keys.keys.isEmpty else {
         let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
-        return settle(question, .failure(refusal), maxAge: nil)
+        return finish(query, .failure(refusal), maxAge: nil)
       }
-      settle(question, .success(keys), maxAge: CacheAge.milliseconds(result.header("Cache-Control")))
+      finish(query, .success(keys), maxAge: CacheAge.milliseconds(result.header("Cache-Control")))
     } catch {
-      settle(question, .failure(Refusal(reason: "\(error)", isAnswer: true)), maxAge: nil)
+      finish(query, .failure(Refusal(reason: "\(error)", isAnswer: true)), maxAge: nil)
     }
   }
 
-  private mutating func settle(
-    _ question: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Int64?
+  private mutating func finish(
+    _ query: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Int64?
   ) {
     let now = clock.monotonic
     let keys = try? answer.get()  // a refusal is logged below
     let outcome = fetcher.worker.withInbox {
       state -> (isNews: Bool, woken: [@Sendable () -> Void])? in
       // A reload may have removed the app or changed its issuer.
-      guard var book = state.books[question.app], book.url == question.url else { return nil }
-      let isRecovery = book.failures > 0 || book.keys(now: now) == nil
-      let woken = book.finish(keys, maxAgeMilliseconds: maxAge, now: now)
-      let isNews = keys == nil ? book.warns(now: now) : isRecovery
-      state.books[question.app] = book
+      guard var cache = state.caches[query.app], cache.url == query.url else { return nil }
+      let isRecovery = cache.failures > 0 || cache.keys(now: now) == nil
+      let woken = cache.finish(keys, maxAgeMilliseconds: maxAge, now: now)
+      let isNews = keys == nil ? cache.warns(now: now) : isRecovery
+      state.caches[query.app] = cache
       return (isNews, woken)
     }
     guard let outcome else { return }
-    tell(question.app, answer, isNews: outcome.isNews)
+    notify(query.app, answer, isNews: outcome.isNews)
     for wake in outcome.woken { wake() }
   }
 
-  private func tell(_ app: String, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
+  private func notify(_ app: String, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
     switch answer {
     case .success(let keys):
       fetcher.metrics.keySetFetches.increment(app, "fetched")

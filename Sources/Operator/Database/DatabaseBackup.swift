@@ -63,7 +63,7 @@ struct DatabaseBackup {
         "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
     var rows: [(table: String, rows: Int64)] = []
-    try session.surroundings.guarding({ [partPath] in
+    try session.dependencies.guarding({ [partPath] in
       Self.remove(part: partPath)
       return true
     }) {
@@ -73,14 +73,14 @@ struct DatabaseBackup {
   }
 
   /// Fills, verifies and renames the temporary file; a failure leaves no file.
-  private func fill(_ tell: (String) -> Void) throws -> [(table: String, rows: Int64)] {
+  private func fill(_ note: (String) -> Void) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     var isNamed = false
     do {
-      tell("Copying …")
+      note("Copying …")
       let before = try source.rowCounts()
       try copy()
-      tell("Checking the copy …")
+      note("Checking the copy …")
       let rows = try verify(expecting: before)
       try FileWriting.sync(partPath)
       try FileWriting.rename(partPath, to: path)

@@ -49,7 +49,7 @@ enum DatabasePurge {
     let cutoff = cutoff(table, configuration, session)
     var bar = ProgressBar(
       table.words, total: Int(try session.reader(configuration).lastRow(of: table)), on: session.output.notes,
-      clock: session.surroundings.clock)
+      clock: session.dependencies.clock)
     defer { bar.finish() }
     var deleted = 0
     var next: Int64? = 0

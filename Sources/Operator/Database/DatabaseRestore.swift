@@ -30,7 +30,7 @@ struct DatabaseRestore {
     let lock = try Self.lock(path)
     let undo = RestoreUndo(lock)
     do {
-      try session.surroundings.guarding({ [output = session.output] in
+      try session.dependencies.guarding({ [output = session.output] in
         guard undo.run() == .undone else { return false }
         output.error("stopped by a signal; nothing was changed")
         return true
@@ -138,7 +138,7 @@ struct DatabaseRestore {
           .badData, "the copy is damaged (\(DisplayText.clean(faults[0]))); nothing was changed")
       }
       let jobs = try prepare(new, reason: reason)
-      FileWriting.takeOwner(of: FileWriting.folder(of: path), for: new)
+      FileWriting.copyOwner(of: FileWriting.folder(of: path), for: new)
       try FileWriting.sync(new)
       try undo.withoutStop {
         try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
@@ -211,22 +211,22 @@ struct DatabaseRestore {
   }
 
   /// Checkpoints the rest of the old database's log into it.
-  private func settle() throws {
-    var isSettled = false
+  private func moveLog() throws {
+    var isMoved = false
     do throws(StoreFault) {
-      isSettled = try Database.moveWholeLog(path: path)
+      isMoved = try Database.moveWholeLog(path: path)
     } catch {
       // A damaged database cannot be checkpointed; its log is set aside unchanged.
-      isSettled = error.kind != .busy
+      isMoved = error.kind != .busy
     }
-    guard isSettled else { throw Self.isInUse }
+    guard isMoved else { throw Self.isInUse }
   }
 
   /// Links the old database to a second name, moves its log aside, and renames the backup over it. The old
   /// database keeps its name until the last step; its log is moved last, and moved back if the rename fails.
   private func replace(with new: String, aside: String, isThere: Bool) throws {
     if isThere {
-      try settle()
+      try moveLog()
       try FileWriting.link(path, to: aside)
     }
     // Also without a database: SQLite would mistake a leftover log for the backup's.

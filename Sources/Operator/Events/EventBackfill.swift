@@ -36,10 +36,10 @@ struct EventBackfill {
       throw session.usage("name the start: --since 3d")
     }
     let configuration = try session.configuration()
-    let (enquiries, skipped) = try enquiries(configuration, session)
-    for enquiry in enquiries {
-      let earliest = session.now.advanced(byMilliseconds: -enquiry.eventsKeptMilliseconds)
-      let days = enquiry.eventsKeptMilliseconds / 86_400_000
+    let (apis, skipped) = try apis(configuration, session)
+    for api in apis {
+      let earliest = session.now.advanced(byMilliseconds: -api.eventsKeptMilliseconds)
+      let days = api.eventsKeptMilliseconds / 86_400_000
       guard since >= earliest else {
         throw session.usage(
           "--since: the processor lists events of \(days) days only; use --since \(days)d. What is older "
@@ -52,13 +52,13 @@ struct EventBackfill {
       why: try session.reason(), reader: try session.reader(configuration),
       writer: isDry ? nil : try session.writer(configuration))
     for app in skipped { backfill.say(skipped: app) }
-    return try backfill.perform(enquiries)
+    return try backfill.perform(apis)
   }
 
   /// The app given by `--app`, else every app with a key; and the apps without one.
-  private static func enquiries(
+  private static func apis(
     _ configuration: Configuration, _ session: Session
-  ) throws -> (asked: [Enquiry], skipped: [String]) {
+  ) throws -> (asked: [ProcessorAPI], skipped: [String]) {
     var apps = configuration.apps
     if let slug = session.command.options["app"] {
       guard let app = configuration.app(slug) else {
@@ -69,19 +69,19 @@ struct EventBackfill {
       }
       apps = [app]
     }
-    var (enquiries, skipped): ([Enquiry], [String]) = ([], [])
+    var (apis, skipped): ([ProcessorAPI], [String]) = ([], [])
     for app in apps {
-      let asked = try Enquiry.of(app)
-      enquiries += asked
+      let asked = try ProcessorAPI.of(app)
+      apis += asked
       if asked.isEmpty { skipped.append(app.slug) }
     }
-    guard !enquiries.isEmpty else {
+    guard !apis.isEmpty else {
       throw OperatorFault(
         .configuration,
         "apps.\(apps[0].slug).stripe.api_key: is not set; Stripe can be asked only with a key that may read "
           + "events: \"env:NAME\" or \"file:/path\"")
     }
-    return (enquiries, skipped)
+    return (apis, skipped)
   }
 
   private init(
@@ -97,19 +97,19 @@ struct EventBackfill {
     self.writer = writer
   }
 
-  private func perform(_ enquiries: [Enquiry]) throws -> ExitCode {
+  private func perform(_ apis: [ProcessorAPI]) throws -> ExitCode {
     var tallies: [Tally] = []
-    for enquiry in enquiries {
+    for api in apis {
       var tally = Tally()
       do {
-        try goThrough(enquiry, &tally)
+        try goThrough(api, &tally)
       } catch let fault as OperatorFault {
         tally.fault = fault
       } catch let error as StoreFault {
         tally.fault = OperatorFault(error)
       }
       if tally.missing > 0, !isDry { session.wakeDaemon(configuration) }
-      say(tally, enquiry)
+      say(tally, api)
       tallies.append(tally)
     }
     let faults = tallies.compactMap(\.fault)
@@ -119,27 +119,27 @@ struct EventBackfill {
     return isPartly ? .partly : first.code
   }
 
-  private func goThrough(_ enquiry: Enquiry, _ tally: inout Tally) throws {
-    let caller = try ProcessorCaller(enquiry, session)
-    var line = ProgressLine(on: session.output.notes, clock: session.surroundings.clock)
+  private func goThrough(_ api: ProcessorAPI, _ tally: inout Tally) throws {
+    let caller = try ProcessorCaller(api, session)
+    var line = ProgressLine(on: session.output.notes, clock: session.dependencies.clock)
     defer { line.finish() }
     let undelivered = session.command.flag("undelivered")
-    for list in enquiry.eventLists(since: since, undeliveredOnly: undelivered) {
+    for list in api.eventLists(since: since, undeliveredOnly: undelivered) {
       var list = list
       repeat {
-        let body = try caller.ask(enquiry.request(list))
-        guard let events = enquiry.take(page: body, of: &list, now: session.moment) else {
-          let key = "\(enquiry.processorName.rawValue).api_base"
+        let body = try caller.ask(api.request(list))
+        guard let events = api.read(page: body, of: &list, now: session.moment) else {
+          let key = "\(api.processorName.rawValue).api_base"
           throw OperatorFault(
-            .badData, "what answers at \(key) of '\(enquiry.app)' has no list of events")
+            .badData, "what answers at \(key) of '\(api.app)' has no list of events")
         }
         tally.pages += 1
         var rest = events[...]
         while !rest.isEmpty {
-          try take(Array(rest.prefix(Self.slice)), &tally)
+          try ingest(Array(rest.prefix(Self.slice)), &tally)
           rest = rest.dropFirst(Self.slice)
           line.update(
-            "\(DisplayText.clean(enquiry.app)): page \(CountText.grouped(tally.pages)), "
+            "\(DisplayText.clean(api.app)): page \(CountText.grouped(tally.pages)), "
               + "\(CountText.of(tally.listed, "event")), "
               + "\(CountText.grouped(tally.missing)) missing")
         }
@@ -148,8 +148,8 @@ struct EventBackfill {
   }
 
   /// Ingests the events that are missing.
-  private func take(_ events: [TakeEvent], _ tally: inout Tally) throws {
-    var missing: [TakeEvent] = []
+  private func ingest(_ events: [IngestEvent], _ tally: inout Tally) throws {
+    var missing: [IngestEvent] = []
     for event in events
     where try !reader.hasEvent(id: event.eventID, app: event.app, processor: event.processor) {
       missing.append(event)
@@ -186,11 +186,11 @@ struct EventBackfill {
         + "Stripe lists events only to a key that may read them")
   }
 
-  private func say(_ tally: Tally, _ enquiry: Enquiry) {
-    let (output, app) = (session.output, DisplayText.clean(enquiry.app))
+  private func say(_ tally: Tally, _ api: ProcessorAPI) {
+    let (output, app) = (session.output, DisplayText.clean(api.app))
     if session.isJSON {
       var members: [JSONValue.Member] = [
-        .init(name: "app", value: .string(enquiry.app)), .init(name: "since", value: .string(since.text)),
+        .init(name: "app", value: .string(api.app)), .init(name: "since", value: .string(since.text)),
         .init(name: "events", value: .integer(Int64(tally.listed))),
         .init(name: "missing", value: .integer(Int64(tally.missing))),
       ]

@@ -73,7 +73,7 @@ struct EventReprocess {
     filter.since = try session.time("since")
     filter.until = try session.time("until")
     var found: [EventSummary] = []
-    var progress = ProgressLine(on: session.output.notes, clock: session.surroundings.clock)
+    var progress = ProgressLine(on: session.output.notes, clock: session.dependencies.clock)
     defer { progress.finish() }
     while true {
       let page = try reader.events(filter, limit: Self.pageSize)
@@ -114,7 +114,7 @@ struct EventReprocess {
     _ events: [EventSummary]
   ) throws -> [(event: EventSummary, outcome: ReprocessEvent.Outcome)] {
     var bar = ProgressBar(
-      "reading", total: events.count, on: session.output.notes, clock: session.surroundings.clock)
+      "reading", total: events.count, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     return try events.enumerated().map { number, event in
       bar.update(done: number)
@@ -138,7 +138,7 @@ struct EventReprocess {
 
   /// The event as the current reader understands it; nil when its app or its processor is no longer
   /// configured.
-  private func read(_ body: [UInt8], of event: EventSummary) -> TakeEvent? {
+  private func read(_ body: [UInt8], of event: EventSummary) -> IngestEvent? {
     readers[event.app]?.event(body, of: event.processor, now: session.moment)
   }
 
@@ -149,7 +149,7 @@ struct EventReprocess {
     let writer = try session.writer(configuration)
     let why = try session.reason()
     var bar = ProgressBar(
-      "reading", total: events.count, on: session.output.notes, clock: session.surroundings.clock)
+      "reading", total: events.count, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     var results: [(event: EventSummary, outcome: ReprocessEvent.Outcome)] = []
     while results.count < events.count {

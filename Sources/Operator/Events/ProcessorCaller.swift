@@ -10,16 +10,16 @@ internal import Terminal
 /// Queries one app's processor and waits for the answer.
 struct ProcessorCaller {
   /// The most attempts of a rate-limited request, and of one that failed.
-  static let triesMax = (limited: 6, failed: 4)
+  static let attemptsMax = (limited: 6, failed: 4)
   /// A longer pause ends the command with a message, so that the operator can decide.
   static let pauseMillisecondsMax: Int64 = 60_000
 
-  private let enquiry: Enquiry
+  private let api: ProcessorAPI
   private let session: Session
   private let pool: TransferPool
 
-  init(_ enquiry: Enquiry, _ session: Session) throws {
-    self.enquiry = enquiry
+  init(_ api: ProcessorAPI, _ session: Session) throws {
+    self.api = api
     self.session = session
     do throws(TransferFailure) {
       pool = try TransferPool(connectionsMax: 1)
@@ -31,10 +31,10 @@ struct ProcessorCaller {
   /// The body of the answer.
   /// - Throws: `OperatorFault`: `refused` for a key or an address that is not accepted, else `unavailable`.
   func ask(_ request: TransferRequest) throws -> [UInt8] {
-    var tries = 0
+    var attempts = 0
     while true {
-      tries += 1
-      let (cause, retryAfter, triesMax): (String, Int64?, Int)
+      attempts += 1
+      let (cause, retryAfter, attemptsMax): (String, Int64?, Int)
       switch send(request) {
       case .body(let body): return body
       case .notFound:
@@ -45,23 +45,23 @@ struct ProcessorCaller {
           "\(place) refuses to be asked (\(word)); see that \(section).api_key is right and may read "
             + "events, and that \(section).api_base is right")
       case .limited(let wait):
-        (cause, retryAfter, triesMax) = ("asks to go slower", wait, Self.triesMax.limited)
+        (cause, retryAfter, attemptsMax) = ("asks to go slower", wait, Self.attemptsMax.limited)
       case .failed(let word, let wait):
-        (cause, retryAfter, triesMax) = ("does not answer (\(word))", wait, Self.triesMax.failed)
+        (cause, retryAfter, attemptsMax) = ("does not answer (\(word))", wait, Self.attemptsMax.failed)
       }
-      let pause = LookUp.restMilliseconds(failures: tries, retryAfterMilliseconds: retryAfter)
-      guard tries < triesMax, pause <= Self.pauseMillisecondsMax else {
+      let pause = Lookup.restMilliseconds(failures: attempts, retryAfterMilliseconds: retryAfter)
+      guard attempts < attemptsMax, pause <= Self.pauseMillisecondsMax else {
         throw OperatorFault(
           .unavailable, "\(place) \(cause); try again \(retryAfter == nil ? "later" : "in \(pause / 1000) s")"
         )
       }
-      session.surroundings.pause(pause)
+      session.dependencies.pause(pause)
     }
   }
 
-  private var section: String { enquiry.processorName.rawValue }
+  private var section: String { api.processorName.rawValue }
 
-  private var place: String { "the processor of '\(DisplayText.clean(enquiry.app))'" }
+  private var place: String { "the processor of '\(DisplayText.clean(api.app))'" }
 
   private func send(_ request: TransferRequest) -> QueryAnswer {
     do throws(TransferFailure) {
@@ -75,7 +75,7 @@ struct ProcessorCaller {
     // The transfer has its own time-out.
     while true {
       if let done = pool.run(timeoutMilliseconds: 1000).first {
-        return enquiry.judge(done.result, now: session.moment)
+        return api.judge(done.result, now: session.moment)
       }
     }
   }

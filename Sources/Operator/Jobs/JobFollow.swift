@@ -32,9 +32,9 @@ struct JobFollow {
 
   /// - Returns: the finished job; nil after an interrupt.
   mutating func run() throws -> Job? {
-    session.surroundings.catchStop()
-    guard let first = try reader.job(id: id) else { throw JobsNoun.unknown(id) }
-    if first.endedAt == nil { noteWhoServes(first) }
+    session.dependencies.catchStop()
+    guard let first = try reader.job(id: id) else { throw JobsCommands.unknown(id) }
+    if first.endedAt == nil { noteServer(first) }
     var bar: ProgressBar?
     let outcome = Result { try follow(first, &bar) }
     bar?.finish()
@@ -48,7 +48,7 @@ struct JobFollow {
     return job
   }
 
-  private func noteWhoServes(_ job: Job) {
+  private func noteServer(_ job: Job) {
     guard session.daemon(configuration) == nil else { return }
     let what =
       job.request.kind == .cancel ? "this does the work meanwhile" : "they are delivered once one does"
@@ -56,10 +56,10 @@ struct JobFollow {
   }
 
   private mutating func follow(_ first: Job, _ bar: inout ProgressBar?) throws -> Job? {
-    let clock = session.surroundings.clock
+    let clock = session.dependencies.clock
     var work = JobWork(job: first.row, windows: session.replayWindows(configuration))
     var writer: StoreWriter?
-    var (settled, lastProgress) = (-1, clock.monotonic)
+    var (processed, lastProgress) = (-1, clock.monotonic)
     while true {
       if session.daemon(configuration) == nil {
         // Only receiptd keeps to a job's rate.
@@ -68,23 +68,23 @@ struct JobFollow {
         writer = own
         try advance(&work, own)
       }
-      guard let job = try reader.job(id: id) else { throw JobsNoun.unknown(id) }
+      guard let job = try reader.job(id: id) else { throw JobsCommands.unknown(id) }
       if job.state != .preparing {
         if bar == nil {
           let label = job.request.kind == .cancel ? "cancelling" : "delivering"
           bar = ProgressBar(
-            label, total: job.total, doneBefore: job.settled, on: session.output.notes, clock: clock)
+            label, total: job.total, doneBefore: job.processed, on: session.output.notes, clock: clock)
         }
-        bar?.update(done: job.settled, secondsLeft: job.releaseSecondsLeft)
+        bar?.update(done: job.processed, secondsLeft: job.releaseSecondsLeft)
       }
       if job.endedAt != nil { return job }
-      if job.settled != settled { (settled, lastProgress) = (job.settled, clock.monotonic) }
+      if job.processed != processed { (processed, lastProgress) = (job.processed, clock.monotonic) }
       if job.state == .paused {
-        tell("Job \(id) is paused; resume it with: receiptctl jobs resume \(id)")
+        note("Job \(id) is paused; resume it with: receiptctl jobs resume \(id)")
       } else if clock.monotonic.milliseconds(since: lastProgress) >= Self.quietMilliseconds {
-        try tellWhy(job)
+        try explain(job)
       }
-      if session.surroundings.isStopped(Self.pauseMilliseconds) { return nil }
+      if session.dependencies.isStopped(Self.pauseMilliseconds) { return nil }
     }
   }
 
@@ -96,12 +96,12 @@ struct JobFollow {
   }
 
   /// Prints each sentence once.
-  private mutating func tell(_ sentence: String) {
+  private mutating func note(_ sentence: String) {
     if told.insert(sentence).inserted { session.output.note(sentence) }
   }
 
   /// Reports why nothing moves, as far as the breakers show.
-  private mutating func tellWhy(_ job: Job) throws {
+  private mutating func explain(_ job: Job) throws {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
     let apps = Set(
       try ReceiptOutline.all(waiting, reader).map(\.app) + reader.holds(job, now: session.now).map(\.app))

@@ -69,7 +69,7 @@ struct LinkFileCheck {
     // Four times the size that devices accept, so that the reader can report a file that is too large.
     let most = AppSiteAssociation.byteCountMax * 4
     guard path != "-" else {
-      guard let bytes = try session.surroundings.input(most) else {
+      guard let bytes = try session.dependencies.input(most) else {
         throw OperatorFault(.badData, "stdin is larger than any association file")
       }
       return bytes

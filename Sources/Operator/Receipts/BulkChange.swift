@@ -100,10 +100,10 @@ struct BulkChange {
       return "\(kind.past) \(Counted.receipts(count))."
     }
     let isServed = session.daemon(configuration) != nil
-    let (noun, verb) = count == 1 ? ("it", "is") : ("them", "are")
+    let (pronoun, verb) = count == 1 ? ("it", "is") : ("them", "are")
     let next =
       isServed
-      ? "receiptd sends \(noun) now"
+      ? "receiptd sends \(pronoun) now"
       : "no receiptd serves this database, so \(count == 1 ? "it" : "they") \(verb) sent once one does"
     return "\(Counted.receipts(count)) \(verb) pending again; \(next)."
   }

@@ -42,7 +42,7 @@ struct BulkJob {
     let job = try bulk.reader.job(id: started.id) ?? started
     try addRefusals(job)
     let isPaced = job.endedAt == nil && (bulk.rate != nil || job.count(.planned) > 0)
-    if isPaced, !session.command.flag("wait") { noteWhoGoesOn(started) }
+    if isPaced, !session.command.flag("wait") { noteContinuation(started) }
     let code = bulk.conclude(ids: try ids(job), paced: isPaced ? job : nil)
     return failed ? .partly : code
   }
@@ -56,7 +56,7 @@ struct BulkJob {
     }
     let request = JobRequest(
       kind: bulk.plan.kind, source: source, force: command.flag("force"), ratePerSecond: bulk.rate,
-      priceID: command.options["price"], actor: session.surroundings.actor, reason: bulk.why)
+      priceID: command.options["price"], actor: session.dependencies.actor, reason: bulk.why)
     var app: String?
     if case .filter(let filter, _) = source { app = filter.app }
     let rate = bulk.rate.map { JSONValue.number($0) } ?? .null
@@ -106,7 +106,7 @@ struct BulkJob {
   ) throws {
     var work = JobWork(job: job.row, windows: session.replayWindows(bulk.configuration))
     var bar = ProgressBar(
-      label, total: total, on: session.output.notes, clock: session.surroundings.clock)
+      label, total: total, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     while let now = try bulk.reader.job(id: job.id), let count = done(now) {
       if count > 0 { bar.update(done: count) }
@@ -116,14 +116,14 @@ struct BulkJob {
         if now.state == .running { session.wakeDaemon(bulk.configuration) }
       case .wait(let milliseconds):
         guard waits else { return }
-        session.surroundings.pause(min(milliseconds, 100))
+        session.dependencies.pause(min(milliseconds, 100))
       case .over: return
       }
     }
     if total > StepJob.slice { bar.update(done: total) }
   }
 
-  private func noteWhoGoesOn(_ job: Job) {
+  private func noteContinuation(_ job: Job) {
     let watch = "receiptctl jobs watch \(job.id)"
     if session.daemon(bulk.configuration) == nil {
       session.output.note("No receiptd seems to serve this database; the job begins once one does. \(watch)")

@@ -40,7 +40,7 @@ struct BulkPlan {
       let found = try ReceiptOutline.all(ids, reader)
       let known = Set(found.map(\.id))
       let unknown = ids.filter { !known.contains($0) }
-      guard unknown.isEmpty else { throw ReceiptsNoun.unknown(unknown) }
+      guard unknown.isEmpty else { throw ReceiptsCommands.unknown(unknown) }
       for receipt in found.sorted(by: { $0.id < $1.id }) {
         if let why = refusal(receipt.app, receipt.state, receipt.reason, id: receipt.id) {
           refused.append((receipt.id, why))
@@ -65,7 +65,7 @@ struct BulkPlan {
   private static func survey(
     _ filter: ReceiptFilter, _ limit: Int?, _ session: Session, _ reader: StoreReader
   ) throws -> [ReceiptGroup] {
-    let clock = session.surroundings.clock
+    let clock = session.dependencies.clock
     let start = clock.monotonic
     let total = min(try reader.countAtMost(filter), limit ?? Int.max)
     var bar: ProgressBar?

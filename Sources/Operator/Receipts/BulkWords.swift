@@ -53,7 +53,7 @@ extension JobKind {
 
 enum Counted {
   /// `1 event`, `3 events`
-  static func of(_ count: Int, _ noun: String) -> String { CountText.of(count, noun) }
+  static func of(_ count: Int, _ group: String) -> String { CountText.of(count, group) }
 
   /// `1 receipt`, `3 receipts`
   static func receipts(_ count: Int) -> String { of(count, "receipt") }

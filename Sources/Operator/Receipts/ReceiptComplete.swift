@@ -32,9 +32,9 @@ enum ReceiptComplete {
     let options = session.command.options
     for name in ["user", "price"] {
       guard let value = options[name] else { continue }
-      guard OutsideText.identifier(value) != nil else {
+      guard UntrustedText.identifier(value) != nil else {
         throw session.usage(
-          "--\(name) must be 1 to \(OutsideText.identifierBytesMax) bytes without control characters")
+          "--\(name) must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
       }
     }
     let ids = session.command.positionals
@@ -109,13 +109,13 @@ enum ReceiptComplete {
 
   private static func completeOne(_ session: Session, id: String) throws -> ExitCode {
     let options = session.command.options
-    let others = ReceiptsNoun.filterNames.filter { $0 != "user" && options.contains($0) }
+    let others = ReceiptsCommands.filterNames.filter { $0 != "user" && options.contains($0) }
     guard others.isEmpty else {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    guard let record = try reader.receipt(id: id) else { throw ReceiptsNoun.unknown([id]) }
+    guard let record = try reader.receipt(id: id) else { throw ReceiptsCommands.unknown([id]) }
     guard configuration.app(record.app) != nil else {
       throw OperatorFault(
         .refused,

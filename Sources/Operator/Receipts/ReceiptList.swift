@@ -10,7 +10,7 @@ enum ReceiptList {
   static func run(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter = try ReceiptsNoun.filter(session, session.app(configuration))
+    var filter = try ReceiptsCommands.filter(session, session.app(configuration))
     if let after = page.after {
       guard Identifier.isWellFormed(after, prefix: Identifier.receiptPrefix) else {
         throw session.usage("--after must be the id of a receipt, rcp_…")

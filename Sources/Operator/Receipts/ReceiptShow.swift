@@ -16,7 +16,7 @@ enum ReceiptShow {
     let reader = try session.reader(configuration)
     let id = session.command.positionals[0]
     guard let detail = try reader.detail(receipt: id), let receipt = detail.record.receipt else {
-      throw ReceiptsNoun.unknown([id])
+      throw ReceiptsCommands.unknown([id])
     }
     var ofReceipt = AuditFilter()
     ofReceipt.subject = id

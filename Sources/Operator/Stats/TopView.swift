@@ -45,7 +45,7 @@ struct TopView {
     let reader = try session.reader(configuration)
     let only = try session.app(configuration)
     guard session.output.result.isTerminal, !session.isJSON else {
-      try StatsNoun.show(reader, configuration, only, session)
+      try StatsCommands.show(reader, configuration, only, session)
       return .done
     }
     var view = TopView(configuration: configuration, reader: reader, only: only)
@@ -59,7 +59,7 @@ struct TopView {
   }
 
   private mutating func watch(_ session: Session, interval: Int64) throws -> ExitCode {
-    session.surroundings.catchStop()
+    session.dependencies.catchStop()
     let keyboard = RawTerminal()
     let output = session.output
     // The alternate screen, without a cursor (xterm's control sequences, DEC private modes 1049 and 25).
@@ -67,9 +67,9 @@ struct TopView {
     defer { output.text("\u{1B}[?25h\u{1B}[?1049l") }
     while true {
       try draw(session.again())
-      let next = session.surroundings.clock.monotonic.advanced(byMilliseconds: interval)
-      while session.surroundings.clock.monotonic < next {
-        if session.surroundings.isStopped(keyboard == nil ? Self.keyMilliseconds : 0) { return .done }
+      let next = session.dependencies.clock.monotonic.advanced(byMilliseconds: interval)
+      while session.dependencies.clock.monotonic < next {
+        if session.dependencies.isStopped(keyboard == nil ? Self.keyMilliseconds : 0) { return .done }
         switch keyboard?.key(milliseconds: Int32(Self.keyMilliseconds)) {
         case UInt8(ascii: "q"), UInt8(ascii: "Q"), 3: return .done
         default: break
@@ -94,7 +94,7 @@ struct TopView {
     let (rates, latencies) = (rates(), latencies(attempts))
     let both = rates + "   " + latencies
     lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]
-    lines += StatsNoun.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
+    lines += StatsCommands.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
     for app in stats {
       if let gone = app.unconfigured {
@@ -116,7 +116,7 @@ struct TopView {
   }
 
   private mutating func sample(_ stats: [AppStats], _ session: Session) throws {
-    let now = session.surroundings.clock.monotonic
+    let now = session.dependencies.clock.monotonic
     let delivered = stats.reduce(0) { $0 + ($1.counts[.delivered] ?? 0) }
     samples.append(Sample(at: now, growth: try reader.growth(), delivered: delivered))
     samples.removeAll { now.milliseconds(since: $0.at) > Self.windowMilliseconds }

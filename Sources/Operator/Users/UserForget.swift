@@ -45,7 +45,7 @@ struct UserForget {
   private var erased: [String] = []
 
   static func run(_ session: Session) throws -> ExitCode {
-    let user = try UsersNoun.user(session)
+    let user = try UsersCommands.user(session)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let survey = try UserSurvey(of: user, app: session.app(configuration), reader)
@@ -174,7 +174,7 @@ struct UserForget {
     let last = try reader.lastRow(of: .events)
     guard searchedTo < last else { return }
     var bar = ProgressBar(
-      "looking through events", total: Int(last), on: session.output.notes, clock: session.surroundings.clock)
+      "looking through events", total: Int(last), on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     while searchedTo < last {
       let next = min(searchedTo + Self.slice, last)

@@ -12,7 +12,7 @@ enum UserShow {
   static let listMax = 10_000
 
   static func run(_ session: Session) throws -> ExitCode {
-    let user = try UsersNoun.user(session)
+    let user = try UsersCommands.user(session)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let survey = try UserSurvey(of: user, app: session.app(configuration), reader)
@@ -66,7 +66,7 @@ enum UserShow {
       let contexts = try contexts(user, part.app, reader, session, limit: shownMax)
       if !contexts.isEmpty {
         output.line()
-        output.table(ContextsNoun.table(contexts, session))
+        output.table(ContextsCommands.table(contexts, session))
       }
       output.line()
     }
@@ -98,7 +98,7 @@ enum UserShow {
         "user_id": .string(user), "app": .string(part.app),
         "customers": .array(part.customers.map(JSONValue.string)),
         "receipts": .array(details.map { ReceiptJSON.detail(of: $0) }),
-        "contexts": .array(contexts.map(ContextsNoun.json)),
+        "contexts": .array(contexts.map(ContextsCommands.json)),
       ])
     }
   }

@@ -22,15 +22,15 @@ struct StripeFacts {
     _ key: PurchaseKey, metadata: [Metadata?], prices: [String?], observations: Observations = []
   ) -> PurchaseReport {
     let maps = metadata.compactMap(\.self)
-    func value(_ name: String) -> String? { maps.lazy.compactMap { OutsideText.nonEmpty($0[name]) }.first }
+    func value(_ name: String) -> String? { maps.lazy.compactMap { UntrustedText.nonEmpty($0[name]) }.first }
     let user = maps.lazy.compactMap { map in
-      userKeys.lazy.compactMap { OutsideText.identifier(map[$0]) }.first
+      userKeys.lazy.compactMap { UntrustedText.identifier(map[$0]) }.first
     }.first
     var distinct: [String] = []
-    for price in prices.prefix(Self.pricesMax).compactMap(OutsideText.identifier)
+    for price in prices.prefix(Self.pricesMax).compactMap(UntrustedText.identifier)
     where !distinct.contains(price) { distinct.append(price) }
     return PurchaseReport(
-      key: key, observations: observations, customerID: OutsideText.identifier(object.customer?.id),
+      key: key, observations: observations, customerID: UntrustedText.identifier(object.customer?.id),
       contextID: value("ply_context_id"),
       context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
       metadataUser: user, prices: distinct, happenedAt: happenedAt)

@@ -126,7 +126,7 @@ public struct StripeProcessor: PaymentProcessor {
   private func read(_ envelope: StripeEnvelope, now: Timestamp) -> EventReading {
     let reader = StripeReader(settings: settings, envelope: envelope, now: now)
     return EventReading(
-      id: OutsideText.identifier(envelope.id), type: OutsideText.identifier(reader.type) ?? "",
+      id: UntrustedText.identifier(envelope.id), type: UntrustedText.identifier(reader.type) ?? "",
       content: reader.content())
   }
 }

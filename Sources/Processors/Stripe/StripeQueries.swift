@@ -41,7 +41,7 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   /// A purchase of a connected account is not found: only its events name the account.
-  public func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
+  public func lookups(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
     switch key.type {
     case StripeObjectType.checkoutSession: [session(key.id)]
     case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
@@ -66,7 +66,7 @@ public struct StripeQueries: ProcessorQueries {
   public func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     let report = JSONDocument.read(body) { root in
       StripeObject(root).flatMap { object in
-        StripeLookUpReader(settings: settings, object: object, key: key, now: now).report()
+        StripeLookupReader(settings: settings, object: object, key: key, now: now).report()
       }
     }
     return report ?? nil
@@ -98,7 +98,7 @@ public struct StripeQueries: ProcessorQueries {
       data.forEachElement { element in
         guard let range = element.range, range.upperBound <= body.count else { return }
         events.append(Array(body[range]))
-        last = OutsideText.identifier(element.member("id")?.string)
+        last = UntrustedText.identifier(element.member("id")?.string)
       }
       // Without a cursor, the next page cannot be requested.
       if hasMore, last == nil { return nil }

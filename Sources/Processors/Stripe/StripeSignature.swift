@@ -31,19 +31,19 @@ struct StripeSignature {
     var start = 0
     while start <= header.count {
       let end = Self.position(of: ",", in: header, from: start)
-      guard take(header.extracting(start..<end)) else { return nil }
+      guard parse(header.extracting(start..<end)) else { return nil }
       start = end + 1
     }
     if signedHead.isEmpty || signatureCount == 0 { return nil }
   }
 
   /// - Returns: false when the element makes the header invalid.
-  private mutating func take(_ element: Span<UInt8>) -> Bool {
+  private mutating func parse(_ element: Span<UInt8>) -> Bool {
     let nameEnd = Self.position(of: "=", in: element, from: 0)
     let hasValue = nameEnd < element.count
     let value = element.extracting((hasValue ? nameEnd + 1 : nameEnd)..<element.count)
     if nameEnd == 1, element[0] == UInt8(ascii: "t") {
-      return hasValue && signedHead.isEmpty && takeTimestamp(value)
+      return hasValue && signedHead.isEmpty && parseTimestamp(value)
     }
     if nameEnd == 2, element[0] == UInt8(ascii: "v"), element[1] == UInt8(ascii: "1") {
       signatureCount += 1
@@ -54,7 +54,7 @@ struct StripeSignature {
   }
 
   /// 1–12 ASCII digits. A leading zero is refused: some libraries sign the parsed number, others the text.
-  private mutating func takeTimestamp(_ digits: Span<UInt8>) -> Bool {
+  private mutating func parseTimestamp(_ digits: Span<UInt8>) -> Bool {
     guard (1...Self.timestampDigitsMax).contains(digits.count),
       digits.count == 1 || digits[0] != UInt8(ascii: "0")
     else { return false }

@@ -27,9 +27,9 @@ public struct EndWaits: StoreCommand {
           guard let record = try store.purchases.find(row: row), record.receipt?.state == .waiting else {
             continue
           }
-          var settled = record
-          try store.settle(&settled, before: record)
-          if settled == record { try postpone(record, in: store) }
+          var decided = record
+          try store.decideAndSave(&decided, before: record)
+          if decided == record { try postpone(record, in: store) }
         }
         left -= Int64(found.count)
         if found.count == limit { stillBusy.append(app) }
@@ -84,8 +84,8 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
       guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
         continue
       }
-      var settled = record
-      try store.settle(&settled, before: record)
+      var decided = record
+      try store.decideAndSave(&decided, before: record)
     }
     try store.offerFreedContexts()
     guard found.count == Self.slice, let last = found.last, let until = last.receipt?.waitUntil else {

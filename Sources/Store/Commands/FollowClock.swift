@@ -30,7 +30,7 @@ public struct FollowClock: StoreCommand {
     } else {
       apps = try store.purchases.bringBack(to: store.now)
     }
-    try store.lookUps.bringBack(to: store.now)
+    try store.lookups.bringBack(to: store.now)
     for app in apps { store.changes.note(anythingDueAt: store.now, of: app) }
     if !apps.isEmpty { store.changes.waitUntil = store.now }
     return apps.count

@@ -42,7 +42,7 @@ public struct ForgetPurchases: StoreCommand {
         if record != found { try store.write(&record, from: found) }
       }
       outcome.events += try store.erasures.empty(record, at: store.now, isAskedByID: isAskedByID)
-      try store.lookUps.drop(row: row)
+      try store.lookups.drop(row: row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
     return outcome

@@ -73,7 +73,7 @@ public struct StepJob: StoreCommand {
     guard let old = try store.jobs.find(row: job) else { return nil }
     guard old.endedAt == nil else { return old }
     var step = Step(job: old)
-    try step.settle(ended, in: store)
+    try step.finish(ended, in: store)
     if step.job.state == .preparing { step.giveUpWhenAbandoned(now: store.now) }
     if step.job.state == .running, releases { try step.release(in: store) }
     return try step.save(in: store)
@@ -98,7 +98,7 @@ public struct StepJob: StoreCommand {
       job.note = "whoever named its receipts did not finish"
     }
 
-    mutating func settle(_ positions: [Int64], in store: StoreSession) throws(StoreFault) {
+    mutating func finish(_ positions: [Int64], in store: StoreSession) throws(StoreFault) {
       for position in positions {
         guard let row = try store.jobs.released(job.row, at: position) else { continue }
         let receipt = try store.purchases.find(row: row)?.receipt
@@ -125,7 +125,7 @@ public struct StepJob: StoreCommand {
         if room > 0 { places += try store.jobs.planned(job.row, app: app, limit: room) }
       }
       places.sort { $0.position < $1.position }
-      let now = job.pace.take(now: store.now, atMost: min(StepJob.slice, places.count))
+      let now = job.pace.acquire(now: store.now, atMost: min(StepJob.slice, places.count))
       for place in places.prefix(now) {
         let (outcome, reason) = try change(place.purchaseRow, in: store)
         try store.jobs.set(outcome, reason, from: .planned, job: job.row, position: place.position)

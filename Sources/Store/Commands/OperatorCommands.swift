@@ -105,7 +105,7 @@ extension StoreSession {
     try purchases.update(record, from: old)
     changes.note(record)
     noteWeakerClaim(of: record, before: old)
-    try planLookUp(of: record, before: old)
+    try planLookup(of: record, before: old)
   }
 }
 

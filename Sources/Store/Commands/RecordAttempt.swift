@@ -90,7 +90,7 @@ public struct RecordAttempt: StoreCommand {
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)
-    if wasChangedMeanwhile { try store.planLookUp(of: record, before: before) }
+    if wasChangedMeanwhile { try store.planLookup(of: record, before: before) }
     try store.offerFreedContexts()
     return record.receipt
   }

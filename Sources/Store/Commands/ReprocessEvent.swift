@@ -5,10 +5,10 @@ public import Domain
 /// Merges what a stored event says to this version's reader. Repeating this changes nothing (R2).
 public struct ReprocessEvent: StoreCommand {
   /// The event as this version reads it; its id and bytes are those of the row.
-  public var event: TakeEvent
+  public var event: IngestEvent
   public var row: Int64
 
-  public init(_ event: TakeEvent, row: Int64) {
+  public init(_ event: IngestEvent, row: Int64) {
     self.event = event
     self.row = row
   }
@@ -49,7 +49,7 @@ public struct ReprocessEvent: StoreCommand {
       let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil
       }
-      let taken = try store.take(report, app: event.app, keep: keep)
+      let taken = try store.ingest(report, app: event.app, keep: keep)
       try store.events.update(row: row, type: event.type, outcome: taken.outcome, purchaseRow: taken.row)
       return Outcome(
         before: known.outcome, after: taken.outcome,

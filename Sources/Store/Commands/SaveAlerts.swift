@@ -26,13 +26,13 @@ public struct AlertRecord: Sendable, Equatable {
   /// When the condition began.
   public var since: Timestamp
   /// When the destination was last notified that the alert is firing.
-  public var toldAt: Timestamp
+  public var notifiedAt: Timestamp
 
-  public init(key: Key, isFiring: Bool, since: Timestamp, toldAt: Timestamp) {
+  public init(key: Key, isFiring: Bool, since: Timestamp, notifiedAt: Timestamp) {
     self.key = key
     self.isFiring = isFiring
     self.since = since
-    self.toldAt = toldAt
+    self.notifiedAt = notifiedAt
   }
 }
 

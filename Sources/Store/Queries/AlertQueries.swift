@@ -29,7 +29,7 @@ extension StoreReader {
         key: .init(
           destination: try row.text(0), condition: try row.text(1), app: app.isEmpty ? nil : app),
         isFiring: row.integer(3) != 0, since: Timestamp(unixMilliseconds: row.integer(4)),
-        toldAt: Timestamp(unixMilliseconds: row.integer(5)))
+        notifiedAt: Timestamp(unixMilliseconds: row.integer(5)))
     }
   }
 

@@ -104,5 +104,5 @@ extension StoreReader {
     ),
   ]
 
-  private static let lookedUp = LookUp.reasons.map { "'\($0.text)'" }.joined(separator: ", ")
+  private static let lookedUp = Lookup.reasons.map { "'\($0.text)'" }.joined(separator: ", ")
 }

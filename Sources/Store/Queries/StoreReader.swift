@@ -82,7 +82,7 @@ public final class StoreReader {
     public var row: Int64
     public var id: String
     public var body: [UInt8]
-    public var spentTries: Int64
+    public var spentAttempts: Int64
     public var retrySince: Timestamp
     public var pausedBaseMilliseconds: Int64
   }
@@ -116,7 +116,7 @@ public final class StoreReader {
   public func due(row: Int64, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
-        row: row.integer(0), id: try row.text(1), body: row.blob(2), spentTries: row.integer(3),
+        row: row.integer(0), id: try row.text(1), body: row.blob(2), spentAttempts: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBaseMilliseconds: row.integer(5))
     }
   }

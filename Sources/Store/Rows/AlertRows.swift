@@ -19,7 +19,7 @@ final class AlertRows {
   func save(_ record: AlertRecord) throws(StoreFault) {
     try saving.run([
       .text(record.key.destination), .text(record.key.condition), .text(record.key.app ?? ""),
-      .integer(record.isFiring ? 1 : 0), .time(record.since), .time(record.toldAt),
+      .integer(record.isFiring ? 1 : 0), .time(record.since), .time(record.notifiedAt),
     ])
   }
 

@@ -49,7 +49,7 @@ final class BreakerRows {
   }
 
   /// Invalidates the cache after a rollback: it may contain changes that were rolled back.
-  func distrust() { mayDiffer = true }
+  func invalidate() { mayDiffer = true }
 
   /// Reads the breakers again if the cache is invalid. Called before each use, not at the rollback, because
   /// the database may be unreadable for a while.

@@ -30,7 +30,7 @@ final class CountRows {
   private var ends: [String: (delivered: Int64, failed: Int64)] = [:]
   private var failures: [Failure: (count: Int64, madeSince: Int64)] = [:]
   private var nextPurchase: Int64 = 1
-  private var isNumberTaken = false
+  private var isNumberUsed = false
 
   private let readingNext: StoreStatement
   private let writingNext: StoreStatement
@@ -70,13 +70,13 @@ final class CountRows {
     changes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
-    isNumberTaken = false
+    isNumberUsed = false
     nextPurchase = try readingNext.first { row throws(StoreFault) in row.integer(0) } ?? 1
   }
 
   /// Returns the row for a new purchase. Rows are never reused.
-  func takePurchaseRow() -> Int64 {
-    isNumberTaken = true
+  func makePurchaseRow() -> Int64 {
+    isNumberUsed = true
     nextPurchase += 1
     return nextPurchase - 1
   }
@@ -100,7 +100,7 @@ final class CountRows {
 
   /// Writes the collected changes. Called right before the commit.
   func end(now: Timestamp) throws(StoreFault) {
-    if isNumberTaken { try writingNext.run([.integer(nextPurchase)]) }
+    if isNumberUsed { try writingNext.run([.integer(nextPurchase)]) }
     for (group, change) in changes where change != 0 {
       try counting.run([
         .text(group.app), .text(group.state), .text(group.reason), .text(group.cause), .integer(change),

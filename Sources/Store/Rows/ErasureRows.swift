@@ -87,7 +87,7 @@ final class ErasureRows {
   }
 
   /// Invalidates the cached key after a rollback, which may have removed it.
-  func distrust() { code = nil }
+  func invalidate() { code = nil }
 
   /// Creates the key, unless there is one.
   func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {

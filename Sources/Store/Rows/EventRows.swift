@@ -31,7 +31,7 @@ final class EventRows {
   }
 
   func insert(
-    _ event: TakeEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
+    _ event: IngestEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
   ) throws(StoreFault) {
     try inserting.run([
       .text(event.app), .text(event.processor.rawValue), .text(event.eventID), .text(event.type),

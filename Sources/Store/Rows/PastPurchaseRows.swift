@@ -34,7 +34,7 @@ final class PastPurchaseRows {
   }
 
   /// Invalidates the cache after a rollback.
-  func distrust() { isInUse = false }
+  func invalidate() { isInUse = false }
 
   /// Whether a purchase's receipt was deleted.
   func contains(

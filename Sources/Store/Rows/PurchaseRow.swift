@@ -47,7 +47,7 @@ enum PurchaseRow {
     else { return nil }
     return [
       .time(record.updatedAt), .text(receipt.state.rawValue), .optional(receipt.reason?.text),
-      .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentTries),
+      .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentAttempts),
       .optional(receipt.lastStatus), .optional(receipt.importID), .time(receipt.retrySince),
       .integer(receipt.pausedBaseMilliseconds), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
       .optional(receipt.note), .optional(receipt.lastCause?.text), .flag(receipt.isReplay),
@@ -91,7 +91,7 @@ enum PurchaseRow {
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
       priceID: try row.optionalText(22), priceMismatch: row.flag(23), contextDisputed: row.flag(39),
-      body: row.optionalBlob(24), attempts: row.integer(25), spentTries: row.integer(26),
+      body: row.optionalBlob(24), attempts: row.integer(25), spentAttempts: row.integer(26),
       lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
       retrySince: row.timestamp(31), pausedBaseMilliseconds: row.integer(32),
@@ -112,7 +112,7 @@ enum PurchaseRow {
       .time(purchase.boughtAt), .time(record.updatedAt), .optional(receipt?.id),
       .optional(receipt?.state.rawValue), .optional(receipt?.reason?.text), .time(receipt?.waitUntil),
       .optional(receipt?.priceID), .flag(receipt?.priceMismatch ?? false), .optional(receipt?.body),
-      .integer(receipt?.attempts ?? 0), .integer(receipt?.spentTries ?? 0), .optional(receipt?.lastStatus),
+      .integer(receipt?.attempts ?? 0), .integer(receipt?.spentAttempts ?? 0), .optional(receipt?.lastStatus),
       .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt),
       .time(receipt?.retrySince),
       .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt),

@@ -235,7 +235,7 @@ final class PurchaseRows {
   }
 
   /// Returns and clears the collected state changes.
-  func takeTransitions() -> [ReceiptTransition] {
+  func drainTransitions() -> [ReceiptTransition] {
     defer { transitions = [] }
     return transitions
   }

@@ -43,9 +43,9 @@ struct CompletionTable {
     }
   }
 
-  /// The verbs of a noun, with their help.
-  func verbs(of noun: String) -> [(word: String, help: String)] {
-    commands.filter { $0.words.count > 1 && $0.words[0] == noun }.map { ($0.words[1], $0.help) }
+  /// The verbs of a group, with their help.
+  func verbs(of group: String) -> [(word: String, help: String)] {
+    commands.filter { $0.words.count > 1 && $0.words[0] == group }.map { ($0.words[1], $0.help) }
   }
 
   private static func option(_ spec: OptionSpec) -> Option {

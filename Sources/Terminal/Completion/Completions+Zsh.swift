@@ -29,10 +29,10 @@ extension Completions {
   }
 
   private static func verbs(
-    of noun: String, _ commands: [CompletionTable.Command], _ table: CompletionTable
+    of group: String, _ commands: [CompletionTable.Command], _ table: CompletionTable
   ) -> [String] {
     var lines = ["          if (( CURRENT == 2 )); then", "            words_of=("]
-    lines += table.verbs(of: noun).map { "              \(described($0.word, $0.help))" }
+    lines += table.verbs(of: group).map { "              \(described($0.word, $0.help))" }
     lines += [
       "            )", "            _describe -t commands verb words_of", "          else",
       "            local verb=$words[2]", "            shift words; (( CURRENT-- ))",

@@ -126,8 +126,8 @@ import Testing
     let router = Self.router()
     #expect(Self.activated(router).isEmpty)
     #expect(router.handle(try url("shop://activity")))
-    #expect(router.takePending() == .activity)
-    #expect(router.takePending() == nil)
+    #expect(router.popPending() == .activity)
+    #expect(router.popPending() == nil)
   }
 
   @Test("DL19: a hundred tasks offer links, and exactly one is handled")

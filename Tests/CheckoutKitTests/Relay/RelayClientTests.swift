@@ -120,7 +120,7 @@ import Testing
 
   @Test("Trying ends with the tries, with the patience, or where the relay asks for more of it")
   func givesUp() async throws {
-    let cases: [(RetryPolicy, [ScriptedTransport.Step], tries: Int)] = [
+    let cases: [(RetryPolicy, [ScriptedTransport.Step], attempts: Int)] = [
       (RetryPolicy(attemptsMax: 3, jitter: 0), [], 3), (.none, [], 1),
       (RetryPolicy(attemptsMax: .max, patience: 20, jitter: 0), [], 6),
       (RetryPolicy(jitter: 0), [.answer(429, headers: ["Retry-After": "3600"])], 1),

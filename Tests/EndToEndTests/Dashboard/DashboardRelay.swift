@@ -39,7 +39,7 @@ extension Relay {
   func sellToHostileUsers() throws {
     for (number, user) in Self.hostileUsers.enumerated() {
       let checkout = Checkout("hostile-\(number)")
-      try take(
+      try ingest(
         checkout.completed.merging(["data": ["object": ["client_reference_id": .string(user)]]]), app: "web")
     }
     try waitUntil("the app's deliveries are stopped") { try breaker(of: "web").state == .open }

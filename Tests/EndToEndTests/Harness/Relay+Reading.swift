@@ -79,7 +79,7 @@ extension Relay {
     return try #require(reply["context_id"])
   }
 
-  func take(_ events: JSONValue..., app: String = "shop") throws {
+  func ingest(_ events: JSONValue..., app: String = "shop") throws {
     for event in events {
       let reply = try outside.send(event, app: app)
       try #require(reply.status == 200, "\(reply.text)")
@@ -91,7 +91,7 @@ extension Relay {
   func passTime(app: String = "shop") throws {
     let other = Checkout("passer-by-\(app)-\(try count("purchases"))")
     try post(other, app: app)
-    try take(other.completed, app: app)
+    try ingest(other.completed, app: app)
     try reaches(.delivered, other.subscription)
   }
 }

@@ -80,7 +80,7 @@ struct ReturnPageBrowserTests {
       #expect(try browser.heading() == "Warten auf Bestätigung")
       let entries = try browser.historyLength()
 
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try waitUntil("the page says that the payment has come") {
         try browser.shows("Zahlung eingegangen")
       }
@@ -100,7 +100,7 @@ struct ReturnPageBrowserTests {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("again")
       let id = try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       let browser = try Browser()
       let url = relay.returnURL("?context_id=\(id)")

@@ -47,7 +47,7 @@ extension Relay {
     func checkout(_ name: String, _ events: (Checkout) -> [JSONValue]) throws -> String {
       let checkout = Checkout(name)
       let id = try post(checkout)
-      for event in events(checkout) { try take(event) }
+      for event in events(checkout) { try ingest(event) }
       return "?context_id=\(id)"
     }
     let unpaid: JSONValue = ["payment_status": "unpaid"]
@@ -61,7 +61,7 @@ extension Relay {
       [$0.sessionEvent("completed", unpaid), $0.sessionEvent("async_payment_failed", unpaid)]
     }
     try reaches(.cancelled, "sub_failed")
-    try take(
+    try ingest(
       Checkout("ended").sessionEvent(
         "expired", ["status": "expired", "payment_status": "unpaid", "subscription": .null]))
     return [

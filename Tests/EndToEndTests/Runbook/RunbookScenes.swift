@@ -27,7 +27,7 @@ struct RunbookScene {
     for user in users {
       let checkout = Checkout(user)
       try relay.post(checkout)
-      try relay.take(checkout.completed)
+      try relay.ingest(checkout.completed)
     }
   }
 
@@ -116,7 +116,7 @@ struct RunbookScene {
       prepare: { relay, _ in
         let nobody: JSONValue = ["data": ["object": ["client_reference_id": .null]]]
         for user in users {
-          try relay.take(Checkout(user).completed.merging(nobody))
+          try relay.ingest(Checkout(user).completed.merging(nobody))
         }
         try wait(relay, .waiting, users)
         let strange = Array(#"{"id":"evt_strange","type":"checkout.session.completed","data":{}}"#.utf8)

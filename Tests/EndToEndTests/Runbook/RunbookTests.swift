@@ -99,7 +99,7 @@ struct RunbookTests {
     defer { destination.stop() }
     let stripe = try SandboxStripe(behaviour: SandboxStripeBehaviour(apiKey: RunbookScene.stripeKey))
     defer { stripe.stop() }
-    for user in scene.missed { stripe.books.add(Checkout(user).completed, isDelivered: false) }
+    for user in scene.missed { stripe.records.add(Checkout(user).completed, isDelivered: false) }
     let app: JSONValue = [
       "stripe": ["api_key": .string(RunbookScene.stripeKey), "api_base": .string(stripe.base)]
     ]

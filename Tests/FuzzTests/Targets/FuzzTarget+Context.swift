@@ -47,7 +47,7 @@ extension FuzzTarget {
       head: FuzzRequest.head("POST", "/v1/ios/contexts", [("Content-Type", Array(type.utf8))]), body: body)
     do {
       let post = try ContextPost.read(request, pathUser: pathUser)
-      try hold(OutsideText.identifier(post.userID) == post.userID, "a user that is not fit for a row")
+      try hold(UntrustedText.identifier(post.userID) == post.userID, "a user that is not fit for a row")
       try hold(pathUser.map { $0 == post.userID } ?? true, "the user of the path was overruled")
       try checkBlob(post.blob)
       return post
@@ -89,7 +89,7 @@ extension FuzzTarget {
     try hold((1...PlyContext.decodedBytesMax).contains(decoded.count), "a blob of \(decoded.count) bytes")
     try hold(blob.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a blob that is not base64")
     if let price = blob.priceID {
-      try hold(OutsideText.identifier(price) == price, "a price not fit for a row")
+      try hold(UntrustedText.identifier(price) == price, "a price not fit for a row")
     }
   }
 }

@@ -39,13 +39,13 @@ extension FuzzTarget {
     var rest = head[...]
     while goesOn, !rest.isEmpty {
       let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.index(before: rest.endIndex)
-      goesOn = collector.takeHeaderLine(Array(rest[...end]))
+      goesOn = collector.collectHeaderLine(Array(rest[...end]))
       rest = rest[(end + 1)...]
     }
     let pieceBytes = 1 + Int(head.first ?? 0) * 64
     var start = 0
     while goesOn, start < body.count {
-      goesOn = collector.takeBody(body[start..<min(start + pieceBytes, body.count)])
+      goesOn = collector.collectBody(body[start..<min(start + pieceBytes, body.count)])
       start += pieceBytes
     }
     try hold(goesOn == (collector.refusal == nil), "it wants no more, and does not say why")
@@ -75,7 +75,7 @@ extension FuzzTarget {
     switch destination.verdict(on: answer, now: now) {
     case .delivered(let importID):
       try hold(answer.status.map { (200...299).contains($0) } ?? false, "delivered without a 2xx (R3)")
-      if let importID { try hold(OutsideText.identifier(importID) == importID, "an id not fit for a row") }
+      if let importID { try hold(UntrustedText.identifier(importID) == importID, "an id not fit for a row") }
     case .retry(_, let wait):
       if let wait { try hold(limits.contains(wait), "a wait of \(wait) ms") }
     case .coolDown(_, let wait): try hold(limits.contains(wait), "a rest of \(wait) ms")

@@ -50,8 +50,8 @@ extension FuzzTarget {
     let id = RequestIDs().id(for: head)
     let isPlain = id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
     try hold(isPlain && (1...128).contains(id.utf8.count), "the request's id is \(id)")
-    if let seconds = CheckoutBoard.waitSeconds(head.query) {
-      try hold((0...CheckoutBoard.waitSecondsMax).contains(seconds), "a wait of \(seconds) s")
+    if let seconds = CheckoutPolls.waitSeconds(head.query) {
+      try hold((0...CheckoutPolls.waitSecondsMax).contains(seconds), "a wait of \(seconds) s")
     }
   }
 

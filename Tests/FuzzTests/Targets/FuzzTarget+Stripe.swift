@@ -75,7 +75,7 @@ extension FuzzTarget {
     try checkIdentifier(reading.id)
     try checkIdentifier(reading.type.isEmpty ? nil : reading.type)
     if case .purchase(let report, _) = reading.content { try checkReport(report) }
-    let command = TakeEvent(reading, app: "ios", processor: StripeProcessor.name, body: bytes)
+    let command = IngestEvent(reading, app: "ios", processor: StripeProcessor.name, body: bytes)
     try hold(command.body == bytes, "the body is not kept as it came")
     try checkIdentifier(command.eventID)
     try checkNodes(bytes)
@@ -101,6 +101,6 @@ extension FuzzTarget {
 
   private static func checkIdentifier(_ text: String?) throws {
     guard let text else { return }
-    try hold(OutsideText.identifier(text) == text, "not fit for a row")
+    try hold(UntrustedText.identifier(text) == text, "not fit for a row")
   }
 }

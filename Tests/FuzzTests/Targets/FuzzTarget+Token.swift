@@ -39,7 +39,7 @@ extension FuzzTarget {
     try hold(
       SignedToken.hasForm(token) || header.isEmpty || claims.isEmpty, "a token has not the form of one")
     guard case .success(let user) = try outcome(token) else { return }
-    try hold(OutsideText.identifier(user) == user, "its user cannot be one")
+    try hold(UntrustedText.identifier(user) == user, "its user cannot be one")
     // Unknown header members may have any value, even an unrepresentable one.
     let head = JSONReference.read(header)
     try hold(head?["alg"]?.value == "HS256" && head?["crit"] == nil, "its header says something else")

@@ -28,7 +28,7 @@ extension FuzzTarget {
     if Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) {
       try hold(bytes.count == 30 && bytes.allSatisfy { $0 < 0x80 }, "taken for an id")
     }
-    if let id = OutsideText.identifier(text) {
+    if let id = UntrustedText.identifier(text) {
       try hold((1...255).contains(id.utf8.count), "an id of \(id.utf8.count) bytes")
       try hold(
         !id.unicodeScalars.contains { $0.properties.generalCategory == .control }, "a control character")

@@ -40,11 +40,11 @@ struct ProcessorConformanceTests {
       #expect(fixture.processor.authenticate(request, now: readAt) == .genuine)
       let reading = fixture.processor.read(request.body, now: readAt)
       let id = try #require(reading.id)
-      #expect(OutsideText.identifier(id) == id)
+      #expect(UntrustedText.identifier(id) == id)
       #expect(!reading.type.isEmpty)
       let key = try #require(Self.key(reading))
       #expect(key.processor == fixture.name)
-      #expect(OutsideText.identifier(key.id) == key.id)
+      #expect(UntrustedText.identifier(key.id) == key.id)
       #expect(!key.id.contains(":"), "a colon begins what is in the place of a forgotten user's id")
     }
   }
@@ -76,7 +76,7 @@ struct ProcessorConformanceTests {
     for body in strange + cut {
       let reading = fixture.processor.read(body, now: readAt)
       #expect(reading == fixture.processor.read(body, now: readAt))
-      if let id = reading.id { #expect(OutsideText.identifier(id) == id) }
+      if let id = reading.id { #expect(UntrustedText.identifier(id) == id) }
     }
     for body in strange { #expect(Self.key(fixture.processor.read(body, now: readAt)) == nil) }
   }
@@ -103,10 +103,10 @@ struct ProcessorConformanceTests {
     for lacking in [nil, Reason.price, .user, .checkout, .subscription] {
       for key in [fixture.key, odd] {
         for sessionID in [nil, "cs_1", hostile] {
-          asked += queries.lookUps(of: key, sessionID: sessionID, lacking: lacking)
+          asked += queries.lookups(of: key, sessionID: sessionID, lacking: lacking)
         }
       }
-      #expect(!queries.lookUps(of: fixture.key, sessionID: nil, lacking: lacking).isEmpty)
+      #expect(!queries.lookups(of: fixture.key, sessionID: nil, lacking: lacking).isEmpty)
     }
     for list in queries.eventLists(EventSelection(since: readAt, undeliveredOnly: true)) {
       asked += [list.page(after: nil), list.page(after: hostile)]

@@ -45,7 +45,7 @@ struct Happening {
     let n = number(0..<Self.purchases)
     let text = "blob \(n) " + String(repeating: "x", count: padding(0..<4, 700))
     let app = n % 3 == 0 ? "held" : "ios"
-    let command = TakeContext(
+    let command = IngestContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
       digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &identifiers))
@@ -59,7 +59,7 @@ struct Happening {
     // One in six events is a repeat.
     let id = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
     let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
-    let command = TakeEvent(
+    let command = IngestEvent(
       app: app, processor: "stripe", eventID: id, type: "test", body: body, content: content(n))
     let received = now
     add(command) { state, outcome in
@@ -68,7 +68,7 @@ struct Happening {
     }
   }
 
-  private mutating func content(_ n: Int) -> TakeEvent.Content {
+  private mutating func content(_ n: Int) -> IngestEvent.Content {
     let session = "cs_\(n)"
     let subscription = PurchaseKey(type: .subscription, id: "sub_\(n)")
     let checkout = PurchaseKey(type: .checkoutSession, id: session)
@@ -157,9 +157,9 @@ struct Happening {
   }
 
   /// The job runner's next step for each job.
-  mutating func work(on jobs: [(id: String, turn: JobTurn)]) {
-    for (id, turn) in jobs {
-      if case .apply(let step) = turn { add(step) }
+  mutating func work(on jobs: [(id: String, action: JobAction)]) {
+    for (id, action) in jobs {
+      if case .apply(let step) = action { add(step) }
       guard oneIn(8) else { continue }
       let changes: [ChangeJob.Change] = [.pause, .resume, .cancel]
       add(ChangeJob(id: id, changes[number(0..<changes.count)]))

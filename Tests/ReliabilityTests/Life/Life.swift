@@ -137,7 +137,7 @@ final class Life {
   private struct Known {
     var due: [(app: String, receipt: StoreReader.DueReceipt)] = []
     var receipts: [String] = []
-    var jobs: [(id: String, turn: JobTurn)] = []
+    var jobs: [(id: String, action: JobAction)] = []
   }
 
   /// - Returns: nil when the database cannot be read now.
@@ -179,7 +179,7 @@ private final class PassesAtOnce: BackgroundCheckpoints {
     result.withLock { $0 = made }
   }
 
-  func takeResult() -> Result<Int, StoreFault>? {
+  func popResult() -> Result<Int, StoreFault>? {
     result.withLock { result in
       defer { result = nil }
       return result

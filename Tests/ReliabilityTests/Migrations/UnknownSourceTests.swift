@@ -49,18 +49,18 @@ struct UnknownSourceTests {
   private func post(_ text: String, price: String) throws -> String {
     var random = SeededGenerator(seed: UInt64(text.utf8.count))
     let id = Identifier.make(prefix: Identifier.contextPrefix, now: Self.now, random: &random)
-    let command = TakeContext(
+    let command = IngestContext(
       app: "ios", userID: "u900", blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
       id: id)
     return try writer.apply(command, now: Self.now).id
   }
 
-  private func take(_ n: Int, _ observations: Observations, names contextID: String? = nil) throws {
+  private func ingest(_ n: Int, _ observations: Observations, names contextID: String? = nil) throws {
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(n)"), sessionID: "cs_\(n)",
       observations: observations, clientReference: "u900", contextID: contextID, prices: ["price_1"],
       happenedAt: Self.now)
-    let command = TakeEvent(
+    let command = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt_\(n)_\(observations.rawValue)", type: "test",
       body: Array("{}".utf8), content: .report(report, keep: true))
     _ = try writer.apply(command, now: Self.now)
@@ -76,24 +76,24 @@ struct UnknownSourceTests {
   func isKept() throws {
     #expect(try record(900)?.purchase.contextSource == .unknown)
     let better = try post("better", price: "price_1")
-    try take(900, [])
+    try ingest(900, [])
     #expect(try record(900)?.purchase.contextID == Self.contextID, "another one has its price")
-    try take(901, .paid)
+    try ingest(901, .paid)
     #expect(try record(901)?.purchase.contextID == better)
-    try take(902, .paid)
+    try ingest(902, .paid)
     #expect(try record(902)?.purchase.contextID == nil, "the promised one keeps its own")
-    try take(900, .paid)
+    try ingest(900, .paid)
     #expect(try record(900)?.receipt?.body == Array("sub_900 blob 900".utf8))
     #expect(try reader.integrityFaults() == [])
   }
 
   @Test("A purchase that names such a context gets it, and the one that has it keeps it and is marked")
   func isNamed() throws {
-    try take(901, .paid, names: Self.contextID)
+    try ingest(901, .paid, names: Self.contextID)
     #expect(try record(901)?.receipt?.body == Array("sub_901 blob 900".utf8))
     #expect(try reader.context(id: Self.contextID)?.receiptID == record(901)?.receipt?.id)
     #expect(try record(900)?.receipt?.contextDisputed == true)
-    try take(900, .paid)
+    try ingest(900, .paid)
     #expect(try record(900)?.receipt?.body == Array("sub_900 blob 900".utf8))
     #expect(try record(901)?.receipt?.contextDisputed == false)
   }
@@ -101,7 +101,7 @@ struct UnknownSourceTests {
   @Test("A name in an event of the same purchase replaces such a context")
   func isReplaced() throws {
     let named = try post("named", price: "price_1")
-    try take(900, .paid, names: named)
+    try ingest(900, .paid, names: named)
     #expect(try record(900)?.receipt?.body == Array("sub_900 named".utf8))
     #expect(try record(900)?.purchase.contextSource == .metadata)
     #expect(try reader.context(id: Self.contextID)?.receiptID == nil)

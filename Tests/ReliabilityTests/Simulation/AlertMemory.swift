@@ -58,7 +58,7 @@ struct AlertMemory {
   mutating func noteReload(now: Int64) { reloadedAt = now }
 
   /// Records whether a trouble is present now.
-  mutating func look(_ trouble: Trouble, isThere: Bool, now: Int64) {
+  mutating func check(_ trouble: Trouble, isThere: Bool, now: Int64) {
     guard var truth = truths[trouble] else {
       truths[trouble] = Truth(isThere: isThere, since: now, otherwiseAt: Int64.min / 2)
       return

@@ -34,7 +34,7 @@ struct JobMemory {
 
   /// Checks the jobs that the commit at this time changed; without a time, all of them. Called before the
   /// receipts are checked, to record which receipts an operator's job touched.
-  mutating func lookAtChanges(_ reader: Connection, wall: Int64?, _ memory: inout Memory) throws {
+  mutating func checkChanges(_ reader: Connection, wall: Int64?, _ memory: inout Memory) throws {
     let changed = try reader.prepare(
       "SELECT row_id, state, total, ended_at IS NOT NULL FROM jobs WHERE ?1 IS NULL OR updated_at = ?1"
     ).all([.optional(wall)]) { row throws(SQLiteError) in
@@ -55,7 +55,7 @@ struct JobMemory {
       if found.hasEnded, open.contains(where: { $0.outcome == "released" || found.state == "done" }) {
         fault(found.row, "ended although something of it is still to come")
       }
-      try lookAtCounts(job, found.row, reader)
+      try checkCounts(job, found.row, reader)
       jobs[found.row] = job
     }
     memory.faults += faults
@@ -117,7 +117,7 @@ struct JobMemory {
     }
   }
 
-  private mutating func lookAtCounts(_ job: Job, _ row: Int64, _ reader: Connection) throws {
+  private mutating func checkCounts(_ job: Job, _ row: Int64, _ reader: Connection) throws {
     var counts: [String: Int64] = [:]
     try reader.prepare("SELECT outcome, count FROM job_counts WHERE job_row = ?1").forEach([.integer(row)]) {
       row throws(SQLiteError) in counts[try row.text(0), default: 0] += row.integer(1)

@@ -58,9 +58,9 @@ struct Memory {
   }
 
   /// Checks everything.
-  mutating func lookAtEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
-    try lookAtReceipts(connection, wall: wall, now: now)
-    if try connection.integer(LookUpMemory.unplannedSQL) != 0 {
+  mutating func checkEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
+    try checkReceipts(connection, wall: wall, now: now)
+    if try connection.integer(LookupMemory.unplannedSQL) != 0 {
       faults.append("a look-up of nothing, or none of what is lacking")
     }
     for (name, sql) in Promises.faults where try connection.integer(sql) != 0 { faults.append(name) }
@@ -100,21 +100,21 @@ struct Memory {
 
   /// Checks the receipts that the commit at this time changed.
   /// - Parameter question: `changedReceipts`.
-  mutating func lookAtChanges(_ question: Statement, wall: Int64, now: Int64) throws {
+  mutating func checkChanges(_ question: Statement, wall: Int64, now: Int64) throws {
     for (key, after) in try read(question, [.integer(wall)], now: now) {
       if let before = seen[key] { compare(before, with: after, key, now: now) }
-      take(after, key, wall: wall)
+      record(after, key, wall: wall)
     }
   }
 
-  private mutating func lookAtReceipts(_ connection: Connection, wall: Int64, now: Int64) throws {
+  private mutating func checkReceipts(_ connection: Connection, wall: Int64, now: Int64) throws {
     let current = try read(connection.prepare(Self.receipts), [], now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
     // Receipts that retention deleted have ended. They stay in the model, so that their return is detected.
-    for (key, receipt) in current { take(receipt, key, wall: wall) }
+    for (key, receipt) in current { record(receipt, key, wall: wall) }
   }
 
-  private mutating func take(_ receipt: Seen, _ key: String, wall: Int64) {
+  private mutating func record(_ receipt: Seen, _ key: String, wall: Int64) {
     var receipt = receipt
     if let before = seen[key], before.state == receipt.state {
       receipt.at = before.at

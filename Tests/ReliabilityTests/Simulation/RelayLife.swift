@@ -54,14 +54,16 @@ final class RelayLife {
       JobWorker(world, core),
       try AlerterWorker(world, core, relay.alerter, AlertPlan(world.configuration)),
     ]
-    if let enquirer = core.enquirer { workers.append(try EnquirerWorker(world, core, enquirer)) }
+    if let lookupWorker = core.lookupWorker {
+      workers.append(try LookupSimulation(world, core, lookupWorker))
+    }
     if let fetcher = core.keyFetcher { workers.append(KeyFetcherWorker(world, fetcher)) }
     return workers
   }
 
   func live(until end: Int64) throws {
-    try world.jobs.lookAtChanges(reader, wall: nil, &world.memory)
-    try world.lookAtEverything(reader, store)
+    try world.jobs.checkChanges(reader, wall: nil, &world.memory)
+    try world.checkEverything(reader, store)
     try settle()
     while !isDead, world.now < end {
       let moments = workers.map { max($0.worker.dueAt, $0.heldUntil) } + [world.agenda.nextAt ?? end, end]
@@ -124,13 +126,13 @@ final class RelayLife {
   private func lookAtCommit() throws {
     guard !world.disk.isPowerCut else { return }
     for (worker, _) in workers { worker.noteCommit() }
-    world.takeReplies(areLost: false)
+    world.drainReplies(areLost: false)
     commits += 1
-    try world.jobs.lookAtChanges(reader, wall: world.wall, &world.memory)
+    try world.jobs.checkChanges(reader, wall: world.wall, &world.memory)
     if commits % Self.commitsBetweenLooks == 0 {
-      try world.lookAtEverything(reader, store)
+      try world.checkEverything(reader, store)
     } else {
-      try world.memory.lookAtChanges(changes, wall: world.wall, now: world.now)
+      try world.memory.checkChanges(changes, wall: world.wall, now: world.now)
     }
   }
 }

@@ -60,10 +60,10 @@ final class DispatcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.network.newsAt ?? Int64.max) }
 
   func step() {
-    run.takeAnswers(within: 0)
-    guard let sleep = run.turn() else { return }
+    run.handleAnswers(within: 0)
+    guard let sleep = run.step() else { return }
     wakesAt = world.now + max(1, sleep)
-    for arrival in world.destinations.takeArrivals() { world.memory.arrived(arrival) }
+    for arrival in world.destinations.drainArrivals() { world.memory.arrived(arrival) }
   }
 }
 
@@ -91,7 +91,7 @@ final class HousekeeperWorker: SimulatedWorker {
 
   func step() {
     lookedAt = world.now
-    let until = housekeeper.goRound(&rounds)
+    let until = housekeeper.step(&rounds)
     wakesAt = max(world.now + 1, until.nanoseconds / 1_000_000)
   }
 
@@ -121,7 +121,7 @@ final class JobWorker: SimulatedWorker {
 
   func step() {
     hasNews = false
-    let until = jobs.goRound(&rounds).nanoseconds / 1_000_000
+    let until = jobs.step(&rounds).nanoseconds / 1_000_000
     // A short wait is the pause between two steps of a large job.
     wakesAt =
       until - world.now <= 50 ? max(world.now + 1, until) : max(world.now + Self.pauseMilliseconds, until)
@@ -131,29 +131,29 @@ final class JobWorker: SimulatedWorker {
 }
 
 /// Lookups and backfills.
-final class EnquirerWorker: SimulatedWorker {
+final class LookupSimulation: SimulatedWorker {
   private let world: SimulatedWorld
   private let reader: StoreReader
-  private var run: EnquirerRun
+  private var run: LookupRun
   private var wakesAt: Int64
 
-  init(_ world: SimulatedWorld, _ core: RelayCore, _ enquirer: Enquirer) throws {
+  init(_ world: SimulatedWorld, _ core: RelayCore, _ lookupWorker: LookupWorker) throws {
     self.world = world
     reader = try RelayCore.reader(core.engine)
-    run = EnquirerRun(enquirer, reader: reader, directory: core.apps.current)
+    run = LookupRun(lookupWorker, reader: reader, directory: core.apps.current)
     wakesAt = world.now
   }
 
   var dueAt: Int64 { min(wakesAt, world.stripeNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    run.takeAnswers(within: 0)
-    guard let sleep = run.turn() else { return }
+    run.handleAnswers(within: 0)
+    guard let sleep = run.step() else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeQuestions()
   }
 
-  func noteCommit() { world.lookUps.noteCommit() }
+  func noteCommit() { world.lookups.noteCommit() }
 }
 
 /// The keys of the token issuers.
@@ -171,8 +171,8 @@ final class KeyFetcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.keyNetwork.newsAt ?? Int64.max) }
 
   func step() {
-    run.takeAnswers(within: 0)
-    guard let sleep = run.turn() else { return }
+    run.handleAnswers(within: 0)
+    guard let sleep = run.step() else { return }
     wakesAt = world.now + max(1, sleep)
   }
 }
@@ -192,8 +192,8 @@ final class AlerterWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.alertNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    run.takeAnswers(within: 0)
-    guard let sleep = run.turn() else { return }
+    run.handleAnswers(within: 0)
+    guard let sleep = run.step() else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeNotices()
   }

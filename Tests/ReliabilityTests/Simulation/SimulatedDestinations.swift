@@ -43,7 +43,7 @@ final class SimulatedDestinations: SimulatedServer {
   }
 
   /// Removes and returns the requests that arrived since the last call.
-  func takeArrivals() -> [Arrival] {
+  func drainArrivals() -> [Arrival] {
     state.withLock { state in
       defer { state.arrivals = [] }
       return state.arrivals

@@ -112,7 +112,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
     }
   }
 
-  func takeFaults() -> [String] {
+  func drainFaults() -> [String] {
     state.withLock { state in
       defer { state.faults = [] }
       return state.faults

@@ -57,7 +57,7 @@ final class SimulatedReceivers: SimulatedServer {
   var count: Int { state.withLock { $0.count } }
 
   /// The notices since the last call, and the results that the relay saw: accepted, or a time-out.
-  func takeLog() -> (notices: [Notice], heard: [(number: Int, isAccepted: Bool)]) {
+  func drainLog() -> (notices: [Notice], heard: [(number: Int, isAccepted: Bool)]) {
     state.withLock { state in
       defer { (state.notices, state.heard) = ([], []) }
       return (state.notices, state.heard)

@@ -66,7 +66,7 @@ final class SimulatedStripe: SimulatedServer {
     for app in apps {
       let behaviour = SandboxStripeBehaviour(pageSizeMax: Self.eventsOfPage, apiKey: Self.key(app, 0))
       state.accounts[app] = Account(
-        api: .init(books: StripeBooks(), behaviour: behaviour, random: SeededGenerator(seed: seed)))
+        api: .init(records: StripeRecords(), behaviour: behaviour, random: SeededGenerator(seed: seed)))
     }
     self.state = Monitor(state)
   }
@@ -86,13 +86,13 @@ final class SimulatedStripe: SimulatedServer {
 
   /// Creates an event, which Stripe will try to deliver.
   func add(_ app: String, event: JSONValue) {
-    state.withLock { _ = $0.accounts[app]?.api.books.add(event, isDelivered: false) }
+    state.withLock { _ = $0.accounts[app]?.api.records.add(event, isDelivered: false) }
   }
 
   /// Adds an object, whether or not an event refers to it.
   func add(_ app: String, object: JSONValue) {
     state.withLock { state in
-      state.accounts[app]?.api.books.add(object: object)
+      state.accounts[app]?.api.records.add(object: object)
       let known = (object["id"]?.stringValue ?? "", object.serialized())
       let newest = (state.accounts[app]?.objects ?? []).suffix(4)
       state.accounts[app]?.objects = newest + [known]
@@ -101,11 +101,11 @@ final class SimulatedStripe: SimulatedServer {
 
   /// The webhook of an event was answered 2xx.
   func deliver(_ app: String, _ event: String) {
-    state.withLock { $0.accounts[app]?.api.books.deliver(event) }
+    state.withLock { $0.accounts[app]?.api.records.deliver(event) }
   }
 
   /// Removes and returns the requests and answers since the last call.
-  func takeLog() -> (questions: [Question], answers: [QuestionAnswer]) {
+  func drainLog() -> (questions: [Question], answers: [QuestionAnswer]) {
     state.withLock { state in
       defer { (state.questions, state.answers) = ([], []) }
       return (state.questions, state.answers)

@@ -19,11 +19,11 @@ extension SimulatedWorld {
   func perform(_ act: Act, _ relay: SimulatedRelay) throws {
     let core = relay.core
     switch act {
-    case .post(let story, let context, let tries): post(story, context, tries, core)
-    case .send(let story, let event, let tries) where event >= 0: send(story, event, tries, core)
-    case .knock(let app, let token, let tries): knock(app, token, tries: tries, core)
+    case .post(let story, let context, let attempts): post(story, context, attempts, core)
+    case .send(let story, let event, let attempts) where event >= 0: send(story, event, attempts, core)
+    case .knock(let app, let token, let attempts): knock(app, token, attempts: attempts, core)
     case .visit(let app):
-      if let token = provider.token(of: app, random: &random) { knock(app, token, tries: 0, core) }
+      if let token = provider.token(of: app, random: &random) { knock(app, token, attempts: 0, core) }
       if isTroubled { agenda.add(.visit(app), at: now + between(Self.second...3 * Self.hour)) }
     case .operate:
       if isTroubled { try oneIn(3) ? operateJobs(core) : operate(core) }
@@ -32,7 +32,7 @@ extension SimulatedWorld {
       rate = [20.0, 50, 1000].randomElement(using: &random) ?? 50
       try core.reload(configuration)
       relay.alerter.use(try AlertPlan(configuration))
-      lookUps.forget(now: now)
+      lookups.forget(now: now)
       alerts.noteReload(now: now)
     default: perform(act)
     }
@@ -127,10 +127,10 @@ extension SimulatedWorld {
     if story.isRefused { destinations.change(app) { $0.refused.insert(story.objectID) } }
     for context in story.contexts.indices {
       let moment = oneIn(4) ? between(0...2 * Self.minute) : -1
-      agenda.add(.post(story: number, context: context, tries: 0), at: max(now, now + moment))
+      agenda.add(.post(story: number, context: context, attempts: 0), at: max(now, now + moment))
     }
     let paidAt = now + between(Self.second...30 * Self.minute)
-    agenda.add(.send(story: number, event: -1, tries: 0), at: paidAt)
+    agenda.add(.send(story: number, event: -1, attempts: 0), at: paidAt)
   }
 
   /// Stripe creates the events of a story after the app has posted its context or given up.
@@ -150,55 +150,55 @@ extension SimulatedWorld {
     for event in events[number].indices {
       let delays = [0...5 * Self.second, 0...5 * Self.second, 0...10 * Self.minute, 0...2 * Self.day]
       agenda.add(
-        .send(story: number, event: event, tries: 0),
+        .send(story: number, event: event, attempts: 0),
         at: now + between(delays.randomElement(using: &random) ?? 0...0))
       if oneIn(5) {
-        agenda.add(.send(story: number, event: event, tries: 0), at: now + between(0...2 * Self.day))
+        agenda.add(.send(story: number, event: event, attempts: 0), at: now + between(0...2 * Self.day))
       }
     }
   }
 
-  private func post(_ number: Int, _ index: Int, _ tries: Int, _ core: RelayCore) {
+  private func post(_ number: Int, _ index: Int, _ attempts: Int, _ core: RelayCore) {
     let story = stories[number]
     guard let blob = try? PlyContext.read(story.contexts[index]) else { return }
-    let command = TakeContext(
+    let command = IngestContext(
       app: story.app, userID: story.user, blob: blob, digest: SHA256.digest(Array(blob.text.utf8)),
       id: Identifier.make(
         prefix: Identifier.contextPrefix, now: Timestamp(unixMilliseconds: wall), random: &random))
     let mailbox = mailbox
-    unanswered.append(.post(story: number, context: index, tries: tries))
-    let isQueued = core.committer.submit(command, from: .outside(app: story.app)) { result in
+    unanswered.append(.post(story: number, context: index, attempts: attempts))
+    let isQueued = core.committer.submit(command, from: .external(app: story.app)) { result in
       let id = try? result.get().id
-      mailbox.withLock { $0.append(.context(story: number, index: index, tries: tries, id: id)) }
+      mailbox.withLock { $0.append(.context(story: number, index: index, attempts: attempts, id: id)) }
     }
     if !isQueued {
-      mailbox.withLock { $0.append(.context(story: number, index: index, tries: tries, id: nil)) }
+      mailbox.withLock { $0.append(.context(story: number, index: index, attempts: attempts, id: nil)) }
     }
   }
 
-  private func send(_ number: Int, _ index: Int, _ tries: Int, _ core: RelayCore) {
+  private func send(_ number: Int, _ index: Int, _ attempts: Int, _ core: RelayCore) {
     let story = stories[number]
     guard let processor = core.apps.current[story.app]?.processors["stripe"] else { return }
     let body = events[number][index].body
     let moment = Timestamp(unixMilliseconds: wall)
-    let command = TakeEvent(
+    let command = IngestEvent(
       processor.read(body, now: moment), app: story.app, processor: "stripe", body: body)
     let mailbox = mailbox
-    unanswered.append(.send(story: number, event: index, tries: tries))
-    let isQueued = core.committer.submit(command, from: .outside(app: story.app)) { result in
+    unanswered.append(.send(story: number, event: index, attempts: attempts))
+    let isQueued = core.committer.submit(command, from: .external(app: story.app)) { result in
       let isTaken = (try? result.get()) != nil
       mailbox.withLock {
-        $0.append(.event(story: number, index: index, tries: tries, isTaken: isTaken))
+        $0.append(.event(story: number, index: index, attempts: attempts, isTaken: isTaken))
       }
     }
     if !isQueued {
-      mailbox.withLock { $0.append(.event(story: number, index: index, tries: tries, isTaken: false)) }
+      mailbox.withLock { $0.append(.event(story: number, index: index, attempts: attempts, isTaken: false)) }
     }
   }
 
   /// Delivers answers to their callers.
   /// - Parameter areLost: whether the connections broke first.
-  func takeReplies(areLost: Bool) {
+  func drainReplies(areLost: Bool) {
     let replies = mailbox.withLock { replies in
       defer { replies = [] }
       return replies
@@ -206,22 +206,22 @@ extension SimulatedWorld {
     guard !areLost else { return }
     for reply in replies {
       switch reply {
-      case .context(let story, let index, let tries, let id):
+      case .context(let story, let index, let attempts, let id):
         settle { if case .post(story, index, _) = $0 { true } else { false } }
         guard let id else {
-          fail(.post(story: story, context: index, tries: tries))
+          fail(.post(story: story, context: index, attempts: attempts))
           continue
         }
         memory.contexts[id] = Memory.Context(
           app: stories[story].app, user: stories[story].user, blob: stories[story].contexts[index],
           at: now)
-      case .event(let story, let index, let tries, let isTaken):
+      case .event(let story, let index, let attempts, let isTaken):
         settle { if case .send(story, index, _) = $0 { true } else { false } }
         if isTaken {
           memory.events[events[story][index].id] = now
           stripe.deliver(stories[story].app, events[story][index].id)
         } else {
-          fail(.send(story: story, event: index, tries: tries))
+          fail(.send(story: story, event: index, attempts: attempts))
         }
       }
     }
@@ -234,12 +234,12 @@ extension SimulatedWorld {
   /// A request without an answer, or with a 503, is retried.
   func fail(_ act: Act) {
     switch act {
-    case .post(let story, let context, let tries):
-      let again = now + min(Self.hour, Self.second << Int64(min(tries, 12)))
-      agenda.add(.post(story: story, context: context, tries: tries + 1), at: again)
-    case .send(let story, let event, let tries):
-      let again = now + min(6 * Self.hour, Self.minute << Int64(min(2 * tries, 10)))
-      agenda.add(.send(story: story, event: event, tries: tries + 1), at: again)
+    case .post(let story, let context, let attempts):
+      let again = now + min(Self.hour, Self.second << Int64(min(attempts, 12)))
+      agenda.add(.post(story: story, context: context, attempts: attempts + 1), at: again)
+    case .send(let story, let event, let attempts):
+      let again = now + min(6 * Self.hour, Self.minute << Int64(min(2 * attempts, 10)))
+      agenda.add(.send(story: story, event: event, attempts: attempts + 1), at: again)
     default: break
     }
   }

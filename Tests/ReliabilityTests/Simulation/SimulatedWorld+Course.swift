@@ -23,7 +23,7 @@ extension SimulatedWorld {
     try resumeJobs()
     try replayEverything()
     try runRelay(until: now + 2 * Self.day)
-    try memory.lookAtEverything(try reader(), wall: wall, now: now)
+    try memory.checkEverything(try reader(), wall: wall, now: now)
     memory.faults += try jobs.unfinished(reader())
     compareEnds()
   }
@@ -66,7 +66,7 @@ extension SimulatedWorld {
   /// One life of the relay: from its start to this time, or to its death.
   func runRelay(until end: Int64) throws {
     let isDead = try liveOnce(until: end)
-    takeReplies(areLost: isDead && oneIn(2))
+    drainReplies(areLost: isDead && oneIn(2))
     unanswered.forEach(fail)
     unanswered = []
     for transport in [network, stripeNetwork, keyNetwork, alertNetwork] { transport.cut() }
@@ -98,7 +98,7 @@ extension SimulatedWorld {
       try AlertPlan(configuration), sources: sources, transport: alertNetwork,
       reader: try RelayCore.reader(engine), dependencies: dependencies.shared)
     upSince = now
-    lookUps.forget(now: now)
+    lookups.forget(now: now)
     let eye = try reader()
     self.eye = eye
     defer { self.eye = nil }

@@ -15,8 +15,8 @@ import Store
 extension SimulatedWorld {
   /// Checks the whole database against the promises. Ages are on the monotonic clock, whatever the wall clock
   /// says.
-  func lookAtEverything(_ connection: Connection, _ store: StoreReader) throws {
-    try memory.lookAtEverything(connection, wall: wall, now: now)
+  func checkEverything(_ connection: Connection, _ store: StoreReader) throws {
+    try memory.checkEverything(connection, wall: wall, now: now)
     memory.faults += try store.contradictions()
     try lookAtCalmApp(connection)
   }
@@ -85,8 +85,8 @@ extension SimulatedWorld {
       // A requested power cut hit the operator's command.
       return
     }
-    try memory.lookAtEverything(try reader(), wall: wall, now: now)
-    if oneIn(2) { core.lookEverywhere() }
+    try memory.checkEverything(try reader(), wall: wall, now: now)
+    if oneIn(2) { core.checkAll() }
   }
 
   /// When everything is healthy again, an operator replays what the relay gave up and what an operator

@@ -50,7 +50,7 @@ extension SimulatedWorld {
     }
     if oneIn(2) {
       // From the dashboard.
-      _ = core.committer.submit(command, from: .inside) { _ in }
+      _ = core.committer.submit(command, from: .internal) { _ in }
       return nil
     }
     let writer = try guest(core)
@@ -81,7 +81,7 @@ extension SimulatedWorld {
     } catch {
       // The power was cut meanwhile.
     }
-    if oneIn(2) { core.lookEverywhere() }
+    if oneIn(2) { core.checkAll() }
   }
 
   private func changeJob(_ core: RelayCore) throws {
@@ -91,7 +91,7 @@ extension SimulatedWorld {
     guard let id = open.randomElement(using: &random) else { return }
     let changes: [ChangeJob.Change] = [.pause, .pause, .resume, .cancel]
     let change = ChangeJob(id: id, changes.randomElement(using: &random) ?? .resume)
-    _ = core.committer.submit(change, from: .inside) { _ in }
+    _ = core.committer.submit(change, from: .internal) { _ in }
   }
 
   /// At the end no job stays paused.

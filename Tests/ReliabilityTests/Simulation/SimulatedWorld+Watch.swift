@@ -18,9 +18,9 @@ extension SimulatedWorld {
 
   /// Checks the lookups of the last step.
   func judgeQuestions() throws {
-    let (questions, answers) = stripe.takeLog()
+    let (questions, answers) = stripe.drainLog()
     guard !disk.isPowerCut, !questions.isEmpty || !answers.isEmpty else { return }
-    try lookUps.judge(questions, answers, eye ?? reader(), isStrict: !hasWildClock, &memory.faults)
+    try lookups.judge(questions, answers, eye ?? reader(), isStrict: !hasWildClock, &memory.faults)
   }
 
   // MARK: Alerts
@@ -32,8 +32,8 @@ extension SimulatedWorld {
   /// Checks the notices of the last step.
   func judgeNotices() throws {
     guard !disk.isPowerCut else { return }
-    try lookForTroubles(eye ?? reader())
-    let (notices, heard) = receivers.takeLog()
+    try checkTroubles(eye ?? reader())
+    let (notices, heard) = receivers.drainLog()
     alerts.judge(notices, heard, isStrict: !hasWildClock, now: now, &memory.faults)
     guard !hasWildClock else { return }
     memory.faults += alerts.faults(SimulatedReceivers.calm, since: upSince, now: now)
@@ -46,31 +46,31 @@ extension SimulatedWorld {
   }
 
   /// Finds troubles without the relay's own queries.
-  private func lookForTroubles(_ reader: SQLite.Connection) throws {
+  private func checkTroubles(_ reader: SQLite.Connection) throws {
     for app in Self.apps {
-      func look(_ condition: AlertCondition, _ isThere: Bool) {
-        alerts.look(.init(condition: condition.text, app: app), isThere: isThere, now: now)
+      func check(_ condition: AlertCondition, _ isThere: Bool) {
+        alerts.check(.init(condition: condition.text, app: app), isThere: isThere, now: now)
       }
       let breaker = try reader.prepare("SELECT state FROM breakers WHERE app = ?1").first([.text(app)]) {
         row throws(SQLiteError) in try row.text(0)
       }
-      look(.breakerOpen, breaker.map { $0 != "closed" } ?? false)
+      check(.breakerOpen, breaker.map { $0 != "closed" } ?? false)
       let oldest =
         try reader.prepare(
           "SELECT min(retry_since) FROM purchases WHERE app = ?1 AND state = 'pending'"
         ).first([.text(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
-      look(.oldestPending(overMilliseconds: Self.hour), oldest.map { wall - $0 > Self.hour } ?? false)
+      check(.oldestPending(overMilliseconds: Self.hour), oldest.map { wall - $0 > Self.hour } ?? false)
       // Counted by the minute, within the last hour.
       let failedAt = memory.failedAt[app].map { $0 / Self.minute } ?? Int64.min / 2
-      look(.receiptFailed, failedAt >= (wall - Self.hour) / Self.minute)
+      check(.receiptFailed, failedAt >= (wall - Self.hour) / Self.minute)
     }
   }
 
   // MARK: Tokens
 
   /// A caller presents a token to the relay.
-  /// - Parameter tries: how many earlier attempts were refused although the token was valid.
-  func knock(_ app: String, _ token: KnockingToken, tries: Int, _ core: RelayCore) {
+  /// - Parameter attempts: how many earlier attempts were refused although the token was valid.
+  func knock(_ app: String, _ token: KnockingToken, attempts: Int, _ core: RelayCore) {
     guard let configured = core.apps.current[app] else { return }
     let gate = ClientGate(
       services: ListenerServices(
@@ -81,11 +81,11 @@ extension SimulatedWorld {
     let (provider, knocks, clock) = (provider, knocks, clock)
     let decide: @Sendable (Result<String?, Problem>) -> Void = { result in
       provider.judge(token, app: app, result, now: clock.monotonicMilliseconds)
-      knocks.withLock { $0.append((app, token, tries, (try? result.get()) != nil)) }
+      knocks.withLock { $0.append((app, token, attempts, (try? result.get()) != nil)) }
     }
     switch gate.poster(head, configured) {
     case .failure(let problem): decide(.failure(problem))
-    case .success(let caller): _ = gate.settle(caller, configured, decided: decide)
+    case .success(let caller): _ = gate.authorize(caller, configured, decided: decide)
     }
   }
 
@@ -95,14 +95,14 @@ extension SimulatedWorld {
       defer { knocks = [] }
       return knocks
     }
-    memory.faults += provider.takeFaults()
-    for (app, token, tries, isAccepted) in answers where !isAccepted {
+    memory.faults += provider.drainFaults()
+    for (app, token, attempts, isAccepted) in answers where !isAccepted {
       let lasts = min(now - upSince, 15 * Self.minute)
       guard lasts == 15 * Self.minute, provider.isCurrent(token, app: app, for: lasts, now: now) else {
         continue
       }
-      if tries >= 3 { memory.faults.append("\(app): a good token was refused for minutes") }
-      agenda.add(.knock(app, token, tries: tries + 1), at: now + 61 * Self.second)
+      if attempts >= 3 { memory.faults.append("\(app): a good token was refused for minutes") }
+      agenda.add(.knock(app, token, attempts: attempts + 1), at: now + 61 * Self.second)
     }
   }
 }

@@ -20,12 +20,12 @@ final class SimulatedWorld {
     case rotateStripe(String)
     case rotateTokens(String)
     case visit(String)
-    case knock(String, KnockingToken, tries: Int)
+    case knock(String, KnockingToken, attempts: Int)
     /// A purchase; the next one follows after a while.
     case shop
     case buy
-    case post(story: Int, context: Int, tries: Int)
-    case send(story: Int, event: Int, tries: Int)
+    case post(story: Int, context: Int, attempts: Int)
+    case send(story: Int, event: Int, attempts: Int)
     case changeWeather(String)
     case rotateKey(String)
     case operate
@@ -42,8 +42,8 @@ final class SimulatedWorld {
 
   /// The relay's answer, or its absence.
   enum Reply: Sendable {
-    case context(story: Int, index: Int, tries: Int, id: String?)
-    case event(story: Int, index: Int, tries: Int, isTaken: Bool)
+    case context(story: Int, index: Int, attempts: Int, id: String?)
+    case event(story: Int, index: Int, attempts: Int, isTaken: Bool)
   }
 
   /// An app without trouble of its own: troubles of other apps must not delay it (R11).
@@ -84,10 +84,10 @@ final class SimulatedWorld {
   // The models.
   var memory = Memory()
   var jobs = JobMemory()
-  var lookUps = LookUpMemory()
+  var lookups = LookupMemory()
   var alerts = AlertMemory()
   /// The relay's decisions about tokens that are not checked yet.
-  let knocks = Monitor<[(app: String, token: KnockingToken, tries: Int, isAccepted: Bool)]>([])
+  let knocks = Monitor<[(app: String, token: KnockingToken, attempts: Int, isAccepted: Bool)]>([])
   /// Answers in transit.
   let mailbox = Monitor<[Reply]>([])
   /// Requests that the relay has not answered.
@@ -192,6 +192,6 @@ final class SimulatedWorld {
 
 /// A reserve for a disk that is never full.
 struct EndlessSpace: SpaceReserve {
-  func take() -> SpaceTaken { .held }
-  func giveUp() {}
+  func acquire() -> SpaceAcquired { .held }
+  func release() {}
 }

@@ -46,7 +46,7 @@ import Testing
       jobs += world.jobs.count
       jobReceipts += world.jobs.released
       missed += world.memory.missed.count
-      questions += world.lookUps.count
+      questions += world.lookups.count
       keyFetches += world.provider.count
       notices += world.receivers.count
       guard !faults.isEmpty else { return }
@@ -62,7 +62,7 @@ import Testing
     let began = MonotonicInstant.now()
     let threads = try (0..<2).map { number in
       try WorkerThread(name: "worlds-\(number)") {
-        while let world = tally.withLock({ Self.take(&$0, worlds) }) {
+        while let world = tally.withLock({ Self.nextWorld(&$0, worlds) }) {
           Self.live(seed &+ UInt64(world), make, tally)
         }
       }
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// The number of the next world; nil when none is left, or one has failed.
-  private static func take(_ tally: inout Tally, _ worlds: Int) -> Int? {
+  private static func nextWorld(_ tally: inout Tally, _ worlds: Int) -> Int? {
     guard tally.next < worlds, tally.failures.isEmpty else { return nil }
     defer { tally.next += 1 }
     return tally.next

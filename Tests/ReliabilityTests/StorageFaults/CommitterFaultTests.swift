@@ -40,11 +40,11 @@ import Testing
     /// The app posts a context.
     /// - Returns: false when the committer refuses it; otherwise the answer is stored in `answers`.
     func post(
-      _ number: Int, from origin: Committer.Origin = .outside(app: "shop"),
+      _ number: Int, from origin: Committer.Origin = .external(app: "shop"),
       _ answers: Monitor<[Int: Bool]> = Monitor([:])
     ) -> Bool {
       let id = Identifier.contextPrefix + String(repeating: "0", count: 20) + String(100_000 + number)
-      let command = TakeContext(
+      let command = IngestContext(
         app: "shop", userID: "user-\(number)",
         blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil),
         digest: Array("\(number)".utf8), id: id)
@@ -53,7 +53,7 @@ import Testing
       }
     }
 
-    func giveUpReserve() { reserve.giveUp() }
+    func giveUpReserve() { reserve.release() }
 
     func contexts() throws -> Int64? {
       let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
@@ -72,7 +72,7 @@ import Testing
       self.bytes = bytes
     }
 
-    func take() -> SpaceTaken {
+    func acquire() -> SpaceAcquired {
       isHeld.withLock { isHeld in
         guard !isHeld, let capacity = disk.capacity else { return .held }
         guard capacity - disk.usedBytes >= bytes + bytes / 4 else { return .noSpace }
@@ -82,7 +82,7 @@ import Testing
       }
     }
 
-    func giveUp() {
+    func release() {
       isHeld.withLock { isHeld in
         if isHeld, let capacity = disk.capacity { disk.capacity = capacity + bytes }
         isHeld = false
@@ -98,13 +98,13 @@ import Testing
     #expect(bed.core.committer.commitWaiting())
     #expect(answers.withLock { $0 } == [0: true])
     let count = Committer.batchMax + 100
-    for number in 1...count { #expect(bed.post(number, from: .inside, answers)) }
+    for number in 1...count { #expect(bed.post(number, from: .internal, answers)) }
     bed.disk.fail(.sync, nth: 1)
     #expect(bed.core.committer.commitWaiting())
     #expect(bed.syncFailures.withLock { $0 } == 1)
     #expect(answers.withLock { $0.count == count + 1 && $0.values.filter(\.self).count == 1 })
     #expect(!bed.post(count + 1))
-    #expect(!bed.post(count + 2, from: .inside))
+    #expect(!bed.post(count + 2, from: .internal))
     #expect(!bed.core.committer.commitWaiting())
     #expect(bed.core.committer.refusal(for: "shop") == .stopping)
     var random = SeededGenerator(seed: 3)
@@ -117,7 +117,7 @@ import Testing
     let disk = SimulatedDisk()
     let writer = try StoreWriter(path: disk.path(), role: .owner, rules: [:], checkpointPages: 1)
     let answered = Monitor(false)
-    let command = TakeContext(
+    let command = IngestContext(
       app: "shop", userID: "u", blob: ContextBlob(text: "blob", priceID: nil), digest: [1], id: "ctx_1")
     let submission = Submission(command) { result in
       // The log is synced at the commit; the next sync belongs to the checkpoint.
@@ -140,15 +140,15 @@ import Testing
     // The first batch fills the disk; more requests wait than one batch holds.
     let count = 3 * Committer.batchMax
     for number in 0..<count {
-      #expect(bed.post(number, from: .outside(app: "shop"), answers))
-      if number % 2 == 0 { #expect(bed.post(count + number, from: .outside(app: "other"), answers)) }
+      #expect(bed.post(number, from: .external(app: "shop"), answers))
+      if number % 2 == 0 { #expect(bed.post(count + number, from: .external(app: "other"), answers)) }
     }
     bed.disk.capacity = bed.disk.usedBytes + 100_000
     #expect(bed.core.committer.commitWaiting())
     #expect(!bed.core.committer.commitWaiting())
     #expect(bed.core.committer.depth == 0)
     #expect(answers.withLock { $0.count } == count + count / 2)
-    #expect(bed.post(0, from: .inside, answers))
+    #expect(bed.post(0, from: .internal, answers))
     #expect(bed.core.committer.commitWaiting())
     #expect(answers.withLock { $0[0] } == true)
   }
@@ -158,10 +158,10 @@ import Testing
     let bed = try Bed(reserveBytes: 1 << 20)
     bed.giveUpReserve()
     bed.disk.capacity = bed.disk.usedBytes + (1 << 19)
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
     bed.disk.capacity = bed.disk.usedBytes + (2 << 20)
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(bed.core.committer.refusal(for: "shop") == nil)
   }
 
@@ -170,7 +170,7 @@ import Testing
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
     for number in 0..<4000 {
-      #expect(bed.post(number, from: .inside, answers))
+      #expect(bed.post(number, from: .internal, answers))
     }
     while bed.core.committer.commitWaiting() {}
     let guest = try StoreWriter(path: bed.disk.path(), role: .guest, rules: [:])
@@ -183,10 +183,10 @@ import Testing
     }
     bed.giveUpReserve()
     bed.disk.capacity = bed.disk.usedBytes + (1 << 20)
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(bed.core.committer.refusal(for: "shop") == .diskFull)
     while bed.core.committer.commitWaiting() {}
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(bed.core.committer.refusal(for: "shop") == nil)
   }
 
@@ -207,13 +207,13 @@ import Testing
     #expect(!bed.post(posted, answers))
     // Every context is stored except the one that filled the disk.
     #expect(answers.withLock { $0.values.filter(\.self).count } == posted - 1)
-    for number in 2000..<2020 { #expect(bed.post(number, from: .inside, answers)) }
+    for number in 2000..<2020 { #expect(bed.post(number, from: .internal, answers)) }
     #expect(bed.core.committer.commitWaiting())
     #expect(answers.withLock { answers in (2000..<2020).allSatisfy { answers[$0] == true } })
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(bed.core.committer.isDiskFull, "the reserve itself is not the space that was waited for")
     bed.disk.capacity = (bed.disk.capacity ?? 0) + (2 << 20)
-    bed.core.committer.lookForSpace()
+    bed.core.committer.checkSpace()
     #expect(!bed.core.committer.isDiskFull)
     #expect(bed.core.committer.fault == nil)
     #expect(bed.post(3000, answers))

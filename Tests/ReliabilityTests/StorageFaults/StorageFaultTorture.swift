@@ -107,7 +107,7 @@ struct StorageFaultTorture {
   }
 
   @Test("A lock that is taken is waited for, and said to be taken; nothing is lost by it (R1)")
-  func takenLock() throws {
+  func heldLock() throws {
     let disk = SimulatedDisk()
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)

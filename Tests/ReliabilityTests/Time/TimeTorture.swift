@@ -36,7 +36,7 @@ import Testing
         world.stories[number].events(at: world.wall, random: &world.random).map {
           SimulatedWorld.SentEvent(id: $0.id, body: $0.body)
         })
-      world.agenda.add(.send(story: number, event: 0, tries: 0), at: world.now)
+      world.agenda.add(.send(story: number, event: 0, attempts: 0), at: world.now)
     }
   }
 

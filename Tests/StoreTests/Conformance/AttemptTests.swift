@@ -8,7 +8,7 @@ private func readyStore(_ count: Int = 1) throws -> TestStore {
   let store = try TestStore()
   for n in 0..<count {
     try store.post("blob \(n)", user: "u\(n)")
-    try store.take(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
+    try store.ingest(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
   }
   return store
 }
@@ -55,7 +55,7 @@ struct AttemptTests {
     #expect(try attempt(store, .retry(at: store.after(9000), spent: false), error: "timeout") == .pending)
     let receipt = try #require(try store.only().receipt)
     #expect(receipt.attempts == 1)
-    #expect(receipt.spentTries == 1)
+    #expect(receipt.spentAttempts == 1)
     #expect(receipt.nextAttemptAt == store.after(9000))
     #expect(receipt.lastStatus == 500, "an attempt without an answer leaves the last one's")
     #expect(try store.reader.nextDue(app: "ios", isReplay: false, after: store.now) == store.after(9000))
@@ -135,11 +135,11 @@ struct AttemptTests {
       SaveBreaker(app: "ios", breaker: Breaker(state: .paused, since: store.now, pausedMilliseconds: 5000)))
     store.advance(1000)
     try store.post()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.only().receipt?.pausedBaseMilliseconds == 6000)
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.pausedBaseMilliseconds == 6000)
     try store.post(app: "web")
-    try store.take(.said(prices: ["price_1"]), app: "web")
+    try store.ingest(.said(prices: ["price_1"]), app: "web")
     #expect(
       try store.only(app: "web").receipt?.pausedBaseMilliseconds == 0,
       "another app's pause is not its own (R11)")
@@ -171,7 +171,7 @@ struct AttemptTests {
     let first = try store.only().rowID
     store.advance(hour)
     try store.post("another blob", user: "u2")
-    try store.take(Said.completed("2", user: "u2", prices: ["price_1"], at: store.now), app: "ios")
+    try store.ingest(Said.completed("2", user: "u2", prices: ["price_1"], at: store.now), app: "ios")
     _ = try attempt(store, row: first, .retry(at: store.after(day), spent: false), status: 401)
     let second = try #require(try store.receipts().last)
     #expect(second.rowID != first)

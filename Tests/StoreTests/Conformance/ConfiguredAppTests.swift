@@ -9,7 +9,7 @@ struct ConfiguredAppTests {
   @Test("An event that cannot be decided is not stored, and makes a receipt when it is sent again (R4)")
   func eventOfARemovedApp() throws {
     let store = try TestStore()
-    let event = TakeEvent(
+    let event = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt_1", type: "checkout.session.completed", body: [],
       content: .report(.said(prices: ["price_1"]), keep: true))
     store.writer.use(rules: [:])

@@ -12,11 +12,11 @@ struct ContextJoinTests {
     let expected = "pending: u1 subscription sub_1 price_1 blob"
     let before = try TestStore()
     try before.post()
-    try before.take(.said(prices: ["price_1"]))
+    try before.ingest(.said(prices: ["price_1"]))
     #expect(try before.status() == expected)
 
     let after = try TestStore()
-    try after.take(.said(prices: ["price_1"]))
+    try after.ingest(.said(prices: ["price_1"]))
     #expect(try after.status() == "waiting/context")
     after.advance(minute)
     let id = try after.post()
@@ -35,7 +35,7 @@ struct ContextJoinTests {
     let said = Said.completed(
       user: byReference ? id : "u1", metadataUser: "u2", contextID: byReference ? nil : id,
       prices: ["price_1"])
-    try store.take(said)
+    try store.ingest(said)
     #expect(try store.status() == "pending: u7 subscription sub_1 price_1 named")
     #expect(try store.only().receipt?.priceMismatch == true)
     #expect(try store.only().purchase.userSource == .context)
@@ -47,7 +47,7 @@ struct ContextJoinTests {
     let posted = try store.post("inside", price: "price_1")
     store.advance(1)
     let newer = try store.post("newer", price: "price_1")
-    try store.take(.said(blob: ContextBlob(text: "inside", priceID: "price_1"), prices: ["price_1"]))
+    try store.ingest(.said(blob: ContextBlob(text: "inside", priceID: "price_1"), prices: ["price_1"]))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 inside")
     #expect(try store.context(posted).state == .paid)
     #expect(try store.context(newer).state == .open)
@@ -57,7 +57,7 @@ struct ContextJoinTests {
   func blobAlone() throws {
     let store = try TestStore()
     let other = try store.post("other")
-    try store.take(.said(contextID: other, blob: ContextBlob(text: "inside", priceID: "price_7")))
+    try store.ingest(.said(contextID: other, blob: ContextBlob(text: "inside", priceID: "price_7")))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_7 inside")
     #expect(try store.context(other).state == .open)
   }
@@ -67,13 +67,13 @@ struct ContextJoinTests {
     let store = try TestStore()
     let found = try store.post("found")
     let named = try store.post("named")
-    try store.take(Said.completed(unpaid: true))
+    try store.ingest(Said.completed(unpaid: true))
     #expect(try store.only().purchase.context?.text == "named", "the newer of two")
-    try store.take(Said.created(active: false, contextID: found))
+    try store.ingest(Said.created(active: false, contextID: found))
     #expect(try store.only().purchase.contextID == found)
     #expect(try store.context(named).state == .open)
-    try store.take(Said.completed(unpaid: true, blob: ContextBlob(text: "inside", priceID: nil)))
-    try store.take(Said.session("1", .paid))
+    try store.ingest(Said.completed(unpaid: true, blob: ContextBlob(text: "inside", priceID: nil)))
+    try store.ingest(Said.session("1", .paid))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 inside")
     #expect(try store.integer("SELECT count(*) FROM contexts WHERE purchase_row IS NOT NULL") == 0)
   }
@@ -82,7 +82,7 @@ struct ContextJoinTests {
   func otherUser() throws {
     let store = try TestStore()
     for user in ["u2", "U1", "u1 ", "u"] { try store.post("of \(user)", user: user) }
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.status() == "waiting/context")
     try store.post("of u3", user: "u3")
     #expect(try store.status() == "waiting/context")
@@ -95,13 +95,13 @@ struct ContextJoinTests {
   func otherApp() throws {
     let store = try TestStore()
     let foreign = try store.post("foreign", app: "web")
-    try store.take(.said(prices: ["price_1"]))
-    try store.take(Said.completed("2", user: foreign, prices: ["price_1"]))
-    try store.take(Said.completed("3", contextID: foreign, prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: foreign, prices: ["price_1"]))
+    try store.ingest(Said.completed("3", contextID: foreign, prices: ["price_1"]))
     let states = try store.receipts(app: "ios").map(TestStore.status)
     #expect(states == ["waiting/context", "waiting/user", "waiting/context"])
     #expect(try store.context(foreign).state == .open)
-    try store.take(.said(prices: ["price_1"]), app: "web")
+    try store.ingest(.said(prices: ["price_1"]), app: "web")
     #expect(try store.status(app: "web") == "pending: u1 subscription sub_1 price_1 foreign")
   }
 
@@ -109,7 +109,7 @@ struct ContextJoinTests {
   func twoApps() throws {
     let store = try TestStore()
     for app in ["ios", "web"] { try store.post("of \(app)", app: app) }
-    for app in ["ios", "web"] { try store.take(.said(prices: ["price_1"]), app: app, id: "evt_same") }
+    for app in ["ios", "web"] { try store.ingest(.said(prices: ["price_1"]), app: app, id: "evt_same") }
     for app in ["ios", "web"] {
       #expect(try store.status(app: app) == "pending: u1 subscription sub_1 price_1 of \(app)")
     }
@@ -119,8 +119,8 @@ struct ContextJoinTests {
   func once() throws {
     let store = try TestStore()
     let id = try store.post()
-    try store.take(Said.completed("1", contextID: id, prices: ["price_1"]))
-    try store.take(Said.completed("2", contextID: id, prices: ["price_1"]))
+    try store.ingest(Said.completed("1", contextID: id, prices: ["price_1"]))
+    try store.ingest(Said.completed("2", contextID: id, prices: ["price_1"]))
     let states = try store.receipts().map(TestStore.status)
     #expect(states == ["pending: u1 subscription sub_1 price_1 blob", "waiting/context"])
     #expect(try store.receipts().map(\.purchase.contextID) == [id, nil])
@@ -129,8 +129,8 @@ struct ContextJoinTests {
   @Test("Two purchases and two contexts pair up, by price first")
   func pairs() throws {
     let store = try TestStore()
-    try store.take(Said.completed("1", prices: ["price_1"]))
-    try store.take(Said.completed("2", prices: ["price_2"]))
+    try store.ingest(Said.completed("1", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", prices: ["price_2"]))
     try store.post("for 2", price: "price_2")
     try store.post("for 1", price: "price_1")
     let states = try store.receipts().map(TestStore.status)
@@ -143,8 +143,8 @@ struct ContextJoinTests {
   @Test("A context whose price cannot be compared goes to the purchase that has waited longest")
   func longest() throws {
     let store = try TestStore()
-    try store.take(Said.completed("1", prices: ["price_1"]))
-    try store.take(Said.completed("2", prices: ["price_2"]))
+    try store.ingest(Said.completed("1", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", prices: ["price_2"]))
     try store.post("of a third", price: "price_3")
     #expect(try store.receipts().map(\.purchase.context?.text) == [nil, nil], "it names another price")
     try store.post("of something", price: "gold")
@@ -156,13 +156,13 @@ struct ContextJoinTests {
   func abandoned() throws {
     let store = try TestStore()
     let id = try store.post()
-    try store.take(Said.session("1", [.expired, .objectExpected], named: false))
+    try store.ingest(Said.session("1", [.expired, .objectExpected], named: false))
     var expired = Said.session("2", [.expired, .objectExpected], named: false)
     expired.clientReference = id
-    #expect(try store.take(expired) == .stored(.noted))
+    #expect(try store.ingest(expired) == .stored(.noted))
     #expect(try store.receipts().isEmpty)
     #expect(try store.context(id).state == .open)
-    try store.take(Said.completed("3", user: id, prices: ["price_1"]))
+    try store.ingest(Said.completed("3", user: id, prices: ["price_1"]))
     #expect(try store.status() == "pending: u1 subscription sub_3 price_1 blob")
   }
 
@@ -171,14 +171,14 @@ struct ContextJoinTests {
     let store = try TestStore()
     try store.post("early")
     store.advance(day + tooEarly)
-    try store.take(Said.completed(prices: ["price_1"], at: store.now))
+    try store.ingest(Said.completed(prices: ["price_1"], at: store.now))
     #expect(
       try store.status()
         == (tooEarly == 0 ? "pending: u1 subscription sub_1 price_1 early" : "waiting/context"))
     let late = try TestStore()
     try late.post("then")
     late.advance(5 * day)
-    try late.take(
+    try late.ingest(
       Said.completed(prices: ["price_1"], at: TestStore.start.advanced(byMilliseconds: day + tooEarly)))
     #expect(try late.only().purchase.context?.text == (tooEarly == 0 ? "then" : nil))
   }
@@ -188,7 +188,7 @@ struct ContextJoinTests {
     let store = try TestStore()
     let first = try store.apply(store.contextCommand("blob", user: "u1"))
     store.advance(30 * hour)
-    try store.take(Said.completed(prices: ["price_1"], at: store.now))
+    try store.ingest(Said.completed(prices: ["price_1"], at: store.now))
     #expect(try store.status() == "waiting/context", "it is too old")
     store.advance(second)
     let again = try store.apply(store.contextCommand("blob", user: "u1"))
@@ -221,9 +221,9 @@ struct ContextJoinTests {
     #expect(try state(id) == .open)
     #expect(try state(id, app: "web") == nil)
     #expect(try state("ctx_none") == nil)
-    try store.take(Said.completed(unpaid: true, prices: ["price_1"]))
+    try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]))
     #expect(try state(id) == .open, "the money is under way")
-    try store.take(Said.session("1", .paid))
+    try store.ingest(Said.session("1", .paid))
     #expect(try state(id) == .paid)
     let unused = try store.post("unused", user: "u9")
     store.advance(day)

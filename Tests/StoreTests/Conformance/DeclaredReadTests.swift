@@ -48,11 +48,11 @@ struct DeclaredReadTests {
   @Test("Events of a forgotten user are declared under what is in their place, too")
   func erased() throws {
     let (store, record) = try recorded()
-    try store.take(Said.completed(prices: ["price_1"]), id: "evt_1")
+    try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_1")
     let row = try #require(try store.reader.purchases(ofUser: "u1", limit: 1).first?.row)
     _ = try store.apply(ForgetPurchases(rows: [row], cancelsOpen: true))
-    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_1") == .repeated)
-    #expect(try store.take(Said.invoice(), id: "evt_2") == .stored(.erased))
+    #expect(try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_1") == .repeated)
+    #expect(try store.ingest(Said.invoice(), id: "evt_2") == .stored(.erased))
     #expect(record.undeclared == [])
   }
 
@@ -60,7 +60,7 @@ struct DeclaredReadTests {
   func once() throws {
     let (store, record) = try recorded()
     let answers = Answers()
-    let event = TakeEvent(
+    let event = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt_1", type: "t", body: [],
       content: .report(Said.completed(user: "u2"), keep: true))
     let result = store.writer.apply(
@@ -82,7 +82,7 @@ struct DeclaredReadTests {
   @Test("What is done to a receipt declares its row, however it is wrapped")
   func receipts() throws {
     let (store, record) = try recorded()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     let receipt = try store.only()
     let id = try #require(receipt.receipt?.id)
     let cancel = CancelReceipt(id: id, note: "why")

@@ -12,7 +12,7 @@ private struct Step: Sendable {
   var run: @Sendable (TestStore, String) throws -> Void
 
   static func event(_ name: String, _ report: @escaping @Sendable (String) -> PurchaseReport) -> Step {
-    Step(name: name) { store, n in try store.take(report(n)) }
+    Step(name: name) { store, n in try store.ingest(report(n)) }
   }
 
   static let context = Step(name: "context") { store, n in
@@ -124,11 +124,11 @@ struct EventOrderTests {
   @Test("The same event again changes nothing, not even when it says something else (R2)")
   func sameEvent() throws {
     let store = try TestStore()
-    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_x") == .stored(.receipt))
+    #expect(try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_x") == .stored(.receipt))
     let before = try store.only()
     store.advance(minute)
-    #expect(try store.take(Said.completed(prices: ["price_1"]), id: "evt_x") == .repeated)
-    #expect(try store.take(Said.completed("2"), id: "evt_x") == .repeated)
+    #expect(try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_x") == .repeated)
+    #expect(try store.ingest(Said.completed("2"), id: "evt_x") == .repeated)
     #expect(try store.only() == before)
     #expect(try store.integer("SELECT count(*) FROM events") == 1)
   }
@@ -137,12 +137,12 @@ struct EventOrderTests {
   func fixed() throws {
     let store = try TestStore()
     try store.post("first")
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     let ready = try store.only()
     #expect(TestStore.status(ready) == "pending: u1 subscription sub_1 price_1 first")
     let other = try store.post("other", user: "u2")
     store.advance(1)
-    try store.take(Said.completed(user: "u2", contextID: other, prices: ["p2"]))
+    try store.ingest(Said.completed(user: "u2", contextID: other, prices: ["p2"]))
     let later = try store.only()
     #expect(later.receipt == ready.receipt)
     #expect(later.purchase.userID == "u1")
@@ -156,7 +156,7 @@ struct EventOrderTests {
   func fixedAfterFailure() throws {
     let store = try TestStore()
     try store.post("first")
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     let row = try store.only().rowID
     _ = try store.apply(
       RecordAttempt(
@@ -165,7 +165,7 @@ struct EventOrderTests {
           startedAt: store.now, durationMilliseconds: 5, status: 422, error: nil, isAmbiguous: false,
           response: []),
         decision: .failed(.status(422)), breaker: Breaker()))
-    try store.take(
+    try store.ingest(
       Said.created(user: "u2", price: "price_2", contextID: try store.post("second", user: "u2")))
     let failed = try store.only()
     #expect(TestStore.status(failed) == "failed/http_422: u1 subscription sub_1 price_1 first")
@@ -177,7 +177,7 @@ struct EventOrderTests {
   func delivered() throws {
     let store = try TestStore()
     try store.post()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     _ = try store.apply(
       RecordAttempt(
         row: try store.only().rowID, app: "ios",
@@ -187,20 +187,20 @@ struct EventOrderTests {
         decision: .delivered(importID: "imp"), breaker: Breaker()))
     let before = try store.only().receipt
     for observations in [Observations.failed, .expired, .promised, .paid] {
-      try store.take(Said.session("1", observations))
+      try store.ingest(Said.session("1", observations))
     }
-    try store.take(Said.invoice())
+    try store.ingest(Said.invoice())
     #expect(try store.only().receipt == before)
   }
 
   @Test("An event of no interest to anyone makes no purchase, and is stored")
   func notKept() throws {
     let store = try TestStore()
-    #expect(try store.take(Said.created(), keep: false) == .stored(.ignored))
+    #expect(try store.ingest(Said.created(), keep: false) == .stored(.ignored))
     #expect(try store.integer("SELECT count(*) FROM purchases") == 0)
     #expect(try store.integer("SELECT count(*) FROM events") == 1)
-    try store.take(Said.completed())
-    #expect(try store.take(Said.created(), keep: false) == .stored(.receipt), "it fills what is lacking")
+    try store.ingest(Said.completed())
+    #expect(try store.ingest(Said.created(), keep: false) == .stored(.receipt), "it fills what is lacking")
     #expect(try store.only().purchase.prices == ["price_1"])
   }
 }

@@ -16,8 +16,8 @@ struct ForgetTests {
   static func store() throws -> (store: TestStore, row: Int64, context: String) {
     let store = try TestStore()
     let context = try store.post("blob-of-jane", user: "user-jane", price: "price_1")
-    try store.take(Said.completed("jane", user: "user-jane", prices: ["price_1"]), id: "evt_jane1")
-    try store.take(Said.created("jane", user: "user-jane"), id: "evt_jane2")
+    try store.ingest(Said.completed("jane", user: "user-jane", prices: ["price_1"]), id: "evt_jane1")
+    try store.ingest(Said.created("jane", user: "user-jane"), id: "evt_jane2")
     let record = try store.only()
     let report = AttemptReport(
       startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
@@ -62,7 +62,7 @@ struct ForgetTests {
     let (store, _, context) = try Self.store()
     _ = try forget(store)
     try store.reopen()
-    #expect(try store.take(Said.completed("jane", user: "user-jane"), id: "evt_jane1") == .repeated)
+    #expect(try store.ingest(Said.completed("jane", user: "user-jane"), id: "evt_jane1") == .repeated)
     // For the subscription, for its session only, and for both.
     let later = [
       Said.invoice("jane", user: "user-jane"),
@@ -70,22 +70,22 @@ struct ForgetTests {
       Said.completed("jane", user: "user-jane", contextID: context),
     ]
     for (number, said) in later.enumerated() {
-      #expect(try store.take(said, id: "evt_jane_later\(number)") == .stored(.erased))
-      #expect(try store.take(said, id: "evt_jane_later\(number)") == .repeated)
+      #expect(try store.ingest(said, id: "evt_jane_later\(number)") == .stored(.erased))
+      #expect(try store.ingest(said, id: "evt_jane_later\(number)") == .repeated)
     }
     #expect(try store.receipts().count == 1)
     #expect(try store.integer("SELECT count(*) FROM events WHERE length(body) > 0") == 0)
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE user_id IS NOT NULL") == 0)
     // A returning user is a new user, whose purchases count.
     try store.post("new", user: "user-jane")
-    #expect(try store.take(Said.completed("again", user: "user-jane", prices: ["p"])) == .stored(.receipt))
+    #expect(try store.ingest(Said.completed("again", user: "user-jane", prices: ["p"])) == .stored(.receipt))
     #expect(try store.receipts().count == 2)
   }
 
   @Test("What is still to be delivered is left alone, or cancelled when that is said")
   func open() throws {
     let (store, _, _) = try Self.store()
-    try store.take(Said.completed("2", user: "user-jane", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: "user-jane", prices: ["price_1"]))
     let open = try #require(try store.receipts().last?.receipt)
     #expect(open.state == .waiting || open.state == .pending)
     #expect(try forget(store).open == [open.id])
@@ -137,6 +137,6 @@ struct ForgetTests {
     #expect(try store.integer("SELECT count(*) FROM erasure_key") == 0)
     _ = try forget(store)
     try store.reopen()
-    #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
+    #expect(try store.ingest(Said.created("jane"), id: "evt_jane2") == .repeated)
   }
 }

@@ -62,7 +62,7 @@ struct GuardTests {
 
   /// A context of another user, and two purchases that wait for a context.
   private func two(_ store: TestStore) throws -> (context: String, rows: [Int64]) {
-    for n in ["1", "2"] { try store.take(Said.completed(n, prices: ["price_1"])) }
+    for n in ["1", "2"] { try store.ingest(Said.completed(n, prices: ["price_1"])) }
     return (try store.post(user: "other"), try store.receipts().map(\.rowID))
   }
 
@@ -81,7 +81,7 @@ struct GuardTests {
     let store = try TestStore()
     let (context, rows) = try two(store)
     let answers = Answers()
-    let event = TakeEvent(
+    let event = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt", type: "t", body: [], content: .nothing(.ignored))
     let result = store.writer.apply(
       [
@@ -93,7 +93,7 @@ struct GuardTests {
     #expect(result.fault?.kind == .constraint)
   }
 
-  private func contextCommand(_ store: TestStore, _ text: String) -> TakeContext {
+  private func contextCommand(_ store: TestStore, _ text: String) -> IngestContext {
     store.contextCommand(text, user: "third")
   }
 
@@ -109,7 +109,7 @@ struct GuardTests {
   @Test("A receipt that left its state meanwhile is neither changed nor deleted by what it was (R4)")
   func outdated() throws {
     let store = try TestStore()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     let waiting = try store.only()
     try store.post()
     #expect(try store.only().receipt?.state == .pending)
@@ -123,7 +123,7 @@ struct GuardTests {
   @Test("A job's receipt has its turn once, and a job changes from the state in which it was read")
   func jobs() throws {
     let store = try TestStore()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     let job = try store.apply(StartJob(JobRequest(source: .ids(count: 1), actor: "ann")))
     let row = try store.only().rowID
     _ = try store.apply(ExtendJob(job: job.row, from: nil, to: nil, rows: [row], isLast: false))

@@ -19,22 +19,22 @@ struct HintTests {
 
   init() throws { store = try TestStore(rules: asking) }
 
-  private func take(_ id: String, _ content: TakeEvent.Content, isHint: Bool = false) throws
-    -> TakeEvent.Outcome
+  private func ingest(_ id: String, _ content: IngestEvent.Content, isHint: Bool = false) throws
+    -> IngestEvent.Outcome
   {
     try store.apply(
-      TakeEvent(
+      IngestEvent(
         app: "ios", processor: "stripe", eventID: id, type: "changed", body: Array(id.utf8),
         content: content, isHint: isHint))
   }
 
-  private func due() throws -> [DueLookUp] { try store.reader.dueLookUps(ios, now: store.now, limit: 100) }
+  private func due() throws -> [DueLookup] { try store.reader.dueLookups(ios, now: store.now, limit: 100) }
 
   private func answer(
-    _ due: DueLookUp, _ reports: [PurchaseReport], isFetched: Bool = true
+    _ due: DueLookup, _ reports: [PurchaseReport], isFetched: Bool = true
   ) throws {
     try store.apply(
-      TakeLookUp(
+      IngestLookup(
         ios, row: due.row, asked: due.reason, fetches: due.fetches, isFetched: isFetched, reports: reports,
         nextAt: store.after(minute)))
   }
@@ -44,7 +44,7 @@ struct HintTests {
   @Test(
     "A purchase of which nothing is known is fetched at once, and what the processor says makes the receipt")
   func fetched() throws {
-    #expect(try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
+    #expect(try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
     try store.reopen()
     let due = try #require(try due().first)
     #expect(due.key == key)
@@ -60,12 +60,12 @@ struct HintTests {
 
   @Test("Until the processor has answered, the purchase is asked about again")
   func unanswered() throws {
-    _ = try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     try answer(#require(try due().first), [], isFetched: false)
     #expect(try due().isEmpty)
     store.advance(minute)
     let due = try #require(try due().first)
-    #expect(due.tries == 1)
+    #expect(due.attempts == 1)
     // The processor does not know the object, so no further lookup follows.
     try answer(due, [])
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
@@ -73,9 +73,9 @@ struct HintTests {
 
   @Test("An event that comes while the purchase is being fetched has it fetched again")
   func meanwhile() throws {
-    _ = try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     let first = try #require(try due().first)
-    #expect(try take("evt_2", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
+    #expect(try ingest("evt_2", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
     try answer(first, [Said.session("1", .promised, named: false)])
     let second = try #require(try due().first)
     #expect(second.fetches == 2)
@@ -86,22 +86,22 @@ struct HintTests {
 
   @Test("The same event again, and one about nothing that is worth fetching, change nothing")
   func repeated() throws {
-    _ = try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
-    #expect(try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .repeated)
+    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    #expect(try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .repeated)
     #expect(try due().map(\.fetches) == [1])
     let other = PurchaseKey(type: .checkoutSession, id: "cs_2")
-    #expect(try take("evt_2", .fetch(other, sessionID: nil, keep: false)) == .stored(.ignored))
+    #expect(try ingest("evt_2", .fetch(other, sessionID: nil, keep: false)) == .stored(.ignored))
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
   }
 
   @Test("A hint about a purchase that nobody knows is answered, and nothing of it is kept")
   func unmatched() throws {
     for content in [
-      TakeEvent.Content.fetch(key, sessionID: "cs_1", keep: true), .report(Said.payment("1"), keep: true),
+      IngestEvent.Content.fetch(key, sessionID: "cs_1", keep: true), .report(Said.payment("1"), keep: true),
     ] {
-      #expect(try take("evt_1", content, isHint: true) == .unmatched)
+      #expect(try ingest("evt_1", content, isHint: true) == .unmatched)
     }
-    #expect(try take("evt_1", .nothing(.ignored), isHint: true) == .unmatched)
+    #expect(try ingest("evt_1", .nothing(.ignored), isHint: true) == .unmatched)
     for table in ["events", "purchases", "look_ups"] {
       #expect(try integer("SELECT count(*) FROM \(table)") == 0, "\(table)")
     }
@@ -109,8 +109,8 @@ struct HintTests {
 
   @Test("Of a hint only the purchase's key counts, also when it is read again")
   func hint() throws {
-    try store.take(Said.session("1", [], named: false))
-    let lie = TakeEvent(
+    try store.ingest(Said.session("1", [], named: false))
+    let lie = IngestEvent(
       app: "ios", processor: "stripe", eventID: "hint_1", type: "t", body: [1],
       content: .report(Said.payment("1", user: "thief"), keep: true), isHint: true)
     #expect(try store.apply(lie) == .stored(.noted))
@@ -118,7 +118,7 @@ struct HintTests {
     #expect(try due().map(\.key) == [key])
     try answer(#require(try due().first), [Said.session("1", [], named: false)])
     let row = try #require(try integer("SELECT row_id FROM events WHERE event_id = 'hint_1'"))
-    let again = TakeEvent(
+    let again = IngestEvent(
       app: "ios", processor: "stripe", eventID: "hint_1", type: "t", body: [1],
       content: .report(Said.payment("1", user: "thief"), keep: true))
     _ = try store.apply(ReprocessEvent(again, row: row))
@@ -128,23 +128,23 @@ struct HintTests {
 
   @Test("A purchase of a forgotten user is not fetched")
   func erased() throws {
-    try store.take(Said.payment("1", user: "u1"))
-    _ = try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    try store.ingest(Said.payment("1", user: "u1"))
+    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     let rows = try store.reader.purchases(ofUser: "u1", limit: 10).map(\.row)
     _ = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
-    #expect(try take("evt_2", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.erased))
-    #expect(try take("evt_3", .fetch(key, sessionID: "cs_1", keep: true), isHint: true) == .unmatched)
+    #expect(try ingest("evt_2", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.erased))
+    #expect(try ingest("evt_3", .fetch(key, sessionID: "cs_1", keep: true), isHint: true) == .unmatched)
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
   }
 
   @Test("A checkout that is fetched and turns out to have sold another object is fetched under that")
   func merged() throws {
-    _ = try take("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
-    try store.take(Said.created("1", user: "u1"))
+    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    try store.ingest(Said.created("1", user: "u1"))
     var named = Said.session("1", .paid)
     named.clientReference = "u1"
-    try store.take(named)
+    try store.ingest(named)
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
     #expect(try due().map(\.key.id) == ["sub_1"])
   }

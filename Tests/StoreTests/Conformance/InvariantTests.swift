@@ -40,8 +40,8 @@ struct InvariantTests {
     ]
     let store = try TestStore(rules: rules)
     try store.post(user: "u1")
-    try store.take(Said.completed("1", prices: ["price_1"]))
-    try store.take(Said.completed("2", user: "u2"))
+    try store.ingest(Said.completed("1", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: "u2"))
     let rows = try store.receipts().map(\.rowID)
     try #require(rows == [1, 2])
     let job = try store.apply(StartJob(JobRequest(source: .ids(count: 2), actor: "ann")))

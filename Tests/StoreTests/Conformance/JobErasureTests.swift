@@ -10,7 +10,7 @@ struct JobErasureTests {
   @Test("Neither what was asked for nor why names the user any more")
   func forgotten() throws {
     let store = try TestStore()
-    try store.take(Said.completed(user: "secret-user", prices: ["price_1"]))
+    try store.ingest(Said.completed(user: "secret-user", prices: ["price_1"]))
     var filter = ReceiptFilter()
     filter.userID = "secret-user"
     let request = JobRequest(source: .filter(filter, limit: nil), actor: "ann", reason: "secret-user called")

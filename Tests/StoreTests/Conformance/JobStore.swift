@@ -21,7 +21,7 @@ final class JobStore {
   func purchase(
     _ n: String, _ decision: Delivery.Decision?, status: Int64 = 200, app: String = "ios"
   ) throws -> String {
-    try store.take(Said.completed(n, prices: ["price_1"]), app: app)
+    try store.ingest(Said.completed(n, prices: ["price_1"]), app: app)
     try store.endWaits()
     store.advance(hour)
     try store.endWaits()

@@ -181,7 +181,7 @@ struct JobTests {
     #expect(job.count(.cancelled) == 3)
     #expect(job.missed == [])
     #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.note == "why" })
-    for number in 0..<3 { try jobs.store.take(Said.completed("p\(number)")) }
+    for number in 0..<3 { try jobs.store.ingest(Said.completed("p\(number)")) }
     jobs.store.advance(30 * day)
     try jobs.store.endWaits()
     let completing = try jobs.run(try jobs.start(.complete, price: "price_9") { $0.reason = "price" })

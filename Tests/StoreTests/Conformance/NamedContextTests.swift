@@ -43,12 +43,12 @@ struct NamedContextTests {
       let events = [
         Said.completed("9", user: "u1"), Said.created("9", customer: "cus_9", price: "price_free"),
       ]
-      for position in order { try store.take(events[position]) }
+      for position in order { try store.ingest(events[position]) }
       store.advance(3 * minute)
       try store.endWaits()
       #expect(try body(store, "9") == "pending: u1 subscription sub_9 price_free -", "\(order)")
       #expect(try store.context(victims).state == .open)
-      try store.take(Said.completed("1", user: victims, prices: ["price_1"]))
+      try store.ingest(Said.completed("1", user: victims, prices: ["price_1"]))
       #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 victim's")
       #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
     }
@@ -66,7 +66,7 @@ struct NamedContextTests {
         Said.completed("2", user: "u1"), Said.created("2", customer: "cus_2"),
       ]
       for position in order {
-        try store.take(events[position])
+        try store.ingest(events[position])
         store.advance(pause)
         try store.endWaits()
         if delivers { try attempt(store) }
@@ -92,10 +92,10 @@ struct NamedContextTests {
       if hasAnother { try store.post("another", price: "price_1") }
       store.advance(1)
       let named = try store.post("named", price: "price_1")
-      try store.take(Said.completed("2", prices: ["price_1"]))
+      try store.ingest(Said.completed("2", prices: ["price_1"]))
       #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 named")
       try attempt(store, .retry(at: store.after(second), spent: true), status: nil)
-      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      try store.ingest(Said.completed("1", contextID: named, prices: ["price_1"]))
       #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 named")
       #expect(
         try body(store, "2")
@@ -111,9 +111,9 @@ struct NamedContextTests {
   func disputed() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
-    try store.take(Said.completed("2", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", prices: ["price_1"]))
     try attempt(store, .retry(at: store.after(second), spent: true), status: 503)
-    try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+    try store.ingest(Said.completed("1", contextID: named, prices: ["price_1"]))
     #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 named")
     #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 named")
     #expect(try store.receipts().map { $0.receipt?.contextDisputed } == [true, false])
@@ -139,9 +139,9 @@ struct NamedContextTests {
     for (decision, status, expected) in outcomes {
       let store = try TestStore()
       let named = try store.post("named", price: "price_1")
-      try store.take(Said.completed("2", prices: ["price_1"]))
+      try store.ingest(Said.completed("2", prices: ["price_1"]))
       let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
-      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      try store.ingest(Said.completed("1", contextID: named, prices: ["price_1"]))
       #expect(try body(store, "2") == "waiting/context")
       try record(store, sent, decision, status: status)
       #expect(try body(store, "2") == expected)
@@ -157,11 +157,11 @@ struct NamedContextTests {
       let another = try store.post("another", price: "price_1")
       store.advance(1)
       let named = try store.post("named", price: "price_1")
-      try store.take(Said.completed("2", prices: ["price_1"]))
+      try store.ingest(Said.completed("2", prices: ["price_1"]))
       let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
-      try store.take(Said.completed("1", contextID: named, prices: ["price_1"]))
+      try store.ingest(Said.completed("1", contextID: named, prices: ["price_1"]))
       #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 another")
-      if isWaitedFor { try store.take(Said.completed("3", prices: ["price_1"])) }
+      if isWaitedFor { try store.ingest(Said.completed("3", prices: ["price_1"])) }
       try record(store, sent, .delivered(importID: "imp"), status: 200)
       #expect(try body(store, "2") == "delivered: u1 subscription sub_2 price_1 named")
       if isWaitedFor {
@@ -177,14 +177,14 @@ struct NamedContextTests {
   func stillTheBest() throws {
     let store = try TestStore()
     let first = try store.post(price: "gold")
-    try store.take(Said.completed(unpaid: true))
+    try store.ingest(Said.completed(unpaid: true))
     #expect(try store.only().purchase.contextID == first)
     store.advance(3 * day)
     let later = try store.post(price: "gold")
     #expect(later != first)
     var paid = Said.session("1", .paid)
     paid.prices = ["price_1"]
-    try store.take(paid)
+    try store.ingest(paid)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     #expect(try store.context(first).state == .paid)
     #expect(try store.context(later).state == .open)
@@ -196,9 +196,9 @@ struct NamedContextTests {
     let named = try store.post("named", price: "price_1")
     store.advance(1)
     let newer = try store.post("newer", price: "price_1")
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 newer")
-    try store.take(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
     #expect(try store.context(newer).state == .open)
   }
@@ -209,9 +209,9 @@ struct NamedContextTests {
     let named = try store.post("named", price: "price_1")
     store.advance(1)
     try store.post("newer", price: "price_1")
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     try attempt(store)
-    try store.take(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named))
     #expect(try store.status() == "delivered: u1 subscription sub_1 price_1 newer")
     #expect(try store.context(named).state == .delivered)
   }
@@ -222,15 +222,15 @@ struct NamedContextTests {
     let named = try store.post("named", price: "price_1")
     store.advance(1)
     let newer = try store.post("newer", price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, contextID: newer, prices: ["price_1"]))
+    try store.ingest(Said.completed("1", unpaid: true, contextID: newer, prices: ["price_1"]))
     #expect(try store.receipts().first?.purchase.contextID == newer)
-    try store.take(Said.completed("2", contextID: named, prices: ["price_1"]))
-    try store.take(Said.completed("3", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", contextID: named, prices: ["price_1"]))
+    try store.ingest(Said.completed("3", prices: ["price_1"]))
     #expect(try body(store, "3") == "waiting/context")
-    try store.take(Said.created("1", contextID: "ctx_none"))
+    try store.ingest(Said.created("1", contextID: "ctx_none"))
     var blob = Said.session("1", [])
     blob.context = ContextBlob(text: "inside", priceID: "price_1")
-    try store.take(blob)
+    try store.ingest(blob)
     #expect(try body(store, "3") == "pending: u1 subscription sub_3 price_1 newer")
   }
 
@@ -238,8 +238,8 @@ struct NamedContextTests {
   func blob() throws {
     let store = try TestStore()
     let posted = try store.post("inside", price: "price_1")
-    try store.take(Said.completed("2", prices: ["price_1"]))
-    try store.take(
+    try store.ingest(Said.completed("2", prices: ["price_1"]))
+    try store.ingest(
       Said.completed("1", blob: ContextBlob(text: "inside", priceID: "price_1"), prices: ["price_1"]))
     #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 inside")
     #expect(try body(store, "2") == "waiting/context")
@@ -258,9 +258,9 @@ struct NamedContextTests {
         "ios": AppRules(join: policy, processors: .stripe, compose: TestStore.compose)
       ])
       let id = try store.post(price: "price_1")
-      try store.take(Said.completed(prices: ["price_2"]))
+      try store.ingest(Said.completed(prices: ["price_2"]))
       #expect(try store.status() == status)
-      try store.take(Said.completed("2", contextID: id, prices: ["price_2"]))
+      try store.ingest(Said.completed("2", contextID: id, prices: ["price_2"]))
       #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_2 blob", "a name is no guess")
     }
   }

@@ -35,7 +35,7 @@ private let ready = "pending: u1 subscription sub_1 price_1 blob"
 private func readyStore() throws -> TestStore {
   let store = try TestStore()
   try store.post()
-  try store.take(.said(prices: ["price_1"]))
+  try store.ingest(.said(prices: ["price_1"]))
   #expect(try store.status() == ready)
   return store
 }
@@ -56,7 +56,7 @@ struct OperatorTests {
     #expect(receipt.state == .pending)
     #expect(receipt.reason == nil)
     #expect(receipt.nextAttemptAt == store.now)
-    #expect(receipt.spentTries == 0)
+    #expect(receipt.spentAttempts == 0)
     #expect(receipt.retrySince == store.now)
     #expect(receipt.attempts == 2)
     #expect(receipt.body == body)
@@ -91,17 +91,17 @@ struct OperatorTests {
   @Test("One that never became ready is sent as it is, if nothing is lacking that no receipt can go without")
   func replayUnready() throws {
     let lacking = try TestStore()
-    try lacking.take(Said.completed(user: nil))
+    try lacking.ingest(Said.completed(user: nil))
     #expect(try replay(lacking) == .lacks(.user))
     let unpriced = try TestStore()
-    try unpriced.take(Said.completed())
+    try unpriced.ingest(Said.completed())
     #expect(try replay(unpriced) == .lacks(.price))
     #expect(try unpriced.status() == "waiting/price")
     let unnamed = try TestStore()
-    try unnamed.take(Said.completed(named: false, prices: ["price_1"]))
+    try unnamed.ingest(Said.completed(named: false, prices: ["price_1"]))
     #expect(try replay(unnamed) == .lacks(.subscription))
     let waiting = try TestStore()
-    try waiting.take(.said(prices: ["price_1"]))
+    try waiting.ingest(.said(prices: ["price_1"]))
     waiting.advance(second)
     #expect(try replay(waiting) == .done)
     #expect(try waiting.status() == "pending: u1 subscription sub_1 price_1 -")
@@ -111,11 +111,11 @@ struct OperatorTests {
   @Test("A cancelled one stays cancelled whatever comes, until it is replayed (R4)")
   func cancel() throws {
     let store = try TestStore()
-    try store.take(Said.completed(unpaid: true))
+    try store.ingest(Said.completed(unpaid: true))
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "asked by the customer")) == .done)
     #expect(try store.only().receipt?.note == "asked by the customer")
-    try store.take(Said.session("1", .paid))
-    try store.take(Said.created())
+    try store.ingest(Said.session("1", .paid))
+    try store.ingest(Said.created())
     try store.post()
     store.advance(30 * day)
     try store.endWaits()
@@ -141,7 +141,7 @@ struct OperatorTests {
   @Test("What is lacking can be supplied: user, price and context")
   func completed() throws {
     let store = try TestStore()
-    try store.take(Said.completed(user: nil))
+    try store.ingest(Said.completed(user: nil))
     store.advance(day)
     try store.endWaits()
     #expect(try store.status() == "failed/user")
@@ -162,7 +162,7 @@ struct OperatorTests {
   @Test("A context names the user, if none is known")
   func completeByContext() throws {
     let store = try TestStore()
-    try store.take(Said.completed(user: nil, prices: ["price_1"]))
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
     let context = try store.post("its", user: "u8")
     #expect(try complete(store, context: context) == .done)
     #expect(try store.status() == "pending: u8 subscription sub_1 price_1 its")
@@ -179,7 +179,7 @@ struct OperatorTests {
       let fitting = try store.post("fitting", user: "u7", price: "price_1")
       store.advance(1)
       try store.post("other", user: "u7", price: "price_2")
-      try store.take(Said.completed(user: nil, prices: ["price_1"]))
+      try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
       store.advance(2 * day)
       try store.endWaits()
       #expect(try store.status() == "failed/user")
@@ -203,8 +203,8 @@ struct OperatorTests {
   func operatorBeatsGuess() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
-    try store.take(Said.completed("2", prices: ["price_1"]))
-    try store.take(Said.completed("1", user: nil, prices: ["price_1"]))
+    try store.ingest(Said.completed("2", prices: ["price_1"]))
+    try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]))
     let id = try #require(try store.receipts().last?.receipt?.id)
     let command = CompleteReceipt(id: id, userID: nil, priceID: nil, contextID: named)
     #expect(try store.apply(command) == .done)
@@ -218,10 +218,10 @@ struct OperatorTests {
   func unusableContext() throws {
     let store = try TestStore()
     let used = try store.post("used", user: "u1")
-    try store.take(Said.completed("2", contextID: used, prices: ["price_1"]))
+    try store.ingest(Said.completed("2", contextID: used, prices: ["price_1"]))
     let foreign = try store.post("foreign", user: "u1", app: "web")
     let others = try store.post("others", user: "u2")
-    try store.take(Said.completed("1"))
+    try store.ingest(Said.completed("1"))
     let receipt = try #require(try store.receipts().last?.receipt?.id)
     for context in [used, foreign, others, "ctx_none"] {
       let result = try store.apply(
@@ -242,7 +242,7 @@ struct OperatorTests {
   func refusalWritesNothing() throws {
     let store = try TestStore()
     let own = try store.post("own", price: "gold")
-    try store.take(Said.completed(unpaid: true, named: false))
+    try store.ingest(Said.completed(unpaid: true, named: false))
     let before = try store.only()
     #expect(before.purchase.contextID == own)
     let other = try store.post("other", user: "u2")
@@ -252,7 +252,7 @@ struct OperatorTests {
     #expect(try store.only() == before)
     #expect(try store.context(own).receiptID == before.receipt?.id)
     #expect(try store.context(other).receiptID == nil)
-    try store.take(Said.completed("2", unpaid: true, prices: ["price_1"]))
+    try store.ingest(Said.completed("2", unpaid: true, prices: ["price_1"]))
     #expect(try store.receipts().last?.purchase.contextID == nil, "no one else may take it")
   }
 
@@ -284,7 +284,7 @@ struct OperatorTests {
   @Test("A receipt of an app that is configured no more cannot be made ready, and says so")
   func unknownApp() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     store.writer.use(rules: [:])
     #expect(try replay(store) == .notAllowed(.waiting))
     #expect(try store.status() == "waiting/context")

@@ -56,9 +56,9 @@ struct PromisedPurchaseTests {
         let store = try TestStore(rules: rules)
         var id = ""
         let steps: [() throws -> Void] = [
-          { id = try store.post(price: "price_1") }, { try store.take(promise[0]) },
-          { try store.take(promise[1]) },
-          { try store.take(Said.completed("2", prices: price, at: store.now)) },
+          { id = try store.post(price: "price_1") }, { try store.ingest(promise[0]) },
+          { try store.ingest(promise[1]) },
+          { try store.ingest(Said.completed("2", prices: price, at: store.now)) },
         ]
         try happen(order.map { steps[$0] }, pause: pause, store)
         #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob", "\(order)")
@@ -81,10 +81,10 @@ struct PromisedPurchaseTests {
       try store.post("old", price: "price_1")
       store.advance(1)
       try store.post("new", price: "price_1")
-      for position in order { try store.take(events[position]) }
+      for position in order { try store.ingest(events[position]) }
       #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 new", "\(order)")
       #expect(try record(store, "1").purchase.context?.text == "old", "\(order)")
-      try store.take(Said.session("1", .paid))
+      try store.ingest(Said.session("1", .paid))
       #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 old", "\(order)")
     }
   }
@@ -93,10 +93,10 @@ struct PromisedPurchaseTests {
   func paidLater() throws {
     let store = try TestStore(rules: rules)
     try store.post(price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.completed("2", prices: price))
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    try store.ingest(Said.completed("2", prices: price))
     #expect(try body(store, "1") == "waiting/payment")
-    try store.take(Said.session("1", .paid))
+    try store.ingest(Said.session("1", .paid))
     #expect(try body(store, "1") == "waiting/context")
     store.advance(3 * minute)
     try store.endWaits()
@@ -107,8 +107,8 @@ struct PromisedPurchaseTests {
   @Test("A context that comes while both wait goes to the paid purchase, though the promised one is older")
   func comesLast() throws {
     let store = try TestStore(rules: rules)
-    try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.completed("2", prices: price))
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    try store.ingest(Said.completed("2", prices: price))
     try store.post(price: "price_1")
     #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob")
     #expect(try body(store, "1") == "waiting/payment")
@@ -119,9 +119,9 @@ struct PromisedPurchaseTests {
   func paidBefore() throws {
     let store = try TestStore(rules: rules)
     try store.post(price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.session("1", .paid))
-    try store.take(Said.completed("2", prices: price))
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    try store.ingest(Said.session("1", .paid))
+    try store.ingest(Said.completed("2", prices: price))
     #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 blob")
     #expect(try body(store, "2") == "waiting/context")
   }
@@ -130,8 +130,8 @@ struct PromisedPurchaseTests {
   func otherPrice() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.completed("2", prices: ["price_2"]))
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    try store.ingest(Said.completed("2", prices: ["price_2"]))
     #expect(try body(store, "2") == "waiting/context")
     #expect(try record(store, "1").purchase.contextID == id)
   }
@@ -147,14 +147,14 @@ struct PromisedPurchaseTests {
         Said.completed("1", unpaid: true, prices: price), failed("1"),
         Said.completed("2", unpaid: true, prices: price),
       ]
-      try happen(order.map { position in { try store.take(events[position]) } }, pause: pause, store)
+      try happen(order.map { position in { try store.ingest(events[position]) } }, pause: pause, store)
       #expect(try record(store, "2").purchase.contextID == id, "\(order)")
       #expect(try status(store, id) == (.open, false), "\(order)")
       #expect(try body(store, "1") == "cancelled/payment_failed")
 
       let alone = try TestStore(rules: rules)
       let own = try alone.post(price: "price_1")
-      let steps = order.filter { $0 < 2 }.map { position in { _ = try alone.take(events[position]) } }
+      let steps = order.filter { $0 < 2 }.map { position in { _ = try alone.ingest(events[position]) } }
       try happen(steps, pause: pause, alone)
       #expect(try status(alone, own) == (.cancelled, false), "\(order)")
     }
@@ -163,12 +163,12 @@ struct PromisedPurchaseTests {
   @Test("A checkout that begins after a payment failed is not told that it was cancelled")
   func laterCheckout() throws {
     let store = try TestStore(rules: rules)
-    try store.take(incomplete("1", .firstPaymentDue))
-    try store.take(incomplete("1", .ended))
+    try store.ingest(incomplete("1", .firstPaymentDue))
+    try store.ingest(incomplete("1", .ended))
     #expect(try body(store, "1") == "cancelled/payment_failed")
     store.advance(second)
     let id = try store.post(price: "price_1")
-    try store.take(incomplete("1", .ended))
+    try store.ingest(incomplete("1", .ended))
     #expect(try status(store, id) == (.open, false))
     #expect(try store.context(id).receiptID == nil)
   }
@@ -177,8 +177,8 @@ struct PromisedPurchaseTests {
   func cancelled() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: price))
-    try store.take(Said.completed("2", unpaid: true, prices: price))
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    try store.ingest(Said.completed("2", unpaid: true, prices: price))
     let first = try #require(try record(store, "1").receipt?.id)
     #expect(try store.apply(CancelReceipt(id: first, note: "stop")) == .done)
     #expect(try record(store, "2").purchase.contextID == id)
@@ -191,12 +191,12 @@ struct PromisedPurchaseTests {
   func notPaidAfterAll() throws {
     let store = try TestStore()
     try store.post(price: "gold")
-    try store.take(Said.created("1", user: "u1", price: nil))
+    try store.ingest(Said.created("1", user: "u1", price: nil))
     #expect(try body(store, "1") == "waiting/price")
     #expect(try record(store, "1").purchase.contextID != nil)
-    try store.take(Said.completed("2", prices: price))
+    try store.ingest(Said.completed("2", prices: price))
     #expect(try body(store, "2") == "waiting/context")
-    try store.take(Said.completed("1", unpaid: true))
+    try store.ingest(Said.completed("1", unpaid: true))
     #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 blob")
     #expect(try body(store, "1") == "waiting/payment")
   }
@@ -207,15 +207,15 @@ struct PromisedPurchaseTests {
     try store.post("other", price: "price_2")
     store.advance(1)
     let old = try store.post("old", price: "price_1")
-    try store.take(Said.completed("1", unpaid: true, prices: ["price_1", "price_2"]))
+    try store.ingest(Said.completed("1", unpaid: true, prices: ["price_1", "price_2"]))
     #expect(try record(store, "1").purchase.contextID == old)
     store.advance(1)
     let new = try store.post("new", price: "price_1")
-    try store.take(Said.completed("2", prices: price))
+    try store.ingest(Said.completed("2", prices: price))
     #expect(try record(store, "2").purchase.contextID == new)
     var naming = Said.session("1", [])
     naming.contextID = new
-    try store.take(naming)
+    try store.ingest(naming)
     #expect(try record(store, "1").purchase.contextID == new)
     #expect(try record(store, "2").purchase.contextID == old)
     #expect(try body(store, "2") == "pending: u1 subscription sub_2 price_1 old")

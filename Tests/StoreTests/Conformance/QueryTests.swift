@@ -12,7 +12,7 @@ private func populated(_ count: Int = 12) throws -> TestStore {
   for n in 0..<count {
     let app = n % 4 == 3 ? "web" : "ios"
     if n % 2 == 0 { try store.post("blob \(n)", user: "u\(n % 3)", app: app) }
-    try store.take(Said.completed("\(n)", user: "u\(n % 3)", prices: ["price_1"], at: store.now), app: app)
+    try store.ingest(Said.completed("\(n)", user: "u\(n % 3)", prices: ["price_1"], at: store.now), app: app)
     store.advance(minute)
   }
   return store
@@ -92,8 +92,8 @@ struct QueryTests {
   func detail() throws {
     let store = try TestStore()
     let context = try store.post()
-    try store.take(Said.created(), id: "evt_a", type: "customer.subscription.created")
-    try store.take(Said.completed(), id: "evt_b", type: "checkout.session.completed")
+    try store.ingest(Said.created(), id: "evt_a", type: "customer.subscription.created")
+    try store.ingest(Said.completed(), id: "evt_b", type: "checkout.session.completed")
     let id = try #require(try store.only().receipt?.id)
     let detail = try #require(try store.reader.detail(receipt: id))
     #expect(detail.events.map(\.id) == ["evt_a", "evt_b"])
@@ -112,8 +112,8 @@ struct QueryTests {
     let store = try TestStore()
     for n in 0..<9 {
       for app in n % 3 == 0 ? ["ios", "web", "held"] : ["ios"] {
-        let content: TakeEvent.Content = .nothing(n % 2 == 0 ? .ignored : .unparsed)
-        let event = TakeEvent(
+        let content: IngestEvent.Content = .nothing(n % 2 == 0 ? .ignored : .unparsed)
+        let event = IngestEvent(
           app: app, processor: "stripe", eventID: "evt_\(n)", type: "type\(n % 2)", body: [UInt8(n)],
           content: content)
         #expect(try store.apply(event) == .stored(n % 2 == 0 ? .ignored : .unparsed))

@@ -71,7 +71,7 @@ struct RandomStore {
     if oneIn(2) { said.prices = oneIn(4) ? ["price_x", "price_\(n % 3)"] : ["price_\(n % 3)"] }
     let id = oneIn(8) ? "evt_again" : nil
     last = "\(app): \(said)"
-    try store.take(said, app: app, id: id, keep: !oneIn(6))
+    try store.ingest(said, app: app, id: id, keep: !oneIn(6))
   }
 
   private mutating func kind(_ n: Int) -> PurchaseReport {

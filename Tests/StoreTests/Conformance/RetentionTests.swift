@@ -10,7 +10,7 @@ private func populated() throws -> TestStore {
   let store = try TestStore()
   for (n, end) in [Delivery.Decision.delivered(importID: nil), .failed(.status(422)), nil].enumerated() {
     try store.post("blob \(n)", user: "u\(n)")
-    try store.take(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
+    try store.ingest(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
     guard let end, let row = try store.receipts().last?.rowID else { continue }
     _ = try store.apply(
       RecordAttempt(
@@ -20,9 +20,9 @@ private func populated() throws -> TestStore {
           response: []),
         decision: end, breaker: Breaker()))
   }
-  try store.take(Said.completed("waiting", user: nil))
+  try store.ingest(Said.completed("waiting", user: nil))
   try store.post("unused", user: "nobody")
-  try store.take(Said.created("noted"))
+  try store.ingest(Said.created("noted"))
   return store
 }
 
@@ -77,12 +77,12 @@ struct RetentionTests {
   func rowsAreNotReused() throws {
     let store = try TestStore()
     try store.post("first")
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     let id = try #require(try store.only().receipt?.id)
     let context = try #require(try store.only().purchase.contextID)
     #expect(try store.apply(CancelReceipt(id: id, note: "")) == .done)
     #expect(try retain(.receipts, before: store.after(1), in: store) == 1)
-    try store.take(Said.completed("2", user: "u2", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: "u2", prices: ["price_1"]))
     #expect(try store.context(context).receiptID == nil)
   }
 
@@ -92,10 +92,10 @@ struct RetentionTests {
     #expect(try store.apply(RetainNoted(cutoff: store.now)) == .init(deleted: 0, hasMore: false))
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 1)
     store.advance(day)
-    try store.take(Said.created("noted", active: false, price: "price_2"))
+    try store.ingest(Said.created("noted", active: false, price: "price_2"))
     #expect(try store.apply(RetainNoted(cutoff: store.now)).deleted == 1)
     #expect(try store.integer("SELECT count(*) FROM purchases") == 4, "it had nothing new to say")
-    try store.take(Said.created("again"))
+    try store.ingest(Said.created("again"))
     #expect(try store.apply(RetainNoted(cutoff: store.after(1))).deleted == 1)
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE state IS NULL") == 0)
     #expect(try store.receipts().count == 4)
@@ -106,11 +106,11 @@ struct RetentionTests {
     let store = try TestStore()
     var end = Said.created("1", active: false, price: nil)
     end.observations = .ended
-    try store.take(end)
-    try store.take(Said.created("2", active: false))
+    try store.ingest(end)
+    try store.ingest(Said.created("2", active: false))
     store.advance(29 * day)
     #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1, "the other one goes")
-    try store.take(Said.created("1", user: "u1"))
+    try store.ingest(Said.created("1", user: "u1"))
     #expect(try store.receipts().isEmpty)
     // The purchase's last event counts.
     store.advance(29 * day)
@@ -150,7 +150,7 @@ struct RetentionTests {
     let store = try TestStore()
     let batch = (0..<1234).map { n in
       Submission(
-        TakeEvent(
+        IngestEvent(
           app: "ios", processor: "stripe", eventID: "evt_\(n)", type: "t", body: [1],
           content: .nothing(.ignored))
       ) { _ in }
@@ -179,13 +179,13 @@ struct RetentionTests {
         Said.completed("0", user: "u0", prices: ["price_1"]), Said.created("0", user: "u0"),
         Said.session("0", .paid, named: false),
       ]
-      for report in reports { try store.take(report) }
+      for report in reports { try store.ingest(report) }
       #expect(try store.receipts().count == before + (kept > 30 ? 1 : 0), "\(kept) days")
       // Ids are not kept longer than needed.
       store.advance(31 * day)
       _ = try store.apply(RetainPast())
       #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)
-      try store.take(Said.completed("0", user: "u0", prices: ["price_1"]))
+      try store.ingest(Said.completed("0", user: "u0", prices: ["price_1"]))
       #expect(try store.receipts().count >= before + 1)
     }
   }

@@ -10,7 +10,7 @@ private func end(
   of reports: [PurchaseReport], pause: Int64, _ store: TestStore, _ key: String
 ) throws -> String? {
   for report in reports {
-    try store.take(report)
+    try store.ingest(report)
     store.advance(pause)
     try store.endWaits()
   }
@@ -52,8 +52,8 @@ struct SettleTests {
   func price() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
-    try store.take(Said.created(user: "u1", price: "price_2"))
-    try store.take(Said.completed(user: named))
+    try store.ingest(Said.created(user: "u1", price: "price_2"))
+    try store.ingest(Said.completed(user: named))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_2 named")
     #expect(try store.only().receipt?.priceMismatch == true)
   }
@@ -62,7 +62,7 @@ struct SettleTests {
   func namedPrice() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
-    try store.take(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
   }
 
@@ -82,7 +82,7 @@ struct SettleTests {
   func wait() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     #expect(try store.status() == "waiting/checkout")
     #expect(try store.context(id).state == .open)
     store.advance(5 * second - 1)
@@ -121,8 +121,8 @@ struct SettleTests {
     for answer in answers {
       let store = try TestStore(rules: rules)
       try store.post(price: "price_1")
-      try store.take(Said.created(user: "u1"))
-      try store.take(answer)
+      try store.ingest(Said.created(user: "u1"))
+      try store.ingest(answer)
       #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     }
   }
@@ -132,10 +132,10 @@ struct SettleTests {
     let asking = ["ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)]
     let store = try TestStore(rules: asking)
     try store.post(price: "price_1")
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     store.advance(2 * second)
     let due = try #require(
-      try store.reader.dueLookUps(AppProcessor("ios", "stripe"), now: store.now, limit: 9).first)
+      try store.reader.dueLookups(AppProcessor("ios", "stripe"), now: store.now, limit: 9).first)
     #expect(due.reason == .checkout)
     #expect(due.key.id == "sub_1")
     #expect(due.sessionID == nil)
@@ -157,14 +157,14 @@ struct SettleTests {
         var over = Said.created("1", customer: "cus_x")
         over.observations = observations
         let began = Said.created("1", customer: "cus_x")
-        for report in isFirst ? [over, began] : [began, over] { try store.take(report) }
+        for report in isFirst ? [over, began] : [began, over] { try store.ingest(report) }
         var bought = Said.completed("2", prices: ["price_1"])
         bought.customerID = "cus_x"
-        try store.take(bought)
+        try store.ingest(bought)
         store.advance(hour)
         try store.endWaits()
         #expect(try store.status() == "pending: u1 subscription sub_2 price_1 blob")
-        try store.take(Said.completed("1", prices: ["price_1"]))
+        try store.ingest(Said.completed("1", prices: ["price_1"]))
         #expect(try store.receipts().count == 1, "not even when its checkout comes late")
       }
     }
@@ -173,10 +173,10 @@ struct SettleTests {
   @Test("A subscription that ends once it has a receipt keeps it")
   func endedLater() throws {
     let store = try TestStore(rules: rules)
-    try store.take(Said.created(user: "u1"))
+    try store.ingest(Said.created(user: "u1"))
     var over = Said.created()
     over.observations = .ended
-    try store.take(over)
+    try store.ingest(over)
     store.advance(3 * minute)
     try store.endWaits()
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")

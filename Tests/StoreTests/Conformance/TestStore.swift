@@ -125,21 +125,22 @@ final class TestStore {
     try apply(contextCommand(text, user: user, price: price, app: app)).id
   }
 
-  func contextCommand(_ text: String, user: String, price: String? = nil, app: String = "ios") -> TakeContext
+  func contextCommand(_ text: String, user: String, price: String? = nil, app: String = "ios")
+    -> IngestContext
   {
-    TakeContext(
+    IngestContext(
       app: app, userID: user, blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
       id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
   }
 
   /// Ingests an event.
   @discardableResult
-  func take(
+  func ingest(
     _ report: PurchaseReport, app: String = "ios", id: String? = nil, keep: Bool = true, type: String = "test"
-  ) throws -> TakeEvent.Outcome {
+  ) throws -> IngestEvent.Outcome {
     eventCount += 1
     return try apply(
-      TakeEvent(
+      IngestEvent(
         app: app, processor: report.key.processor, eventID: id ?? "evt_\(eventCount)", type: type,
         body: Array("{}".utf8),
         content: .report(report, keep: keep)))

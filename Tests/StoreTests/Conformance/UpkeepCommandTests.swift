@@ -9,7 +9,7 @@ struct UpkeepCommandTests {
   private func alert(_ condition: String, app: String? = nil, firing: Bool = true) -> AlertRecord {
     AlertRecord(
       key: .init(destination: "d", condition: condition, app: app), isFiring: firing, since: TestStore.start,
-      toldAt: TestStore.start)
+      notifiedAt: TestStore.start)
   }
 
   @Test("An alert is kept under its condition and app, replaced by the next one, and dropped")
@@ -47,7 +47,7 @@ struct UpkeepCommandTests {
   @Test("Waits go on for as long as they had left when the clock jumps, and deliveries are due (R4)")
   func jump() throws {
     let store = try TestStore()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     store.advance(minute)
     let left = try #require(try store.only().receipt?.waitUntil).milliseconds(since: store.now)
     for jump in [30 * day, -60 * day] {
@@ -62,7 +62,7 @@ struct UpkeepCommandTests {
   func start() throws {
     let store = try TestStore()
     try store.post()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     #expect(try store.only().receipt?.state == .pending)
     store.advance(-day)
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).isEmpty)
@@ -74,7 +74,7 @@ struct UpkeepCommandTests {
   func expedite() throws {
     let store = try TestStore()
     try store.post()
-    try store.take(Said.completed(prices: ["price_1"]))
+    try store.ingest(Said.completed(prices: ["price_1"]))
     let receipt = try store.only()
     let id = try #require(receipt.receipt?.id)
     _ = try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.after(hour)))

@@ -20,12 +20,12 @@ struct WaitTests {
   @Test("No context: delivered without one after two minutes, or held for as long as it takes")
   func context() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     let ended = try statuses(store, after: 2 * minute)
     #expect(ended == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
 
     let held = try TestStore()
-    try held.take(.said(prices: ["price_1"]), app: "held")
+    try held.ingest(.said(prices: ["price_1"]), app: "held")
     for _ in 0..<5 {
       held.advance(90 * day)
       try held.endWaits()
@@ -39,13 +39,13 @@ struct WaitTests {
   func user() throws {
     for app in ["ios", "held"] {
       let store = try TestStore()
-      try store.take(Said.completed(user: nil, prices: ["price_1"]), app: app)
+      try store.ingest(Said.completed(user: nil, prices: ["price_1"]), app: app)
       let ended = try statuses(store, after: day, app: app)
       #expect(ended == ["waiting/user", "failed/user"])
       store.advance(day)
       try store.post(app: app)
       #expect(try store.status() == "failed/user", "a context alone names no purchase")
-      try store.take(Said.created(user: "u1"), app: app)
+      try store.ingest(Said.created(user: "u1"), app: app)
       #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     }
   }
@@ -53,12 +53,12 @@ struct WaitTests {
   @Test("No price: failed after a day, and revived when the price comes at last (R4)")
   func price() throws {
     let store = try TestStore()
-    try store.take(Said.completed())
+    try store.ingest(Said.completed())
     #expect(try statuses(store, after: day) == ["waiting/price", "failed/price"])
     store.advance(day)
     let later = try store.post(price: "gold")
     #expect(try store.status() == "failed/price", "what is posted now belongs to a checkout of now")
-    try store.take(Said.created(at: store.now), keep: false)
+    try store.ingest(Said.created(at: store.now), keep: false)
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     #expect(try store.context(later).state == .paid)
   }
@@ -67,16 +67,16 @@ struct WaitTests {
   func merchantPrice() throws {
     let store = try TestStore()
     try store.post(price: "gold")
-    try store.take(Said.completed())
+    try store.ingest(Said.completed())
     let ended = try statuses(store, after: 30 * second)
     #expect(ended == ["waiting/price", "pending: u1 subscription sub_1 gold blob"])
     #expect(try store.only().receipt?.priceMismatch == false)
 
     let prompt = try TestStore()
     try prompt.post(price: "gold")
-    try prompt.take(Said.completed())
+    try prompt.ingest(Said.completed())
     prompt.advance(29 * second)
-    try prompt.take(Said.created())
+    try prompt.ingest(Said.created())
     #expect(try prompt.status() == "pending: u1 subscription sub_1 price_1 blob")
     #expect(try prompt.only().receipt?.priceMismatch == true)
     #expect(try prompt.only().receipt?.priceID == "price_1")
@@ -87,9 +87,9 @@ struct WaitTests {
     for app in ["ios", "held"] {
       let store = try TestStore()
       try store.post(app: app)
-      try store.take(Said.completed(unpaid: true, prices: ["price_1"]), app: app)
+      try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]), app: app)
       #expect(try statuses(store, after: 14 * day, app: app) == ["waiting/payment", "failed/payment"])
-      try store.take(Said.session("1", .paid), app: app)
+      try store.ingest(Said.session("1", .paid), app: app)
       #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
     }
   }
@@ -98,20 +98,20 @@ struct WaitTests {
   func subscription() throws {
     let store = try TestStore()
     try store.post()
-    try store.take(Said.completed(named: false, prices: ["price_1"]))
+    try store.ingest(Said.completed(named: false, prices: ["price_1"]))
     #expect(try statuses(store, after: 14 * day) == ["waiting/subscription", "failed/subscription"])
-    try store.take(Said.session("1", .paid))
+    try store.ingest(Said.session("1", .paid))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
   @Test("A payment that is days under way takes no context of a later checkout")
   func laterCheckout() throws {
     let store = try TestStore()
-    try store.take(Said.completed(unpaid: true, prices: ["price_1"]))
+    try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]))
     store.advance(3 * day)
     let later = try store.post("later")
     #expect(try store.context(later).receiptID == nil)
-    try store.take(Said.session("1", .paid))
+    try store.ingest(Said.session("1", .paid))
     #expect(try store.status() == "waiting/context")
     #expect(try store.context(later).receiptID == nil)
     let next = try statuses(store, after: 2 * minute)
@@ -122,8 +122,8 @@ struct WaitTests {
   func next() throws {
     let store = try TestStore()
     #expect(try store.endWaits() == nil)
-    try store.take(Said.completed("1", prices: ["price_1"]))
-    try store.take(Said.completed("2", user: nil))
+    try store.ingest(Said.completed("1", prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: nil))
     #expect(try store.endWaits() == store.after(2 * minute))
     store.advance(2 * minute)
     #expect(try store.endWaits() == TestStore.start.advanced(byMilliseconds: day))
@@ -135,7 +135,7 @@ struct WaitTests {
   func slices() throws {
     let store = try TestStore()
     let events = (0..<450).map { n in
-      TakeEvent(
+      IngestEvent(
         app: "ios", processor: "stripe", eventID: "evt_\(n)", type: "t", body: [],
         content: .report(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]), keep: true))
     }
@@ -151,7 +151,7 @@ struct WaitTests {
   @Test("A receipt of an app that is configured no more waits on and is lost to no one (R4)")
   func unknownApp() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     store.writer.use(rules: [:])
     store.advance(2 * minute)
     #expect(try store.endWaits() == nil)
@@ -165,9 +165,9 @@ struct WaitTests {
   func reconsidered() throws {
     let store = try TestStore()
     for number in 0..<450 {
-      try store.take(Said.completed("\(number)", prices: ["price_1"]), app: "held")
+      try store.ingest(Said.completed("\(number)", prices: ["price_1"]), app: "held")
     }
-    try store.take(Said.completed("other", prices: ["price_1"]), app: "ios")
+    try store.ingest(Said.completed("other", prices: ["price_1"]), app: "ios")
     store.advance(10 * minute)
     try store.endWaits()
     #expect(try store.status(app: "ios") == "pending: u1 subscription sub_other price_1 -")
@@ -190,7 +190,7 @@ struct WaitTests {
   @Test("What was waiting goes on waiting after a restart, for as long as it had left (R9)")
   func restart() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     store.advance(minute)
     try store.reopen()
     #expect(
@@ -206,7 +206,7 @@ struct UserTests {
       let store = try TestStore()
       let first = Said.completed("1", user: "u1", prices: ["price_1"])
       let second = Said.created("2", customer: "cus_1")
-      for report in isReversed ? [second, first] : [first, second] { try store.take(report) }
+      for report in isReversed ? [second, first] : [first, second] { try store.ingest(report) }
       let receipts = try store.receipts()
       #expect(Set(receipts.map(\.purchase.key.id)) == ["sub_1", "sub_2"])
       #expect(receipts.map(\.purchase.userID) == ["u1", "u1"])
@@ -220,8 +220,8 @@ struct UserTests {
   @Test("The same customer id of another app names no one (R5)")
   func otherApp() throws {
     let store = try TestStore()
-    try store.take(Said.completed("1", user: "u1"), app: "web")
-    try store.take(Said.created("2", customer: "cus_1"))
+    try store.ingest(Said.completed("1", user: "u1"), app: "web")
+    try store.ingest(Said.created("2", customer: "cus_1"))
     #expect(try store.receipts(app: "ios").isEmpty)
   }
 
@@ -231,12 +231,12 @@ struct UserTests {
     for n in ["1", "2"] {
       var said = Said.completed(n, user: nil, prices: ["price_1"])
       said.customerID = "cus_x"
-      try store.take(said)
+      try store.ingest(said)
     }
     store.advance(day)
     try store.endWaits()
     #expect(try store.receipts().map(TestStore.status) == ["failed/user", "failed/user"])
-    try store.take(Said.created("1", user: "u1", customer: "cus_x"))
+    try store.ingest(Said.created("1", user: "u1", customer: "cus_x"))
     #expect(
       try store.receipts().map(TestStore.status) == [
         "pending: u1 subscription sub_1 price_1 -", "pending: u1 subscription sub_2 price_1 -",
@@ -246,14 +246,14 @@ struct UserTests {
   @Test("A more certain source overrides the user and lets the wrong user's context go (R5)")
   func overridden() throws {
     let store = try TestStore()
-    try store.take(Said.completed("1", user: "u1"))
+    try store.ingest(Said.completed("1", user: "u1"))
     let wrong = try store.post("of u1")
     #expect(try store.context(wrong).receiptID != nil)
-    try store.take(Said.completed("2", user: nil, unpaid: true).of("cus_1"))
+    try store.ingest(Said.completed("2", user: nil, unpaid: true).of("cus_1"))
     let second = try store.post("second of u1")
     #expect(try store.receipts().last?.purchase.contextID == second)
     let right = try store.post("of u2", user: "u2")
-    try store.take(Said.created("2", active: false, user: "u2", customer: "cus_1"))
+    try store.ingest(Said.created("2", active: false, user: "u2", customer: "cus_1"))
     let moved = try #require(try store.receipts().last)
     #expect(moved.purchase.userID == "u2")
     #expect(moved.purchase.contextID == right)
@@ -264,15 +264,15 @@ struct UserTests {
   @Test("A lesser source overrides no user")
   func notOverridden() throws {
     let store = try TestStore()
-    try store.take(Said.completed(user: "u1", unpaid: true))
-    try store.take(Said.created(active: false, user: "u2"))
+    try store.ingest(Said.completed(user: "u1", unpaid: true))
+    try store.ingest(Said.created(active: false, user: "u2"))
     #expect(try store.only().purchase.userID == "u1")
   }
 
   @Test("A context's id as the reference is no user, known or not")
   func unknownContext() throws {
     let store = try TestStore()
-    try store.take(Said.completed(user: "ctx_01MCC5RM00ABCDEFGHJKMNPQRS", prices: ["price_1"]))
+    try store.ingest(Said.completed(user: "ctx_01MCC5RM00ABCDEFGHJKMNPQRS", prices: ["price_1"]))
     #expect(try store.status() == "waiting/user")
   }
 }

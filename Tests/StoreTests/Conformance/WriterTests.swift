@@ -36,8 +36,8 @@ private struct FailAs: StoreCommand {
   }
 }
 
-private func event(_ n: String, prices: [String] = ["price_1"]) -> TakeEvent {
-  TakeEvent(
+private func event(_ n: String, prices: [String] = ["price_1"]) -> IngestEvent {
+  IngestEvent(
     app: "ios", processor: "stripe", eventID: "evt_of_\(n)", type: "t", body: [1],
     content: .report(Said.completed(n, user: "u\(n)", prices: prices), keep: true))
 }
@@ -68,7 +68,7 @@ struct WriterTests {
   @Test("One command that cannot be stored takes no other with it")
   func oneFails() throws {
     let store = try TestStore()
-    try store.take(Said.completed("first", prices: ["price_1"]))
+    try store.ingest(Said.completed("first", prices: ["price_1"]))
     let id = try #require(try store.only().receipt?.id)
     let answers = Answers()
     let result = store.writer.apply(
@@ -89,7 +89,7 @@ struct WriterTests {
     func batch(_ store: TestStore, _ more: Submission...) throws -> StoreChanges {
       let answers = Answers()
       try store.post(user: "u1")
-      try store.take(Said.completed("1", prices: ["price_1"]))
+      try store.ingest(Said.completed("1", prices: ["price_1"]))
       let id = try #require(try store.only().receipt?.id)
       let source = JobSource.ids(count: 0)
       let job = try store.apply(StartJob(JobRequest(source: source, actor: "ann")))
@@ -101,7 +101,7 @@ struct WriterTests {
           answers.submission("new", event("2")),
           answers.submission(
             "due",
-            TakeEvent(
+            IngestEvent(
               app: "ios", processor: "stripe", eventID: "evt_3", type: "t", body: [1],
               content: .report(named, keep: true))),
           answers.submission("job", ExtendJob(job: job.row, from: nil, to: nil, rows: [], isLast: true)),
@@ -190,7 +190,7 @@ struct WriterTests {
       breaker: Breaker())
     result = store.writer.apply([answers.submission("2", retry)], now: store.now)
     #expect(result.changes.dueAt == ["ios": store.after(7)])
-    let unrelated = TakeEvent(
+    let unrelated = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt_x", type: "ping", body: [], content: .nothing(.ignored))
     #expect(store.writer.apply([answers.submission("3", unrelated)], now: store.now).changes.isEmpty)
   }
@@ -198,7 +198,7 @@ struct WriterTests {
   @Test("After a clean stop everything is still there (R9)")
   func cleanStop() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     try store.writer.finish()
     try store.reopen()
     #expect(try store.status() == "waiting/context")
@@ -208,7 +208,7 @@ struct WriterTests {
   @Test("A count that is not the number of receipts is found by the database's check (R4)")
   func miscounted() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.reader.integrityFaults().isEmpty)
     try store.execute("UPDATE receipt_counts SET count = count + 1")
     #expect(try store.reader.integrityFaults() == ["the count of receipts is wrong: ios, waiting context"])

@@ -40,7 +40,7 @@ private final class Passes: BackgroundCheckpoints {
     if let answer { say(answer) }
   }
 
-  func takeResult() -> Result<Int, StoreFault>? {
+  func popResult() -> Result<Int, StoreFault>? {
     result.withLock { result in
       defer { result = nil }
       return result
@@ -65,7 +65,7 @@ struct CheckpointTests {
   private func prepare() throws { _ = try open(nil) }
 
   private func post(_ number: Int, _ writer: StoreWriter) -> StoreFault? {
-    let command = TakeContext(
+    let command = IngestContext(
       app: "ios", userID: "user-\(number)",
       blob: ContextBlob(text: String(repeating: "x", count: 5000), priceID: nil),
       digest: Array("\(number)".utf8), id: "ctx_\(number)")
@@ -177,11 +177,11 @@ struct CheckpointTests {
       while !isOver.withLock({ $0 }) { interrupt() }
     }
     var outcome = QuickCheck.Outcome.sound
-    while outcome == .sound { outcome = try check.look(at: "contexts") }
+    while outcome == .sound { outcome = try check.check("contexts") }
     isOver.withLock { $0 = true }
     thread.join()
     #expect(outcome == .interrupted)
-    #expect(try check.look(at: "contexts") == .sound)
+    #expect(try check.check("contexts") == .sound)
   }
 
   @Test("Without a database there is no pass")

@@ -22,7 +22,7 @@ struct LargeDatabaseTests {
     #expect(detail.attempts.count == 1)
     #expect(detail.events.map(\.id) == ["evt_77"])
     // New purchases get numbers after the generated ones.
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.reader.integrityFaults() == [])
   }
 }

@@ -88,7 +88,7 @@ struct QueryPlanTests {
   }
 
   @Test("The next look-up of an app is found by its index")
-  func lookUps() throws {
+  func lookups() throws {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
     let plan = try plan(of: "SELECT min(due_at) FROM look_ups WHERE app = 'ios'", connection)
@@ -187,7 +187,7 @@ struct QueryPlanTests {
       return (try connection.integer(counting) ?? 0) - before
     }
     func sell(_ numbers: ClosedRange<Int>) throws {
-      for number in numbers { try store.take(Said.payment("\(number)", user: "u\(number)")) }
+      for number in numbers { try store.ingest(Said.payment("\(number)", user: "u\(number)")) }
       store.advance(hour)
       try store.endWaits()
     }

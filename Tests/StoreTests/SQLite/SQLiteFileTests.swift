@@ -12,17 +12,17 @@ struct SQLiteFileTests {
   func guest() throws {
     let store = try TestStore()
     let guest = try StoreWriter(path: store.path, role: .guest, rules: TestStore.rules)
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     let id = try #require(try store.only().receipt?.id)
     #expect(try guest.apply(CancelReceipt(id: id, note: "by hand"), now: store.now) == .done)
-    try store.take(Said.created())
+    try store.ingest(Said.created())
     #expect(try store.status() == "cancelled/operator")
   }
 
   @Test("A copy of the database has everything and is a database of its own")
   func copy() throws {
     let store = try TestStore()
-    try store.take(.said(prices: ["price_1"]))
+    try store.ingest(.said(prices: ["price_1"]))
     let path = store.path + ".copy"
     try store.reader.copy(to: path)
     let copy = try StoreReader(path: path, role: .guest)
@@ -41,6 +41,6 @@ struct SQLiteFileTests {
     let bytes = try #require(FileManager.default.contents(atPath: store.path))
     for text in ForgetTests.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
     // The daemon's own writer, open all the time, sees the erasure.
-    #expect(try store.take(Said.created("jane"), id: "evt_jane2") == .repeated)
+    #expect(try store.ingest(Said.created("jane"), id: "evt_jane2") == .repeated)
   }
 }

@@ -34,8 +34,8 @@ public struct ToyProcessor: PaymentProcessor {
   /// `EVENT KIND ORDER`, followed by `USER PRICE` when it is paid.
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
-    guard words.count >= 3, let id = OutsideText.identifier(words[0]),
-      let type = OutsideText.identifier(words[1]), let order = OutsideText.identifier(words[2])
+    guard words.count >= 3, let id = UntrustedText.identifier(words[0]),
+      let type = UntrustedText.identifier(words[1]), let order = UntrustedText.identifier(words[2])
     else { return EventReading(id: nil, type: "", content: .nothing(.unparsed)) }
     switch type {
     case "changed":
@@ -67,7 +67,7 @@ struct ToyQueries: ProcessorQueries {
 
   var headers: [(name: String, value: String)] { [(ToyProcessor.keyHeader, apiKey)] }
 
-  func lookUps(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
+  func lookups(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
     let id = key.id.utf8.map { String($0, radix: 16) }.joined(separator: "-")
     return [ProcessorQuery(target: "/orders/\(id)")]
   }

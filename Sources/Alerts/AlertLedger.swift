@@ -1,0 +1,118 @@
+// The notices that one address got, and the next one: one when a trouble begins, another each `every` while
+// it lasts, one when it is over. Pure: it neither reads the store nor sends. The alerter's thread.
+
+internal import Configuration
+internal import Domain
+internal import Store
+
+/// The notices of one address.
+struct AlertLedger {
+  /// A notice to send.
+  enum Notice: Equatable {
+    case firing(Trouble, since: Timestamp)
+    case resolved(Trouble.Key, since: Timestamp)
+  }
+
+  /// A digest of the address.
+  let destination: String
+  let everyMilliseconds: Int64
+  private var told: [Trouble.Key: AlertRecord] = [:]
+  /// When a notice was sent whose answer is not known. Its record is dated back, so that it is due again at
+  /// once, also after a restart; this is the real time.
+  private var doubts: [Trouble.Key: Timestamp] = [:]
+
+  /// - Parameter records: the stored alerts, of any address.
+  init(destination: String, everyMilliseconds: Int64, records: [AlertRecord], conditions: [AlertCondition]) {
+    self.destination = destination
+    self.everyMilliseconds = everyMilliseconds
+    for record in records where record.key.destination == destination {
+      guard let condition = conditions.first(where: { $0.text == record.key.condition }) else { continue }
+      told[Trouble.Key(condition: condition, app: record.key.app)] = record
+    }
+  }
+
+  /// The records to store.
+  var records: [AlertRecord] { Array(told.values) }
+
+  /// Returns the next notice. Only the current state counts, not the states in between.
+  /// - Parameter isCertain: whether the absence of a trouble means that it is over.
+  func next(
+    _ troubles: [Trouble.Key: Trouble], now: Timestamp, isCertain: (Trouble.Key) -> Bool
+  ) -> Notice? {
+    var repeats: [Trouble] = []
+    for trouble in troubles.values.sorted(by: { Self.order($0.key, $1.key) }) {
+      guard let record = told[trouble.key] else { return .firing(trouble, since: trouble.since) }
+      // A trouble that comes and goes is notified no more often than one that lasts.
+      guard isDue(record, now) else { continue }
+      if !record.isFiring { return .firing(trouble, since: trouble.since) }
+      repeats.append(trouble)
+    }
+    let over = told.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
+    if let key = over.keys.sorted(by: Self.order).first, let record = over[key] {
+      return .resolved(key, since: record.since)
+    }
+    return repeats.first.map { .firing($0, since: told[$0.key]?.since ?? $0.since) }
+  }
+
+  /// Records that the notice has arrived.
+  /// - Returns: the record to save.
+  mutating func note(_ notice: Notice, now: Timestamp) -> AlertRecord {
+    let record: AlertRecord
+    switch notice {
+    case .firing(let trouble, let since):
+      record = AlertRecord(key: key(of: trouble.key), isFiring: true, since: since, notifiedAt: now)
+      told[trouble.key] = record
+      doubts[trouble.key] = nil
+    case .resolved(let key, let since):
+      // If the doubtful notice arrived, the next one must not follow it sooner than any other.
+      let notifiedAt = doubts.removeValue(forKey: key) ?? told[key]?.notifiedAt ?? now
+      record = AlertRecord(key: self.key(of: key), isFiring: false, since: since, notifiedAt: notifiedAt)
+      told[key] = record
+    }
+    return record
+  }
+
+  /// Records that the notice was sent without an answer, so it may have arrived. It is sent again as soon as
+  /// possible. If the trouble is over by then, its end is sent, because the receiver may know of its start.
+  /// - Returns: the record to save; nil if the receiver already knows of the trouble.
+  mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
+    guard case .firing(let trouble, let since) = notice, told[trouble.key]?.isFiring != true else {
+      return nil
+    }
+    let record = AlertRecord(
+      key: key(of: trouble.key), isFiring: true, since: since,
+      notifiedAt: now.advanced(byMilliseconds: -everyMilliseconds))
+    told[trouble.key] = record
+    doubts[trouble.key] = now
+    return record
+  }
+
+  /// Drops ended alerts whose last notice is older than the interval, so that they delay nothing.
+  /// - Returns: the records to delete.
+  mutating func forgetWhatIsOver(now: Timestamp) -> [AlertRecord.Key] {
+    let over = told.filter { !$0.value.isFiring && isDue($0.value, now) }
+    for key in over.keys { told[key] = nil }
+    return over.values.map(\.key)
+  }
+
+  /// Drops the alerts of apps that are not configured any more.
+  mutating func forgetApps(except apps: [String]) -> [AlertRecord.Key] {
+    let gone = told.filter { key, _ in key.app.map { !apps.contains($0) } ?? false }
+    for key in gone.keys { told[key] = nil }
+    return gone.values.map(\.key)
+  }
+
+  /// If the clock was set back, the notice is due.
+  private func isDue(_ record: AlertRecord, _ now: Timestamp) -> Bool {
+    let passed = now.milliseconds(since: record.notifiedAt)
+    return passed >= everyMilliseconds || passed < 0
+  }
+
+  private func key(of key: Trouble.Key) -> AlertRecord.Key {
+    AlertRecord.Key(destination: destination, condition: key.condition.text, app: key.app)
+  }
+
+  private static func order(_ left: Trouble.Key, _ right: Trouble.Key) -> Bool {
+    (left.condition.text, left.app ?? "") < (right.condition.text, right.app ?? "")
+  }
+}

@@ -1,0 +1,172 @@
+// The keys of one app's issuer and the rules for fetching them, without threads or I/O. Guarded by the
+// fetcher's lock.
+
+internal import JSONWebToken
+internal import Platform
+
+/// One fetched key set: its keys, due times and waiters.
+public struct KeySetCache {
+  /// Between two fetches if the answer has no lifetime; a given lifetime is clamped to the range.
+  static let refreshMilliseconds: Int64 = 15 * 60_000
+  static let refreshMillisecondsRange: ClosedRange<Int64> = 5 * 60_000...24 * 60 * 60_000
+  /// Pauses after consecutive failures; the last one repeats.
+  static let retryMilliseconds: [Int64] = [1000, 5000, 15_000, 60_000, 300_000]
+  /// Between two fetches that tokens cause, whichever keys they name.
+  static let askMilliseconds: Int64 = 10_000
+  /// Before the same unknown key may cause another fetch.
+  static let unknownMilliseconds: Int64 = 60_000
+  /// How long keys are valid after their last fetch if fetches fail.
+  static let keepMilliseconds: Int64 = 7 * 24 * 60 * 60_000
+  /// Between two warnings while fetches fail.
+  static let warningMilliseconds: Int64 = 60 * 60_000
+  /// How long a request waits for a fetch.
+  static let waitMilliseconds: Int64 = 6000
+  static let waitersMax = 100
+  static let unknownMax = 1000
+
+  /// A request that waits for a fetch.
+  struct Waiter {
+    let until: MonotonicInstant
+    let wake: @Sendable (Waking) -> Void
+  }
+
+  /// The result of a wait.
+  enum Waking: Sendable, Equatable {
+    /// The provider answered: the current keys are complete.
+    case fetched
+    case failed(retryAfterMilliseconds: Int64)
+    case stopping
+  }
+
+  /// Whether a fetch may bring the unknown key of a token.
+  enum Prospect: Equatable {
+    /// A fetch is under way, or may be started.
+    case fetch
+    /// A fetch that began after the key was requested has ended recently, without the key.
+    case none
+    /// Undecided; retry later.
+    case later(milliseconds: Int64)
+  }
+
+  let url: String
+  /// The keys of the last successful fetch; nil before the first one.
+  private var keys: KeySet?
+  private var fetchedAt: MonotonicInstant?
+  private var warnedAt: MonotonicInstant?
+  private(set) var isFetching = false
+  private var isWanted = false
+  private var dueAt: MonotonicInstant
+  private var askedAt: MonotonicInstant?
+  private(set) var failures = 0
+  /// The unknown keys that a fetch has looked for or will look for, with the time of the request.
+  private var lookedFor: [String: MonotonicInstant] = [:]
+  private var waiters: [Waiter] = []
+
+  init(url: String, now: MonotonicInstant) {
+    self.url = url
+    dueAt = now
+  }
+
+  /// The valid keys; nil if there are none, or if they are too old.
+  func keys(now: MonotonicInstant) -> KeySet? {
+    guard let fetchedAt, now < fetchedAt.advanced(byMilliseconds: Self.keepMilliseconds) else { return nil }
+    return keys
+  }
+
+  /// - Parameter keyID: the key id in the token; nil if it names none.
+  func prospect(_ keyID: String?, now: MonotonicInstant) -> Prospect {
+    if waiters.count >= Self.waitersMax { return .later(milliseconds: 1000) }
+    if isFetching || isWanted || (keys == nil && dueAt <= now) { return .fetch }
+    if let at = lookedFor[keyID ?? ""], now < at.advanced(byMilliseconds: Self.unknownMilliseconds) {
+      return isBlind(now) ? .later(milliseconds: max(1000, dueAt.milliseconds(since: now))) : .none
+    }
+    if let askedAt {
+      let wait = askedAt.advanced(byMilliseconds: Self.askMilliseconds).milliseconds(since: now)
+      // No fetch has looked for this key. It may be new, so it is not refused before a fetch.
+      if wait > 0 { return .later(milliseconds: wait) }
+    }
+    return .fetch
+  }
+
+  /// Whether the stored keys may be outdated.
+  private func isBlind(_ now: MonotonicInstant) -> Bool { failures > 0 || keys(now: now) == nil }
+
+  /// Adds a waiter. Call only if the prospect is `.fetch`.
+  mutating func wait(for keyID: String?, now: MonotonicInstant, _ wake: @escaping @Sendable (Waking) -> Void)
+  {
+    waiters.append(Waiter(until: now.advanced(byMilliseconds: Self.waitMilliseconds), wake: wake))
+    // A fetch under way may have begun before the key was published, so its result decides nothing.
+    guard !isFetching else { return }
+    if lookedFor.count >= Self.unknownMax {
+      lookedFor = lookedFor.filter { now < $0.value.advanced(byMilliseconds: Self.unknownMilliseconds) }
+    }
+    if lookedFor.count < Self.unknownMax { lookedFor[keyID ?? ""] = now }
+    guard !isWanted else { return }
+    isWanted = true
+    // A fetch that is due anyway does not count as caused by a token.
+    if now < dueAt { askedAt = now }
+  }
+
+  /// Whether a fetch must begin now. If so, marks it as begun.
+  mutating func begin(now: MonotonicInstant) -> Bool {
+    guard !isFetching, isWanted || dueAt <= now else { return false }
+    (isFetching, isWanted) = (true, false)
+    return true
+  }
+
+  /// Records the result of a fetch.
+  /// - Parameter maxAgeMilliseconds: the lifetime that the answer gives.
+  /// - Returns: the waiters' callbacks, to be called without a lock.
+  mutating func finish(
+    _ keys: KeySet?, maxAgeMilliseconds: Int64?, now: MonotonicInstant
+  ) -> [@Sendable () -> Void] {
+    isFetching = false
+    let waking: Waking
+    if let keys {
+      self.keys = keys
+      fetchedAt = now
+      failures = 0
+      let range = Self.refreshMillisecondsRange
+      let age = maxAgeMilliseconds ?? Self.refreshMilliseconds
+      dueAt = now.advanced(byMilliseconds: min(max(age, range.lowerBound), range.upperBound))
+      waking = .fetched
+    } else {
+      let pause = Self.retryMilliseconds[min(failures, Self.retryMilliseconds.count - 1)]
+      failures += 1
+      dueAt = now.advanced(byMilliseconds: pause)
+      waking = .failed(retryAfterMilliseconds: pause)
+    }
+    return release(waking) { _ in true }
+  }
+
+  /// Releases the waiters whose time is up.
+  mutating func expire(now: MonotonicInstant) -> [@Sendable () -> Void] {
+    release(.failed(retryAfterMilliseconds: 1000)) { $0.until <= now }
+  }
+
+  /// Releases all waiters.
+  mutating func answerAll(_ waking: Waking) -> [@Sendable () -> Void] { release(waking) { _ in true } }
+
+  /// Whether to log the last failure: the first of consecutive ones, then one per interval.
+  mutating func warns(now: MonotonicInstant) -> Bool {
+    if failures > 1, let warnedAt, now < warnedAt.advanced(byMilliseconds: Self.warningMilliseconds) {
+      return false
+    }
+    warnedAt = now
+    return true
+  }
+
+  private mutating func release(
+    _ waking: Waking, _ condition: (Waiter) -> Bool
+  ) -> [@Sendable () -> Void] {
+    let released = waiters.filter(condition)
+    waiters.removeAll(where: condition)
+    return released.map { waiter in { waiter.wake(waking) } }
+  }
+
+  /// When the next fetch or timeout is due, apart from answers.
+  var nextAt: MonotonicInstant {
+    let due = isFetching ? MonotonicInstant(nanoseconds: .max) : dueAt
+    return waiters.reduce(due) { min($0, $1.until) }
+  }
+}

@@ -1,0 +1,99 @@
+// One app's lookups: how many queries may be sent now, and what is under way. A value; the lookup worker's
+// thread.
+
+internal import Apps
+internal import Domain
+internal import Platform
+internal import Processors
+internal import Store
+
+/// The lookups of one app at one processor.
+struct AppLookups {
+  /// The most queries under way at once; processors limit this, too.
+  static let concurrencyMax = 4
+
+  /// A backfill of the events from the time that receiptd was down.
+  struct Backfill {
+    let since: Timestamp
+    /// The list being fetched, followed by the remaining ones.
+    var lists: [PagedEvents]
+    /// Events of the last page that are not stored yet.
+    var events: [IngestEvent] = []
+    /// Whether a page is being fetched or a slice is being stored.
+    var isBusy = false
+    var listed = 0
+    var missing = 0
+    var receipts = 0
+  }
+
+  var api: ProcessorAPI
+  /// Counts the configurations. Answers to queries of a previous one are not followed up, because its key and
+  /// URLs may have changed.
+  var generation = 0
+  var bucket: TokenBucket
+  /// No query is sent before this time.
+  var restsUntil: MonotonicInstant?
+  /// Consecutive failures.
+  var failures = 0
+  /// Whether the refused key has been logged.
+  var hasWarned = false
+  /// Purchases whose lookup is under way, or whose result is not on disk yet.
+  var underWay: Set<Int64> = []
+  /// Queries without an answer.
+  var open = 0
+  /// When the next lookup is due, as far as known.
+  var asksAt: Timestamp?
+  var backfill: Backfill?
+
+  init(_ api: ProcessorAPI, now: Timestamp, monotonic: MonotonicInstant) {
+    self.api = api
+    bucket = Self.bucket(api, monotonic)
+    asksAt = now
+  }
+
+  private static func bucket(_ api: ProcessorAPI, _ monotonic: MonotonicInstant) -> TokenBucket {
+    TokenBucket(
+      ratePerSecond: api.queries.ratePerSecond, nowMilliseconds: monotonic.nanoseconds / 1_000_000)
+  }
+
+  /// Installs a new configuration. It may have fixed a refused key, so rests and failures are cleared.
+  mutating func use(_ api: ProcessorAPI, now: Timestamp) {
+    self.api = api
+    generation += 1
+    backfill = nil
+    restsUntil = nil
+    failures = 0
+    hasWarned = false
+    asksAt = now
+  }
+
+  /// Whether one more query may be sent; acquires a token if so.
+  mutating func mayAsk(_ monotonic: MonotonicInstant) -> Bool {
+    if let restsUntil, monotonic < restsUntil { return false }
+    return open < Self.concurrencyMax && bucket.acquire(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
+  }
+
+  /// How many more queries may be under way.
+  var room: Int { max(0, Self.concurrencyMax - open) }
+
+  /// For how many milliseconds nothing is due; nil if only a notification can change that.
+  mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
+    let isIdle = backfill.map(\.isBusy) ?? true
+    guard asksAt != nil || !isIdle, room > 0 else { return nil }
+    var wait = isIdle ? asksAt.map { max(0, $0.milliseconds(since: now)) } ?? 0 : 0
+    if let restsUntil { wait = max(wait, restsUntil.milliseconds(since: monotonic)) }
+    return max(wait, bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000))
+  }
+
+  /// Records an orderly answer.
+  mutating func succeed() {
+    failures = 0
+    hasWarned = false
+    restsUntil = nil
+  }
+
+  mutating func rest(for milliseconds: Int64, _ monotonic: MonotonicInstant) {
+    let until = monotonic.advanced(byMilliseconds: milliseconds)
+    restsUntil = max(restsUntil ?? until, until)
+  }
+}

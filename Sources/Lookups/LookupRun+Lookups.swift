@@ -1,0 +1,131 @@
+// Lookups: asks the processor for what a purchase lacks. The lookup worker's thread.
+
+internal import Apps
+internal import Domain
+internal import Persistence
+internal import Platform
+internal import Processors
+internal import Store
+internal import Telemetry
+
+/// A lookup of one purchase, under way.
+struct PendingLookup {
+  let place: AppProcessor
+  /// The generation of the configuration that it uses.
+  let generation: Int
+  let due: DueLookup
+  /// The queries to send if the one under way does not answer the lookup.
+  var later: ArraySlice<ProcessorQuery>
+  /// The answers so far.
+  var reports: [PurchaseReport] = []
+
+  /// Whether a report concerns this purchase.
+  func concerns(_ report: PurchaseReport) -> Bool {
+    if report.key == due.key { return true }
+    guard let session = report.sessionID else { return false }
+    return session == due.sessionID && report.key.processor == due.key.processor
+  }
+
+  /// What the lookup asks for: everything if an event asked for it (nil), otherwise what the receipt lacks.
+  var lacking: Reason? { due.fetches > 0 ? nil : due.reason }
+
+  /// Whether the purchase has what it waits for.
+  var isAnswered: Bool {
+    reports.contains { report in
+      switch lacking {
+      case nil: true
+      case .price: !report.prices.isEmpty
+      case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
+      case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
+      case .subscription: !report.isOfCheckoutOnly
+      default: true
+      }
+    }
+  }
+}
+
+extension LookupRun {
+  /// Starts the due lookups of an app, as many as there is room for.
+  mutating func lookUp(_ place: AppProcessor) throws(StoreFault) {
+    guard let lookups = appLookups[place], let asksAt = lookups.asksAt, asksAt <= now, lookups.room > 0 else {
+      return
+    }
+    if let rest = lookups.restsUntil, monotonic < rest { return }
+    let limit = lookups.room + lookups.underWay.count
+    let due = try reader.dueLookups(place, now: now, limit: limit)
+    var isCutShort = due.count >= limit
+    for purchase in due where !lookups.underWay.contains(purchase.row) {
+      var query = PendingLookup(place: place, generation: lookups.generation, due: purchase, later: [])
+      let queries = lookups.api.queries.lookups(
+        of: purchase.key, sessionID: purchase.sessionID, lacking: query.lacking)
+      guard let first = queries.first else { continue }
+      guard mayAsk(place) else {
+        isCutShort = true
+        break
+      }
+      query.later = queries.dropFirst()
+      guard ask(.lookup(query), lookups.api.request(first)) else {
+        isCutShort = true
+        break
+      }
+      appLookups[place]?.underWay.insert(purchase.row)
+    }
+    let next = isCutShort ? now : try reader.nextLookup(place, after: now)
+    appLookups[place]?.asksAt = next
+  }
+
+  mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
+    var query = query
+    guard let lookups = appLookups[query.place] else { return }
+    if case .body(let body) = answer,
+      let report = lookups.api.queries.report(from: body, about: query.due.key, now: now),
+      query.concerns(report)
+    {
+      query.reports.append(report.readingContext)
+    }
+    if isOrderly, !query.isAnswered, let next = query.later.popFirst() {
+      // The next query of the same lookup uses its place.
+      if ask(.lookup(query), lookups.api.request(next)) { return }
+    }
+    lookupWorker.metrics.lookups.increment(query.place.app, Self.label(query, answer))
+    guard isOrderly || !query.reports.isEmpty else {
+      // The lookup stays due, and is repeated after the app's rest.
+      appLookups[query.place]?.underWay.remove(query.due.row)
+      checkSoon(query.place)
+      return
+    }
+    let pause = Lookup.pauseMilliseconds(
+      attempts: query.due.attempts + 1, isUnknown: answer == .notFound && query.reports.isEmpty)
+    let isFetched = !query.reports.isEmpty || answer == .notFound
+    store(query, isFetched: isFetched, nextAt: now.advanced(byMilliseconds: pause))
+  }
+
+  private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {
+    let command = IngestLookup(
+      query.place, row: query.due.row, asked: query.due.reason, fetches: query.due.fetches,
+      isFetched: isFetched, reports: query.reports, nextAt: nextAt)
+    let (lookupWorker, log) = (lookupWorker, log)
+    let (place, row) = (query.place, query.due.row)
+    let isQueued = lookupWorker.committer.submit(command, from: .internal) { result in
+      var isStored = true
+      if case .failure(let error) = result {
+        log.error("could not store a look-up; asking again", ["app": place.app, "error": error.description])
+        isStored = false
+      }
+      lookupWorker.worker.post { $0.stored.append((place, row, isStored)) }
+    }
+    if !isQueued { lookupWorker.worker.post { $0.stored.append((place, row, false)) } }
+  }
+
+  /// The label of the lookup's outcome in metrics.
+  static func label(_ query: PendingLookup, _ answer: QueryAnswer) -> String {
+    if query.isAnswered { return "found" }
+    switch answer {
+    case .body: return "nothing"
+    case .notFound: return "not_found"
+    case .limited: return "limited"
+    case .refused: return "refused"
+    case .failed: return "failed"
+    }
+  }
+}

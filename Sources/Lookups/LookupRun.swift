@@ -1,0 +1,260 @@
+// The steps of the lookup worker, and its state. The lookup worker's thread.
+
+internal import Apps
+internal import Domain
+internal import HTTPClient
+internal import Persistence
+internal import Platform
+internal import Store
+
+/// One run of the lookup worker, from start to stop.
+struct LookupRun {
+  /// A query under way.
+  enum PendingQuery {
+    case lookup(PendingLookup)
+    /// - generation: the generation of the configuration that it uses.
+    case page(AppProcessor, generation: Int)
+
+    var place: AppProcessor {
+      switch self {
+      case .lookup(let query): query.place
+      case .page(let place, _): place
+      }
+    }
+
+    var generation: Int {
+      switch self {
+      case .lookup(let query): query.generation
+      case .page(_, let generation): generation
+      }
+    }
+  }
+
+  let lookupWorker: LookupWorker
+  let reader: StoreReader
+  let clock: any Clock
+  let log: Log
+  /// By app and processor, for those with an API to ask.
+  var appLookups: [AppProcessor: AppLookups] = [:]
+  var directory: AppDirectory
+  private var pendingQueries: [UInt64: PendingQuery] = [:]
+  private var lastTag: UInt64 = 0
+  private var lookAt: MonotonicInstant
+  private var signAt: MonotonicInstant
+  /// Whether the database has recorded that receiptd is running again.
+  private var hasBegun = false
+  /// When to read again after a failed read.
+  private var readsAgainAt: MonotonicInstant?
+
+  init(_ lookupWorker: LookupWorker, reader: StoreReader, directory: AppDirectory) {
+    self.lookupWorker = lookupWorker
+    self.reader = reader
+    self.directory = directory
+    clock = lookupWorker.dependencies.clock
+    log = lookupWorker.dependencies.log
+    lookAt = clock.monotonic
+    signAt = clock.monotonic
+    use(directory)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Runs steps until the stop.
+  mutating func loop() {
+    while let sleep = step() { handleAnswers(within: sleep) }
+    // Lookups under way stay due in the database.
+    _ = lookupWorker.transport.cancelAll()
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: for how many milliseconds nothing is due except answers; nil at the stop.
+  mutating func step() -> Int64? {
+    if readInbox() { return nil }
+    recordService()
+    do throws(StoreFault) {
+      if readsAgainAt.map({ monotonic >= $0 }) ?? true {
+        readsAgainAt = nil
+        for place in appLookups.keys { try lookUp(place) }
+      }
+    } catch {
+      log.error("could not read what is to be asked; trying again", ["error": error.description])
+      readsAgainAt = monotonic.advanced(byMilliseconds: LookupWorker.faultPauseMilliseconds)
+    }
+    for place in appLookups.keys { continueBackfill(place) }
+    return sleepMilliseconds()
+  }
+
+  /// Handles the answers of processors; waits for them at most `milliseconds`.
+  mutating func handleAnswers(within milliseconds: Int64) {
+    for completion in lookupWorker.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
+      finish(completion)
+    }
+  }
+
+  private func sleepMilliseconds() -> Int64 {
+    var sleep = min(
+      lookupWorker.dependencies.lookIntervalMilliseconds, max(0, signAt.milliseconds(since: monotonic)))
+    if let readsAgainAt { return min(sleep, max(0, readsAgainAt.milliseconds(since: monotonic))) }
+    for var lookups in appLookups.values {
+      if let wait = lookups.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    return sleep
+  }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = lookupWorker.worker.read { inbox in
+      defer { inbox = LookupWorker.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping { return true }
+    if let directory = news.directory { use(directory) }
+    for (place, moment) in news.asksAt {
+      appLookups[place].map { appLookups[place]?.asksAt = min($0.asksAt ?? moment, moment) }
+    }
+    for (place, row, isStored) in news.stored {
+      appLookups[place]?.underWay.remove(row)
+      // The purchase may be due again, because what it lacks may have changed during the lookup.
+      checkSoon(place)
+      if !isStored { rest(place, for: LookupWorker.faultPauseMilliseconds) }
+    }
+    for plan in news.plans { submit(plan) }
+    for (place, generation, outcomes) in news.ingested where appLookups[place]?.generation == generation {
+      note(ingested: outcomes, place)
+    }
+    let looksAgain = monotonic >= lookAt
+    if looksAgain {
+      lookAt = monotonic.advanced(byMilliseconds: lookupWorker.dependencies.lookIntervalMilliseconds)
+    }
+    if news.hasBackfills {
+      hasBegun = true
+      beginBackfills()
+    }
+    if news.checksAll || looksAgain { for place in appLookups.keys { checkSoon(place) } }
+    return false
+  }
+
+  /// Makes the next step read the due lookups of an app.
+  mutating func checkSoon(_ place: AppProcessor) {
+    let now = now
+    appLookups[place]?.asksAt = now
+  }
+
+  /// Pauses an app's queries to a processor.
+  mutating func rest(_ place: AppProcessor, for milliseconds: Int64) {
+    let monotonic = monotonic
+    appLookups[place]?.rest(for: milliseconds, monotonic)
+  }
+
+  /// Whether an app may send one more query; acquires a token if so.
+  mutating func mayAsk(_ place: AppProcessor) -> Bool {
+    let monotonic = monotonic
+    return appLookups[place]?.mayAsk(monotonic) ?? false
+  }
+
+  private mutating func use(_ directory: AppDirectory) {
+    self.directory = directory
+    appLookups = appLookups.filter { directory[$0.key.app]?.apis[$0.key.processor] != nil }
+    for app in directory.apps.values where !app.apis.isEmpty {
+      for api in app.apis.values {
+        if appLookups[api.place] == nil {
+          appLookups[api.place] = AppLookups(api, now: now, monotonic: monotonic)
+        } else {
+          let now = now
+          appLookups[api.place]?.use(api, now: now)
+        }
+      }
+      let asked = Set(app.apis.keys)
+      for reason in Lookup.reasons { submit(PlanLookups(app: app.slug, asked, reason: reason)) }
+    }
+    if hasBegun { beginBackfills() }
+  }
+
+  private func submit(_ plan: PlanLookups) {
+    let lookupWorker = lookupWorker
+    _ = lookupWorker.committer.submit(plan, from: .internal) { result in
+      // A failed plan is repeated at the next start.
+      if case .success(let next?) = result { lookupWorker.worker.post { $0.plans.append(next) } }
+    }
+  }
+
+  /// Records in the database, at intervals, that receiptd is running, so that the next start knows how long
+  /// it was down. The first call reads this from the previous run.
+  private mutating func recordService() {
+    guard monotonic >= signAt else { return }
+    signAt = monotonic.advanced(byMilliseconds: lookupWorker.signIntervalMilliseconds)
+    guard hasBegun else { return begin() }
+    // The result is ignored: the next timestamp follows after the same interval.
+    _ = lookupWorker.committer.submit(NoteService(), from: .internal) { _ in }
+  }
+}
+
+extension LookupRun {
+  /// Sends a query.
+  mutating func ask(_ query: PendingQuery, _ request: TransferRequest) -> Bool {
+    lastTag += 1
+    do throws(TransferFailure) {
+      try lookupWorker.transport.start(request, tag: lastTag)
+    } catch {
+      guard let lookups = appLookups[query.place] else { return false }
+      let answer: QueryAnswer =
+        switch error {
+        case .refusedURL, .refusedHeader: .refused(error.rawValue)
+        default: .failed(error.rawValue, retryAfterMilliseconds: nil)
+        }
+      _ = handle(answer, lookups.api)
+      return false
+    }
+    pendingQueries[lastTag] = query
+    appLookups[query.place]?.open += 1
+    return true
+  }
+
+  private mutating func finish(_ completion: TransferCompletion) {
+    guard let query = pendingQueries.removeValue(forKey: completion.tag) else { return }
+    // The app was removed: ignore the answer.
+    guard let lookups = appLookups[query.place] else { return }
+    appLookups[query.place]?.open = max(0, lookups.open - 1)
+    let answer = lookups.api.judge(completion.result, now: now)
+    let isOrderly = query.generation == lookups.generation && handle(answer, lookups.api)
+    switch query {
+    case .lookup(let query): finish(query, answer, isOrderly: isOrderly)
+    case .page(let place, let generation):
+      if generation == lookups.generation { finishPage(answer, place) }
+    }
+  }
+
+  /// Applies an answer to the app's rest and failure count.
+  /// - Returns: whether it answers the query itself.
+  private mutating func handle(_ answer: QueryAnswer, _ api: ProcessorAPI) -> Bool {
+    let (app, place) = (api.app, api.place)
+    let failures = (appLookups[place]?.failures ?? 0) + 1
+    func pause(_ retryAfter: Int64?) -> Int64 {
+      Lookup.restMilliseconds(failures: failures, retryAfterMilliseconds: retryAfter)
+    }
+    switch answer {
+    case .body, .notFound:
+      appLookups[place]?.succeed()
+      return true
+    case .limited(let retryAfter):
+      appLookups[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
+      log.info("the processor asks to go slower", ["app": app, "processor": api.processorName.rawValue])
+    case .failed(let word, let retryAfter):
+      appLookups[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
+      log.info("could not ask the processor; trying again", ["app": app, "reason": word])
+    case .refused(let word):
+      rest(place, for: Lookup.refusedRestMilliseconds)
+      guard appLookups[place]?.hasWarned == false else { break }
+      appLookups[place]?.hasWarned = true
+      log.warning(
+        "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
+          + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
+          + "few minutes",
+        ["app": app, "processor": api.processorName.rawValue, "reason": word])
+    }
+    return false
+  }
+}

@@ -1,0 +1,128 @@
+// `receiptctl contexts`: the contexts that apps posted before web checkouts.
+
+internal import Destinations
+internal import Domain
+internal import JSON
+internal import Store
+internal import Terminal
+
+enum ContextsCommands {
+  static let spec = CommandGroup("contexts", summary: "What apps posted before web checkouts")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["contexts", "list"], summary: "List contexts, newest first",
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
+        ] + Page.timeOptions("received") + Page.options(of: "context"),
+        examples: [
+          ExampleSpec("receiptctl contexts list --user jdo-1", "Did this user's app post one?")
+        ]), run: list),
+    Verb(
+      spec: CommandSpec(
+        ["contexts", "show"], summary: "Show a context and what it says",
+        arguments: [ArgumentSpec("ID", help: "the context, ctx_…")],
+        examples: [
+          ExampleSpec("receiptctl contexts show ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD", "Its content, decoded")
+        ]), run: show),
+  ]
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    var filter = ContextFilter()
+    filter.app = try session.app(configuration)
+    filter.userID = session.command.options["user"]
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    if let after = page.after {
+      guard Identifier.isWellFormed(after, prefix: Identifier.contextPrefix) else {
+        throw session.usage("--after must be the id of a context, ctx_…")
+      }
+      filter.after = after
+    }
+    let found = try session.reader(configuration).contexts(filter, now: session.now, limit: page.fetchLimit)
+    let shown = found.prefix(page.limit)
+    if session.isJSON {
+      for context in shown { session.output.json(.object(members(of: context))) }
+    } else {
+      session.output.table(table(shown, session))
+    }
+    try page.note(fetched: found.count, last: shown.last?.id, session)
+    return .done
+  }
+
+  static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"),
+        .init("PRICE", canDrop: true),
+        .init("RECEIPT", canDrop: true),
+        .init("RECEIVED"), .init("EXPIRES", canDrop: true),
+      ], emptyMessage: "No contexts.")
+    for context in contexts {
+      table.add([
+        Table.Cell(context.id), Table.Cell(context.app), Table.Cell(context.userID),
+        Table.Cell(context.state.rawValue, context.state == .delivered ? .green : .plain),
+        Table.Cell(context.blob.priceID ?? "-"), Table.Cell(context.receiptID ?? "-"),
+        Table.Cell(session.relative(context.receivedAt)), Table.Cell(session.relative(context.expiresAt)),
+      ])
+    }
+    return table
+  }
+
+  private static func show(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let id = session.command.positionals[0]
+    guard let context = try session.reader(configuration).context(id: id, now: session.now) else {
+      throw OperatorFault(
+        .notFound,
+        "there is no context \(DisplayText.clean(id)); it was never posted here, or it was older than "
+          + "retention.contexts. List them with: receiptctl contexts list")
+    }
+    let output = session.output
+    if session.isJSON {
+      output.json(json(context))
+      return .done
+    }
+    output.line(Style.bold.applied(to: DisplayText.clean(context.id), inColour: output.isInColour))
+    output.line("  app       \(DisplayText.clean(context.app))")
+    output.line("  user      \(DisplayText.clean(context.userID))")
+    output.line("  state     \(context.state.rawValue)")
+    output.line("  price     \(DisplayText.clean(context.blob.priceID ?? "none named"))")
+    output.line("  receipt   \(DisplayText.clean(context.receiptID ?? "none"))")
+    output.line("  received  \(context.receivedAt.text) (\(session.relative(context.receivedAt)))")
+    if context.postedAt > context.receivedAt {
+      output.line("  again     \(context.postedAt.text) (\(session.relative(context.postedAt)))")
+    }
+    output.line("  expires   \(context.expiresAt.text) (\(session.relative(context.expiresAt)))")
+    output.line()
+    for line in lines(of: context.blob.text) { output.line(line) }
+    return .done
+  }
+
+  /// The blob's JSON, or the blob unchanged if it is opaque.
+  private static func lines(of blob: String) -> [String] {
+    guard let bytes = PlyContext.bytes(of: blob), let value = try? JSONValue(parsing: bytes) else {
+      return [DisplayText.clean(blob)]
+    }
+    return value.prettyText.split(separator: "\n").map { DisplayText.clean(String($0)) }
+  }
+
+  /// A context with its blob.
+  static func json(_ context: ContextSummary) -> JSONValue {
+    .object(members(of: context) + [.init(name: "ply_context", value: .string(context.blob.text))])
+  }
+
+  private static func members(of context: ContextSummary) -> [JSONValue.Member] {
+    let fields: KeyValuePairs<String, JSONValue> = [
+      "id": .string(context.id), "app": .string(context.app), "user_id": .string(context.userID),
+      "state": .string(context.state.rawValue), "receipt_id": .optional(context.receiptID),
+      "price_id": .optional(context.blob.priceID), "received_at": .time(context.receivedAt),
+      "posted_at": .time(context.postedAt), "expires_at": .time(context.expiresAt),
+    ]
+    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+}

@@ -1,0 +1,57 @@
+// `receiptctl db`: checks, backups, restores and purges of the database.
+
+internal import Terminal
+
+enum DatabaseCommands {
+  static let spec = CommandGroup("db", summary: "The database file: check, backup, restore, purge")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["db", "check"], summary: "Check the database's integrity",
+        discussion: """
+          Reads the whole file; receiptd may run meanwhile. Reports which tables and indexes are damaged, \
+          how much of them can still be read, what that means, and what to do. Ends with 65 when there \
+          is a fault.
+          """,
+        examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]),
+      run: DatabaseCheck.run),
+    Verb(
+      spec: CommandSpec(
+        ["db", "backup"], summary: "Copy the database while receiptd runs, and verify the copy",
+        discussion: """
+          The copy is the database as it was at one moment, readable by its owner only. It gets its \
+          name only when it is complete, checked and synced. An existing file is never overwritten.
+          """,
+        arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
+        examples: [
+          ExampleSpec("receiptctl db backup /var/backups/receiptd-$(date -I).db", "Each night, from cron")
+        ]), run: DatabaseBackup.run),
+    Verb(
+      spec: CommandSpec(
+        ["db", "restore"], summary: "Put a backup in the place of the database, while receiptd is stopped",
+        discussion: """
+          Checks the backup first. The previous database is kept beside it under another name. Events that \
+          came after the backup are not in it: fetch them with events backfill afterwards. Receipts that \
+          were delivered since are pending in it, and are sent again.
+          """,
+        arguments: [ArgumentSpec("FILE", help: "the backup")],
+        options: [CommandTable.reason] + CommandTable.asking,
+        examples: [
+          ExampleSpec(
+            "receiptctl db restore /var/backups/receiptd.db --dry-run", "Is it good, how old is it?"),
+          ExampleSpec(
+            "receiptctl db restore /var/backups/receiptd.db --reason 'disk failed'", "Go back to it"),
+        ]), run: DatabaseRestore.run),
+    Verb(
+      spec: CommandSpec(
+        ["db", "purge"], summary: "Delete now what is older than the configuration's retention",
+        discussion: """
+          receiptd does so every hour; use this after shortening retention. It works in short transactions, \
+          so receiptd may run meanwhile.
+          """,
+        options: [CommandTable.reason] + CommandTable.asking,
+        examples: [ExampleSpec("receiptctl db purge --dry-run", "How much would be deleted?")]),
+      run: DatabasePurge.run),
+  ]
+}

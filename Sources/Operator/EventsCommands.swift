@@ -1,0 +1,194 @@
+// `receiptctl events`: the raw webhooks, as received.
+
+internal import Domain
+internal import JSON
+internal import Store
+internal import Terminal
+
+enum EventsCommands {
+  static let spec = CommandGroup("events", summary: "Webhooks that carried a valid signature")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["events", "list"], summary: "List events, newest first",
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec(
+            "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
+          OptionSpec(
+            "outcome", placeholder: "OUTCOME", help: "Only those with this outcome",
+            choices: EventOutcome.allCases.map(\.rawValue)),
+        ] + Page.timeOptions("received") + Page.options(of: "event"),
+        examples: [
+          ExampleSpec("receiptctl events list --since 1h", "What Stripe sent during the last hour"),
+          ExampleSpec("receiptctl events list --outcome unparsed", "What could not be understood"),
+        ]), run: list),
+    Verb(
+      spec: CommandSpec(
+        ["events", "show"], summary: "Show an event with its content",
+        discussion: "The content is laid out for reading; --json has the exact bytes as text.",
+        arguments: [ArgumentSpec("ID", help: "the event, evt_…")],
+        examples: [
+          ExampleSpec("receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy", "What it says"),
+          ExampleSpec(
+            "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body",
+            "The bytes, for another tool"),
+        ]), run: show),
+    Verb(
+      spec: CommandSpec(
+        ["events", "backfill"], summary: "Fetch from Stripe the events that never arrived, and ingest them",
+        discussion: """
+          Reads Stripe's list of events, which covers the last 30 days, and ingests each missing event as \
+          its webhook would have been. It requests only the types that concern purchases. Running it again \
+          changes nothing. Needs stripe.api_key with permission to read events. receiptd may be running or \
+          stopped.
+          """,
+        options: [
+          OptionSpec("since", placeholder: "TIME", help: "The start, required: \(TimeArgument.forms)"),
+          OptionSpec(
+            "app", placeholder: "APP",
+            help: "Only for this app; else for every app with a key, and the others are named"),
+          OptionSpec(
+            flag: "undelivered",
+            help: "Only events that Stripe could not deliver: faster, but leaves out those that it delivered "
+              + "elsewhere only"),
+          OptionSpec(flag: "dry-run", short: "n", help: "Only count what is missing"),
+          CommandTable.reason,
+        ],
+        examples: [
+          ExampleSpec("receiptctl events backfill --since 3d", "After an outage of three days"),
+          ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Is anything missing at all?"),
+        ]), run: EventBackfill.run),
+    Verb(
+      spec: CommandSpec(
+        ["events", "reprocess"], summary: "Process stored events again with this version of receiptctl",
+        discussion: """
+          For events that an older version did not understand, or that came while the configuration was \
+          wrong. Each event is processed as if it had just arrived. Running it again changes nothing, and \
+          what was already sent stays as it is.
+          """,
+        arguments: [
+          ArgumentSpec(
+            "ID", help: "the event, evt_…; - reads ids from stdin, one to a line", isRequired: false,
+            isRepeatable: true)
+        ],
+        options: [
+          OptionSpec(
+            "outcome", placeholder: "OUTCOME", help: "Those with this outcome",
+            choices: EventOutcome.allCases.map(\.rawValue)),
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec("type", placeholder: "TYPE", help: "Only those of this type"),
+        ] + Page.timeOptions("received") + CommandTable.asking + [CommandTable.reason],
+        examples: [
+          ExampleSpec("receiptctl events reprocess --outcome unparsed", "After an update"),
+          ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
+          ExampleSpec(
+            "receiptctl events list --outcome other_mode --json | jq -r .id | receiptctl events reprocess - "
+              + "--yes", "What a wrong stripe.livemode excluded"),
+        ]), run: EventReprocess.run),
+  ]
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var filter = EventFilter()
+    filter.app = try session.app(configuration)
+    filter.type = session.command.options["type"]
+    filter.outcome = session.command.options["outcome"].flatMap(EventOutcome.init)
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    if let after = page.after {
+      // `ios/evt_1`: two apps may receive the same event.
+      let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
+      filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
+      if filter.after == nil {
+        throw OperatorFault(
+          .notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
+      }
+    }
+    let found = try reader.events(filter, limit: page.fetchLimit)
+    let shown = found.prefix(page.limit)
+    if session.isJSON {
+      for event in shown { session.output.json(EventJSON.summary(of: event)) }
+    } else {
+      session.output.table(table(shown, session))
+    }
+    try page.note(fetched: found.count, last: shown.last.map { "\($0.app)/\($0.id)" }, session)
+    return .done
+  }
+
+  private static func table(_ events: some Collection<EventSummary>, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"),
+        .init("RECEIPT", canDrop: true),
+        .init("RECEIVED"),
+      ],
+      emptyMessage: "No events.")
+    for event in events {
+      let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
+      table.add([
+        Table.Cell(event.id), Table.Cell(event.app), Table.Cell(event.type),
+        Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID ?? "-"),
+        Table.Cell(session.relative(event.receivedAt)),
+      ])
+    }
+    return table
+  }
+
+  private static func show(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let id = session.command.positionals[0]
+    let found = try session.reader(configuration).events(id: id)
+    guard !found.isEmpty else {
+      throw OperatorFault(
+        .notFound,
+        "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older "
+          + "than retention.events. List them with: receiptctl events list")
+    }
+    let output = session.output
+    for (summary, body) in found {
+      if session.isJSON {
+        output.json(EventJSON.detail(of: summary, body: body))
+        continue
+      }
+      output.line(Style.bold.applied(to: DisplayText.clean(summary.id), inColour: output.isInColour))
+      output.line("  type      \(DisplayText.clean(summary.type))")
+      output.line("  app       \(DisplayText.clean(summary.app))")
+      output.line("  received  \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
+      output.line("  outcome   \(DisplayText.clean(summary.outcome))")
+      output.line("  receipt   \(DisplayText.clean(summary.receiptID ?? "none"))")
+      output.line()
+      for line in lines(of: body) { output.line(line) }
+    }
+    return .done
+  }
+
+  /// The content, formatted if it is JSON.
+  private static func lines(of body: [UInt8]) -> [String] {
+    // An event may be stored as unparsed because it is not JSON.
+    let text = (try? JSONValue(parsing: body))?.prettyText ?? String(decoding: body, as: UTF8.self)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.clean(String($0)) }
+  }
+}
+
+enum EventJSON {
+  static func summary(of event: EventSummary) -> JSONValue { .object(members(of: event)) }
+
+  /// With the raw bytes as text; invalid UTF-8 is repaired.
+  static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
+    .object(members(of: event) + [.init(name: "body", value: .string(String(decoding: body, as: UTF8.self)))])
+  }
+
+  private static func members(of event: EventSummary) -> [JSONValue.Member] {
+    let fields: KeyValuePairs<String, JSONValue> = [
+      "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor.rawValue),
+      "type": .string(event.type), "outcome": .string(event.outcome),
+      "receipt_id": .optional(event.receiptID),
+      "received_at": .time(event.receivedAt),
+    ]
+    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+}

@@ -1,0 +1,214 @@
+// `receiptctl jobs`: bulk work that continues in the background.
+
+internal import Domain
+internal import JSON
+internal import Platform
+internal import Store
+internal import Terminal
+
+enum JobsCommands {
+  static let spec = CommandGroup("jobs", summary: "Bulk changes of receipts, which run in the background")
+
+  static let verbs = [list, show, watch, pause, resume, cancel]
+
+  private static let example = "job_01KAGFN9P300000001Q7M2X5ZC"
+  private static let idArgument = ArgumentSpec("ID", help: "the job, job_…")
+
+  private static let list = Verb(
+    spec: CommandSpec(
+      ["jobs", "list"], summary: "List jobs, newest first",
+      options: [
+        OptionSpec(
+          "state", placeholder: "STATE", help: "Only those in this state",
+          choices: JobState.allCases.map(\.rawValue))
+      ] + Page.options(of: "job"),
+      examples: [ExampleSpec("receiptctl jobs list --state running", "What is running now")]),
+    run: runList)
+
+  private static let show = Verb(
+    spec: CommandSpec(
+      ["jobs", "show"], summary: "Show a job: how far it is, who asked for it, what failed and why",
+      arguments: [idArgument],
+      examples: [
+        ExampleSpec("receiptctl jobs show \(example)", "How far it is"),
+        ExampleSpec("receiptctl jobs show \(example) --json | jq .failures", "What failed, by reason"),
+      ]), run: runShow)
+
+  private static let watch = Verb(
+    spec: CommandSpec(
+      ["jobs", "watch"], summary: "Follow a job until it ends; 3 when a part of it failed",
+      discussion: """
+        Ctrl-C leaves the job as it is, and ends with 75. Where no receiptd serves the database, this \
+        command does the job's work, unless the job has a rate.
+        """, arguments: [idArgument],
+      examples: [ExampleSpec("receiptctl jobs watch \(example)", "A progress bar, then what failed")]),
+    run: runWatch)
+
+  private static let pause = Verb(
+    spec: CommandSpec(
+      ["jobs", "pause"], summary: "Release no further receipts; those released are still delivered",
+      arguments: [idArgument], options: [CommandTable.reason],
+      examples: [
+        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it until jobs resume")
+      ]), run: { try change($0, .pause) })
+
+  private static let resume = Verb(
+    spec: CommandSpec(
+      ["jobs", "resume"], summary: "Resume a paused job", arguments: [idArgument],
+      options: [CommandTable.reason],
+      examples: [ExampleSpec("receiptctl jobs resume \(example)", "At its rate, from where it stopped")]),
+    run: { try change($0, .resume) })
+
+  private static let cancel = Verb(
+    spec: CommandSpec(
+      ["jobs", "cancel"], summary: "Cancel a job; receipts that it has not released stay unchanged",
+      discussion:
+        "Asks first. Receipts released before are still delivered; a cancelled job cannot be resumed.",
+      arguments: [idArgument], options: [CommandTable.reason] + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Before more are sent")
+      ]), run: runCancel)
+
+  /// Reports that there is no such job.
+  static func unknown(_ id: String) -> OperatorFault {
+    OperatorFault(.notFound, "there is no job \(DisplayText.clean(id)); ids are in: receiptctl jobs list")
+  }
+
+  private static func find(_ session: Session, _ reader: StoreReader) throws -> Job {
+    let id = session.command.positionals[0]
+    guard let job = try reader.job(id: id) else { throw unknown(id) }
+    return job
+  }
+
+  private static func runList(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    var filter = JobFilter()
+    filter.state = session.command.options["state"].flatMap(JobState.init)
+    if let after = page.after {
+      guard Identifier.isWellFormed(after, prefix: Identifier.jobPrefix) else {
+        throw session.usage("--after must be the id of a job, job_…")
+      }
+      filter.after = after
+    }
+    let found = try session.reader(configuration).jobs(filter, limit: page.fetchLimit)
+    let shown = found.prefix(page.limit)
+    if session.isJSON {
+      for job in shown { session.output.json(JobText.json(job)) }
+    } else {
+      let isServed = session.daemon(configuration) != nil
+      session.output.table(table(shown, isServed: isServed, session))
+    }
+    try page.note(fetched: found.count, last: shown.last?.id, session)
+    return .done
+  }
+
+  private static func table(
+    _ jobs: some Collection<Job>, isServed: Bool, _ session: Session
+  ) -> Table {
+    var table = Table(
+      [
+        .init("ID"), .init("STATE"), .init("WHAT", canShrink: true),
+        .init("DONE", alignment: .trailing), .init("OF", alignment: .trailing), .init("PACE"),
+        .init("MADE"), .init("WHO"),
+      ], emptyMessage: "No jobs.")
+    for job in jobs {
+      table.add([
+        Table.Cell(job.id), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
+        Table.Cell(JobText.asked(job)), Table.Cell(count: job.processed),
+        Table.Cell(count: job.total),
+        Table.Cell(job.request.ratePerSecond == nil ? "-" : JobText.pace(job)),
+        Table.Cell(session.relative(job.createdAt)), Table.Cell(job.request.actor),
+      ])
+    }
+    return table
+  }
+
+  private static func runShow(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    let job = try find(session, reader)
+    let holds = try reader.holds(job, now: session.now)
+    guard !session.isJSON else {
+      session.output.json(JobText.json(job, heldApps: holds.map(\.app)))
+      return .done
+    }
+    let output = session.output
+    let isServed = session.daemon(configuration) != nil
+    output.line(Style.bold.applied(to: job.id, inColour: output.isInColour))
+    var facts = [
+      ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
+      ("what", JobText.asked(job)), ("pace", JobText.pace(job)),
+      ("receipts", "\(CountText.grouped(job.total)): \(JobText.outcomes(job))"),
+      ("who", "\(job.request.actor), \(session.relative(job.createdAt))"),
+    ]
+    if let why = job.request.reason { facts.append(("why", why)) }
+    if let ended = job.endedAt { facts.append(("ended", session.relative(ended))) }
+    for (name, value) in facts {
+      let style = name == "state" ? job.state.style : .plain
+      let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
+      output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
+    }
+    for line in JobText.holds(holds, now: session.now) { output.line("  \(line)") }
+    if !job.missed.isEmpty {
+      output.line()
+      output.table(JobText.missedTable(job))
+    }
+    if !isServed, job.endedAt == nil {
+      output.line()
+      output.line(
+        "No receiptd serves this database: the job continues, and its receipts are sent, once one does.")
+    }
+    return .done
+  }
+
+  private static func runWatch(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var follow = JobFollow(session, configuration, reader, try find(session, reader).id)
+    guard let job = try follow.run() else { return .tryAgain }
+    if session.isJSON {
+      session.output.json(JobText.json(job))
+    } else {
+      session.output.line("Job \(job.id) is \(job.state.rawValue).")
+    }
+    return job.missed.isEmpty && job.state == .done ? .done : .partly
+  }
+
+  private static func runCancel(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let job = try find(session, session.reader(configuration))
+    if session.command.flag("dry-run") {
+      session.output.line("Job \(job.id): \(JobText.outcomes(job)); nothing was changed.")
+      return .done
+    }
+    if job.state != .cancelled, job.state != .done {
+      session.output.note("\(JobText.asked(job)): \(JobText.outcomes(job))")
+      try session.ask("Cancel the job?")
+    }
+    return try change(session, .cancel)
+  }
+
+  private static func change(_ session: Session, _ change: ChangeJob.Change) throws -> ExitCode {
+    let id = session.command.positionals[0]
+    let configuration = try session.configuration()
+    let entry = session.auditEntry(subject: id, reason: try session.reason())
+    let command = Audited(ChangeJob(id: id, change)) { outcome in
+      if case .done(_, isChanged: true) = outcome { entry } else { nil }
+    }
+    switch try session.writer(configuration).apply(command, now: session.moment) {
+    case .notFound: throw unknown(id)
+    case .notAllowed(let state):
+      throw OperatorFault(.refused, "the job \(DisplayText.clean(id)) is \(state.rawValue)")
+    case .done(let job, let isChanged):
+      session.wakeDaemon(configuration)
+      if session.isJSON {
+        session.output.json(JobText.json(job))
+      } else {
+        let already = isChanged ? "" : " already"
+        session.output.line("Job \(job.id) is \(job.state.rawValue)\(already); \(JobText.outcomes(job)).")
+      }
+      return .done
+    }
+  }
+}

@@ -1,0 +1,182 @@
+// `receiptctl receipts`: the commands and their options. Their code is in `Receipts/`.
+
+internal import Domain
+internal import Platform
+internal import Presentation
+internal import Store
+internal import Terminal
+
+enum ReceiptsCommands {
+  static let spec = CommandGroup("receipts", summary: "Messages for the destination, one for each purchase")
+
+  static let verbs = [list, show, replay, cancel, complete]
+
+  private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
+
+  /// The options that filter receipts.
+  private static let filterOptions =
+    [
+      OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+      OptionSpec(
+        "state", placeholder: "STATE", help: "Only those in this state",
+        choices: ReceiptState.allCases.map(\.rawValue)),
+      OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
+      OptionSpec(
+        "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
+      CauseOption.spec,
+      OptionSpec(
+        "object", placeholder: "ID",
+        help: "Only those about this subscription (sub_…) or checkout session (cs_…)"),
+      OptionSpec(
+        "import-id", placeholder: "ID", help: "Only the one that the destination accepted with this id"),
+      OptionSpec(flag: "no-import-id", help: "Only delivered ones whose answer named no import id"),
+    ] + Page.timeOptions("made")
+
+  private static let list = Verb(
+    spec: CommandSpec(
+      ["receipts", "list"], summary: "List receipts, newest first",
+      options: filterOptions + Page.options(of: "receipt"),
+      examples: [
+        ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
+        ExampleSpec("receiptctl receipts list --state failed --cause timeout", "What was never answered"),
+        ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "What one user bought lately"),
+        ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
+      ]),
+    run: ReceiptList.run)
+
+  private static let show = Verb(
+    spec: CommandSpec(
+      ["receipts", "show"], summary: "Show a receipt with its context, its events and every attempt",
+      arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
+      examples: [
+        ExampleSpec("receiptctl receipts show \(example)", "What happened to it, in order of time"),
+        ExampleSpec(
+          "receiptctl receipts show \(example) --json | jq .attempt_log", "What the destination answered"),
+      ]),
+    run: ReceiptShow.run)
+
+  private static let manyArgument = ArgumentSpec(
+    "ID", help: "the receipts; - reads ids, or lines of JSON, from the input", isRequired: false,
+    isRepeatable: true)
+  private static let limitOption = OptionSpec(
+    "limit", placeholder: "N", help: "At most this many, the newest")
+
+  private static let replay = Verb(
+    spec: CommandSpec(
+      ["receipts", "replay"], summary: "Deliver receipts again",
+      discussion: """
+        Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
+        them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
+        since when, then asks. What was delivered is sent again with --force only. What filters choose is \
+        a job: it continues when this command is interrupted, releases no more than can be delivered, and \
+        with --rate is slower (see receiptctl jobs). New receipts are always delivered first.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions + [
+        limitOption,
+        OptionSpec(flag: "force", help: "Send delivered ones again, too"),
+        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
+        OptionSpec(
+          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+        CommandTable.why,
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts replay \(example)", "Replay one"),
+        ExampleSpec("receiptctl receipts replay --state failed --dry-run", "How many are there, and why"),
+        ExampleSpec(
+          "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
+          "After an outage: all that were given up, slowly"),
+        ExampleSpec(
+          "receiptctl receipts list --user jdo-1 --json | receiptctl receipts replay - --yes",
+          "What another command chose"),
+      ]),
+    run: ReceiptReplay.run)
+
+  private static let cancel = Verb(
+    spec: CommandSpec(
+      ["receipts", "cancel"], summary: "Cancel receipts that must not be delivered",
+      discussion: """
+        Names them by id, or chooses them with --state and other filters. Asks when there are several. \
+        What is delivered cannot be taken back; what is cancelled can be replayed.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions + [
+        limitOption,
+        OptionSpec(
+          "why", placeholder: "TEXT", help: "Why, in a few words; kept with the receipt; required"),
+      ]
+        + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one"),
+        ExampleSpec(
+          "receiptctl receipts cancel --state waiting --until 2d --why 'a test'", "Stop what is left over"),
+      ]),
+    run: ReceiptCancel.run)
+
+  private static let complete = Verb(
+    spec: CommandSpec(
+      ["receipts", "complete"], summary: "Supply what receipts lack, and deliver them",
+      discussion: """
+        For one receipt, supply its user, its price or a context. For several, by id or by --state and \
+        other filters, supply the price that all of them lack, and confirm; --user and --context are \
+        refused then, because they differ from receipt to receipt.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions.filter { $0.name != "user" } + [
+        limitOption,
+        OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
+        OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
+        OptionSpec("context", placeholder: "ID", help: "An open context of the user, ctx_…"),
+        OptionSpec(flag: "force", help: "Also replace a user or a price that is known; one receipt only"),
+        CommandTable.why,
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "The price, too, was missing"),
+        ExampleSpec(
+          "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
+          "All that lack a price"),
+      ]),
+    run: ReceiptComplete.run)
+
+  /// The filter that the options describe.
+  static func filter(_ session: Session, _ app: String?) throws -> ReceiptFilter {
+    let options = session.command.options
+    var filter = ReceiptFilter()
+    filter.app = app
+    filter.state = options["state"].flatMap(ReceiptState.init)
+    filter.userID = options["user"]
+    if let reason = options["reason"], let fault = Reason.fault(in: reason) {
+      throw session.usage("--reason: \(DisplayText.clean(fault))")
+    }
+    filter.reason = options["reason"]
+    filter.cause = try CauseOption.value(session)
+    filter.lacksImportID = session.command.flag("no-import-id")
+    filter.objectID = options["object"]
+    filter.importID = options["import-id"]
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    return filter
+  }
+
+  /// The names of the options that filter receipts.
+  static let filterNames = filterOptions.map(\.name) + ["limit"]
+
+  /// Reports ids without a receipt, and what to do.
+  static func unknown(_ ids: [String]) -> OperatorFault {
+    let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
+    let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""
+    let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
+    let hint: String
+    if let object = ids.first(where: { $0.hasPrefix("sub_") || $0.hasPrefix("cs_") }) {
+      hint =
+        "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
+    } else {
+      hint = "ids are in: receiptctl receipts list"
+    }
+    return OperatorFault(.notFound, "\(subject); \(hint)")
+  }
+}

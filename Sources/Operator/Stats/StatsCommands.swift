@@ -1,0 +1,121 @@
+// `receiptctl stats`: the state of each app. Every number comes from an index or a stored count.
+
+internal import Configuration
+internal import Domain
+internal import Presentation
+internal import Relay
+internal import Store
+internal import Terminal
+
+enum StatsCommands {
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["stats"], summary: "Show the relay's health and each app's state: receipts, delivery, breaker",
+        discussion: """
+          First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
+          and webhooks that were refused in the last hour; with --json an object under "service". Then the \
+          apps, one a line.
+          """,
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only this app"),
+          OptionSpec(flag: "watch", short: "w", help: "Repeat until Ctrl-C"),
+          OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl stats", "Is anything stuck?"),
+          ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
+        ]), run: run),
+    TopView.verb,
+  ]
+
+  private static let watchMillisecondsDefault: Int64 = 2000
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let interval = try session.command.duration("interval", in: 100...86_400_000) ?? watchMillisecondsDefault
+    let reader = try session.reader(configuration)
+    let only = try session.app(configuration)
+    guard session.command.flag("watch") else {
+      try show(reader, configuration, only, session)
+      return .done
+    }
+    session.dependencies.catchStop()
+    let output = session.output
+    repeat {
+      // On a terminal, each update replaces the previous one; elsewhere it is appended.
+      if output.result.isTerminal, !session.isJSON {
+        try draw(session.again()) { try show(reader, configuration, only, $0) }
+      } else {
+        try show(reader, configuration, only, session.again())
+        if !session.isJSON { output.line() }
+      }
+    } while !output.result.isClosed && !session.dependencies.isStopped(interval)
+    return .done
+  }
+
+  private static func draw(_ session: Session, _ show: (Session) throws -> Void) throws {
+    let output = session.output
+    let columns = output.result.columns ?? 80
+    let lines = try output.lines { try show(session.writing(to: $0)) }
+    let isTable = { (line: String) in line.contains("  ") && !line.hasPrefix(" ") || line.contains("\u{1B}") }
+    output.text(
+      LiveScreen.drawing(
+        lines.flatMap { isTable($0) ? [$0] : LiveScreen.wrapped($0, columns: columns) },
+        footer: "Ctrl-C ends", columns: columns, rows: output.result.rows ?? 24))
+  }
+
+  static func show(
+    _ reader: StoreReader, _ configuration: Configuration, _ only: String?, _ session: Session
+  ) throws {
+    let stats = try AppStats.all(
+      reader, configuration, only: only, session)
+    try ServiceHealth(reader, configuration, session).show(session)
+    if session.isJSON {
+      for app in stats { session.output.json(app.json) }
+      return
+    }
+    session.output.table(table(stats, session))
+    for app in stats {
+      if let gone = app.unconfigured {
+        session.output.line("The app \(DisplayText.clean(app.slug)) \(gone.sentence).")
+        session.output.line("  \(gone.advice)")
+        continue
+      }
+      guard
+        let text = BreakerText(
+          app.breaker, app: DisplayText.clean(app.slug), now: session.now,
+          apiKey: configuration.apiKeyRefresh(of: app.slug))
+      else { continue }
+      session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
+      session.output.line("  \(text.advice)")
+    }
+  }
+
+  static func table(_ stats: [AppStats], _ session: Session) -> Table {
+    var table = Table(
+      [.init("APP")]
+        + ReceiptState.allCases.map {
+          .init($0.rawValue.uppercased(), alignment: .trailing, canDrop: $0 == .waiting || $0 == .cancelled)
+        } + [
+          .init("LAST HOUR", alignment: .trailing, canDrop: true),
+          .init("LAST 24 H", alignment: .trailing, canDrop: true),
+          .init("LAST EVENT", canDrop: true),
+          .init("OLDEST PENDING"),
+          .init("DELIVERIES"),
+        ], emptyMessage: "No app is configured, and none has receipts.")
+    for app in stats {
+      let states = ReceiptState.allCases.map { state in
+        let count = app.counts[state] ?? 0
+        return Table.Cell(count: count, state == .failed && count > 0 ? .red : .plain)
+      }
+      table.add(
+        [Table.Cell(app.slug)] + states + [
+          Table.Cell(count: app.deliveredLastHour), Table.Cell(count: app.deliveredLastDay),
+          Table.Cell(session.relative(app.lastEvent)),
+          Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
+        ])
+    }
+    return table
+  }
+}

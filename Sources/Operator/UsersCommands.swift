@@ -1,0 +1,58 @@
+// `receiptctl users`: shows everything about one user, and erases it. The code is in `Users/`.
+
+internal import Domain
+internal import Terminal
+
+enum UsersCommands {
+  static let spec = CommandGroup("users", summary: "Everything about one user, and its erasure")
+
+  private static let app = OptionSpec("app", placeholder: "APP", help: "Only what this app has")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["users", "show"], summary: "Show everything about a user",
+        discussion: "With --json it is whole, for a user who asks which data you store.",
+        arguments: [ArgumentSpec("USER", help: "your own id of the user")], options: [app],
+        examples: [
+          ExampleSpec("receiptctl users show jdo-1", "Contexts, receipts and customers of one user"),
+          ExampleSpec(
+            "receiptctl users show jdo-1 --json", "All of it, for the user's request"),
+        ]), run: UserShow.run),
+    Verb(
+      spec: CommandSpec(
+        ["users", "forget"], summary: "Erase a user's personal data",
+        discussion: """
+          Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
+          repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
+          are left unchanged unless --cancel-open is given. Backups made before keep what they have. This \
+          cannot be undone.
+          """,
+        arguments: [ArgumentSpec("USER", help: "your own id of the user")],
+        options: [
+          app,
+          OptionSpec(
+            flag: "cancel-open", help: "Also cancel and erase receipts that are still to be delivered"),
+          OptionSpec(
+            flag: "ask-purchasely",
+            help: "Then ask Purchasely to forget the user, too; needs client_secret"),
+          CommandTable.reason,
+        ] + CommandTable.asking,
+        examples: [
+          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "What would be erased"),
+          ExampleSpec(
+            "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
+            "Erase it here, and ask Purchasely to"),
+        ]), run: UserForget.run),
+  ]
+
+  /// The user that the command names.
+  static func user(_ session: Session) throws -> String {
+    let user = session.command.positionals[0]
+    guard UntrustedText.identifier(user) != nil else {
+      throw session.usage(
+        "USER must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
+    }
+    return user
+  }
+}

@@ -1,0 +1,61 @@
+// Ingests a context that the app posted.
+
+public import Domain
+
+/// Stores a context and gives it to a waiting purchase of the same user.
+public struct IngestContext: StoreCommand {
+  public var app: String
+  public var userID: String
+  public var blob: ContextBlob
+  /// SHA-256 of the blob.
+  public var digest: [UInt8]
+  /// The context's identifier, unless the post is a repeat.
+  public var id: String
+  /// For the log.
+  public var requestID: String?
+
+  public init(
+    app: String, userID: String, blob: ContextBlob, digest: [UInt8], id: String, requestID: String? = nil
+  ) {
+    self.app = app
+    self.userID = userID
+    self.blob = blob
+    self.digest = digest
+    self.id = id
+    self.requestID = requestID
+  }
+
+  public struct Outcome: Sendable, Equatable {
+    public var id: String
+    public var receivedAt: Timestamp
+    public var expiresAt: Timestamp
+    /// Whether the same user posted the same blob before and it is still unused.
+    public var isRepeat: Bool
+  }
+
+  public var reads: [ReadKey] { [.user(app: app, id: userID)] }
+
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    let window = store.rules(of: app)?.join.windowMilliseconds ?? 0
+    let expiresAt = store.now.advanced(byMilliseconds: window)
+    if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
+      try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
+      // The context may have been too old for a waiting purchase, and is recent again.
+      try release(in: store)
+      return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
+    }
+    let record = ContextRecord(
+      id: id, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now, expiresAt: expiresAt,
+      purchaseRow: nil)
+    try store.contexts.insert(app: app, record, digest: digest)
+    try release(in: store)
+    return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
+  }
+
+  private func release(in store: StoreSession) throws(StoreFault) {
+    let posted = Join.Candidate(id: id, blob: blob, receivedAt: store.now)
+    try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
+      try store.offer(posted, app: app, user: userID)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// Ingests an event from a processor.
+
+public import Domain
+
+/// Stores an event and merges its report into its purchase.
+public struct IngestEvent: StoreCommand {
+  /// What the event says.
+  public enum Content: Sendable {
+    /// - keep: whether to store a purchase that is not known yet.
+    case report(PurchaseReport, keep: Bool)
+    /// Only that a purchase changed: the processor must be asked for its state.
+    /// - keep: whether to fetch a purchase that is not known yet, too.
+    case fetch(PurchaseKey, sessionID: String?, keep: Bool)
+    case nothing(EventOutcome)
+
+    /// The content if the sender is not verified: only which purchase to look up, and only one that is known,
+    /// because a lookup uses the app's key.
+    var asHint: Content {
+      switch self {
+      case .report(let report, _): .fetch(report.key, sessionID: report.sessionID, keep: false)
+      case .fetch(let key, let sessionID, _): .fetch(key, sessionID: sessionID, keep: false)
+      case .nothing: self
+      }
+    }
+  }
+
+  public var app: String
+  public var processor: ProcessorName
+  public var eventID: String
+  public var type: String
+  /// The raw bytes.
+  public var body: [UInt8]
+  public let content: Content
+  /// Whether the sender is not verified.
+  public let isHint: Bool
+  /// For the log.
+  public var requestID: String?
+
+  public init(
+    app: String, processor: ProcessorName, eventID: String, type: String, body: [UInt8], content: Content,
+    isHint: Bool = false, requestID: String? = nil
+  ) {
+    self.app = app
+    self.processor = processor
+    self.eventID = eventID
+    self.type = type
+    self.body = body
+    self.content = isHint ? content.asHint : content
+    self.isHint = isHint
+    self.requestID = requestID
+  }
+
+  public enum Outcome: Sendable, Equatable {
+    case stored(EventOutcome)
+    /// The event is already stored; nothing changed.
+    case repeated
+    /// A hint about an unknown purchase. It is not stored, because anyone can send one.
+    case unmatched
+  }
+
+  public var reads: [ReadKey] {
+    let event = ReadKey.event(app: app, processor: processor, id: eventID)
+    switch content {
+    case .report(let report, _): return [event] + report.reads(app: app)
+    case .fetch(let key, let sessionID, _):
+      let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
+      return [event, .object(app: app, key: key)] + [session].compactMap(\.self)
+    case .nothing: return [event]
+    }
+  }
+
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
+    if store.erasures.isInUse, let outcome = try ingestErased(in: store) { return outcome }
+    switch content {
+    case .nothing where isHint: return .unmatched
+    case .nothing(let outcome):
+      try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
+      return .stored(outcome)
+    case .report(let report, let keep):
+      let cause = ChangeCause(requestID: requestID, eventID: eventID)
+      let taken = try store.withCause(cause) { () throws(StoreFault) in
+        try store.ingest(report, app: app, keep: keep)
+      }
+      try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
+      return .stored(taken.outcome)
+    case .fetch(let key, let sessionID, let keep):
+      let isPast = try store.pastPurchases.contains(key, sessionID: sessionID, app: app, store.erasures)
+      let found = try store.fetch(key, sessionID: sessionID, app: app, keep: keep && !isPast)
+      if found == nil, isHint { return .unmatched }
+      let outcome = found?.outcome ?? (keep ? .receipt : .ignored)
+      try store.events.insert(self, outcome: outcome, purchaseRow: found?.row, at: store.now)
+      return .stored(outcome)
+    }
+  }
+
+  /// The outcome for an erased user's event; nil for any other event.
+  private func ingestErased(in store: StoreSession) throws(StoreFault) -> Outcome? {
+    guard let token = store.erasures.token(eventID, app: app) else { return nil }
+    if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
+    guard try isAboutErased(in: store) else { return nil }
+    if isHint { return .unmatched }
+    var emptied = self
+    (emptied.eventID, emptied.body) = (token, [])
+    try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
+    return .stored(.erased)
+  }
+
+  /// Whether it concerns an erased user's purchase.
+  func isAboutErased(in store: StoreSession) throws(StoreFault) -> Bool {
+    switch content {
+    case .report(let report, _):
+      try store.erasures.isErased(report.key, sessionID: report.sessionID, app: app)
+    case .fetch(let key, let sessionID, _):
+      try store.erasures.isErased(key, sessionID: sessionID, app: app)
+    case .nothing: false
+    }
+  }
+}

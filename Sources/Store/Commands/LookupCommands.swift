@@ -1,0 +1,112 @@
+// Stores the answers of processors, and plans further lookups.
+
+public import Domain
+
+/// Ingests a processor's answer about a waiting purchase: one more report, without an event (R2).
+public struct IngestLookup: StoreCommand {
+  /// The processor that answered.
+  public var place: AppProcessor
+  public var row: Int64
+  /// What the purchase waited for at the time of the request; nil if only events caused the lookup.
+  public var asked: Reason?
+  /// How many events required the purchase to be fetched.
+  public var fetches: Int64
+  /// Whether it was fetched: the processor returned its state, or said that it does not exist.
+  public var isFetched: Bool
+  /// Empty if the processor had no data.
+  public var reports: [PurchaseReport]
+  /// When to retry if this does not help.
+  public var nextAt: Timestamp
+
+  public init(
+    _ place: AppProcessor, row: Int64, asked: Reason?, fetches: Int64 = 0, isFetched: Bool = false,
+    reports: [PurchaseReport], nextAt: Timestamp
+  ) {
+    self.place = place
+    self.row = row
+    self.asked = asked
+    self.fetches = fetches
+    self.isFetched = isFetched
+    self.reports = reports
+    self.nextAt = nextAt
+  }
+
+  public var reads: [ReadKey] { [.purchase(row: row)] + reports.flatMap { $0.reads(app: place.app) } }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    // Postponed first, so that a purchase that now lacks something else is looked up at once.
+    try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
+    for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
+    if fetches > 0, isFetched { try store.noteFetched(row: row, fetches) }
+    store.changes.note(asksAt: nextAt, place)
+  }
+}
+
+/// Plans lookups for receipts that began to wait while the app had no key for its processor, a slice at a
+/// time.
+public struct PlanLookups: StoreCommand {
+  public var app: String
+  /// The processors that can be asked.
+  public var processors: Set<ProcessorName>
+  public var reason: Reason
+  /// The last receipt of the previous slice; empty for the first.
+  public var after: String
+
+  public init(app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String = "") {
+    self.app = app
+    self.processors = processors
+    self.reason = reason
+    self.after = after
+  }
+
+  /// The next slice; nil if there is none.
+  public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookups? {
+    let last = try store.lookups.planSlice(
+      app: app, processors, reason: reason, after: after, at: store.now)
+    for processor in processors { store.changes.note(asksAt: store.now, AppProcessor(app, processor)) }
+    return last.map { PlanLookups(app: app, processors, reason: reason, after: $0) }
+  }
+}
+
+/// Records that receiptd is serving.
+public struct NoteService: StoreCommand {
+  /// The length of a silence after which a processor's events must be fetched for an app.
+  public var backfillAfterMilliseconds: [AppProcessor: Int64]
+
+  /// How long before the last record the missing events may begin: it is written once a minute, and the
+  /// processor has a different clock.
+  static let marginMilliseconds: Int64 = 300_000
+
+  /// - Parameter backfillAfterMilliseconds: empty except at the start.
+  public init(backfillAfterMilliseconds: [AppProcessor: Int64] = [:]) {
+    self.backfillAfterMilliseconds = backfillAfterMilliseconds
+  }
+
+  /// - Returns: when receiptd last recorded that it was serving; nil if never.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
+    let last = try store.lookups.lastServed()
+    if let last {
+      let silence = store.now.milliseconds(since: last)
+      for (place, after) in backfillAfterMilliseconds where silence >= after {
+        try store.lookups.addBackfill(place, since: last.advanced(byMilliseconds: -Self.marginMilliseconds))
+      }
+    }
+    try store.lookups.recordService(at: store.now)
+    return last
+  }
+}
+
+/// Records that a processor's events from that moment on were fetched for an app.
+public struct NoteBackfilled: StoreCommand {
+  public var place: AppProcessor
+  public var since: Timestamp
+
+  public init(_ place: AppProcessor, since: Timestamp) {
+    self.place = place
+    self.since = since
+  }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    try store.lookups.completeBackfill(place, since: since)
+  }
+}

@@ -1,0 +1,59 @@
+// Plans lookups. The join records which purchases need one, so that no search is needed. The writer's thread.
+
+internal import Domain
+
+extension StoreSession {
+  /// Updates the planned lookup when a receipt begins or stops to wait for something that the processor may
+  /// know.
+  func planLookup(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
+    let reason = lookedUpReason(of: record)
+    let known = before.flatMap(lookedUpReason)
+    guard reason != known else { return }
+    guard let reason else { return try lookups.forget(row: record.rowID) }
+    guard let rules = rules(of: record.app), rules.processor(of: record.purchase).isAsked else { return }
+    let due = now.advanced(byMilliseconds: Lookup.firstPauseMilliseconds(rules.join, for: reason))
+    try lookups.plan(row: record.rowID, of: record.place, at: due)
+    changes.note(asksAt: due, record.place)
+  }
+
+  /// Handles an event that says only that a purchase changed: plans an immediate lookup.
+  /// - Parameter keep: whether to fetch a purchase that is not known yet, too.
+  /// - Returns: the event's outcome and its purchase; nil if there is none.
+  func fetch(
+    _ key: PurchaseKey, sessionID: String?, app: String, keep: Bool
+  ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64)? {
+    var found = try purchases.find(app: app, key: key)
+    if found == nil, let sessionID {
+      found = try purchases.find(app: app, key.processor, soldBy: sessionID)
+      if found == nil {
+        found = try purchases.find(app: app, key.processor, knownByCheckout: sessionID)
+      }
+    }
+    if found == nil, keep {
+      let purchase = Purchase(key: key, sessionID: sessionID, happenedAt: now, createdAt: now)
+      var record = PurchaseRecord(
+        rowID: counts.makePurchaseRow(), app: app, purchase: purchase, receipt: nil, updatedAt: now)
+      try save(&record, before: nil)
+      found = record
+    }
+    guard let found else { return nil }
+    try lookups.fetch(row: found.rowID, of: found.place, at: now)
+    changes.note(asksAt: now, found.place)
+    return (found.receipt == nil ? .noted : .receipt, found.rowID)
+  }
+
+  /// Records that a purchase was fetched for this many events. It is looked up again only if its receipt
+  /// waits for something that the processor may know.
+  func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
+    try lookups.noteFetched(row: row, fetches)
+    guard let record = try purchases.find(row: row), lookedUpReason(of: record) == nil else { return }
+    try lookups.forget(row: row)
+  }
+
+  private func lookedUpReason(of record: PurchaseRecord) -> Reason? {
+    guard let receipt = record.receipt, receipt.state == .waiting, let reason = receipt.reason else {
+      return nil
+    }
+    return Lookup.reasons.contains(reason) ? reason : nil
+  }
+}

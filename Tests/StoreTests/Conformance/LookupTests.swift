@@ -1,0 +1,276 @@
+// Tests lookups: what is asked, when, and that an answer is one more observation in any order (R2, R9).
+
+import TestSupport
+import Domain
+import Store
+import Testing
+
+private let ios = AppProcessor("ios", "stripe")
+
+private let asking: [String: AppRules] = [
+  "ios": AppRules(
+    join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
+]
+
+/// Stripe's answer about the subscription `n`.
+private func answer(_ n: String = "1", user: String? = nil, price: String? = "price_9") -> PurchaseReport {
+  var said = Said.created(n, user: user, price: price)
+  said.observations = []
+  return said
+}
+
+@Suite("Look-ups", .everyEngine)
+struct LookupTests {
+  private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookup] {
+    try store.reader.dueLookups(AppProcessor(app, "stripe"), now: store.now, limit: 100)
+  }
+
+  @Test("What lacks nothing is never asked about, and nothing is where there is no key")
+  func nothingToAsk() throws {
+    let store = try TestStore(rules: asking)
+    try store.ingest(Said.completed(prices: ["price_1"]))
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    let other = try TestStore()
+    try other.ingest(Said.completed())
+    #expect(try other.status() == "waiting/price")
+    #expect(try other.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("A purchase without a price is asked about after a moment, and an answer releases it")
+  func price() throws {
+    let store = try TestStore(rules: asking)
+    try store.post(user: "u1")
+    try store.ingest(Said.completed())
+    #expect(try store.status() == "waiting/price")
+    #expect(try due(store).isEmpty, "its sister events may come first")
+    #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(1500))
+    store.advance(1500)
+    let question = try #require(try due(store).first)
+    #expect(question.key.id == "sub_1")
+    #expect(question.sessionID == "cs_1")
+    #expect(question.reason == .price)
+    try store.apply(
+      IngestLookup(
+        ios, row: question.row, asked: question.reason, reports: [answer()],
+        nextAt: store.after(minute)))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_9 blob")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    #expect(try store.integer("SELECT count(*) FROM events") == 1, "an answer is no event")
+  }
+
+  @Test("An answer that does not help is noted, and the next question comes later, also after a restart (R9)")
+  func backOff() throws {
+    let store = try TestStore(rules: asking)
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
+    #expect(try store.status() == "waiting/user")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    try store.apply(
+      IngestLookup(
+        ios, row: question.row, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
+    try store.reopen()
+    #expect(try due(store).isEmpty)
+    store.advance(10 * second)
+    #expect(try due(store).map(\.attempts) == [1])
+    // It now lacks something else, for which no lookup was made yet.
+    let other = try TestStore(rules: asking)
+    try other.ingest(Said.completed(user: nil))
+    other.advance(2000)
+    let row = try #require(try due(other).first).row
+    let half = answer(user: "u7", price: nil)
+    try other.apply(IngestLookup(ios, row: row, asked: .user, reports: [half], nextAt: other.after(day)))
+    #expect(try other.status() == "waiting/price")
+    other.advance(2000)
+    #expect(try due(other).map(\.reason) == [.price])
+  }
+
+  @Test("An answer that comes late postponed the question about what the purchase lacks by then (R2)")
+  func lateAnswer() throws {
+    let store = try TestStore(rules: asking)
+    try store.ingest(Said.completed(user: nil))
+    #expect(try store.status() == "waiting/user")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    #expect(question.reason == .user)
+    // An event names the user while the lookup is under way.
+    try store.ingest(Said.created(user: "u7", price: nil))
+    #expect(try store.status() == "waiting/price")
+    let planned = try #require(try store.reader.nextLookup(ios, after: store.now))
+    for reports in [[], [answer(price: nil)]] {
+      try store.apply(
+        IngestLookup(
+          ios, row: question.row, asked: question.reason, reports: reports, nextAt: store.after(day)))
+    }
+    #expect(try store.reader.nextLookup(ios, after: store.now) == planned)
+    store.now = planned
+    let next = try #require(try due(store).first)
+    #expect(next.reason == .price)
+    #expect(next.attempts == 0)
+    // An answer for the present reason does postpone it.
+    try store.apply(
+      IngestLookup(ios, row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
+    #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(hour))
+  }
+
+  @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
+  func schedule() {
+    let pauses = (1...7).map { Lookup.pauseMilliseconds(attempts: $0, isUnknown: false) }
+    #expect(
+      pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
+    #expect(Lookup.pauseMilliseconds(attempts: 1, isUnknown: true) == 6 * hour)
+    #expect(Lookup.firstPauseMilliseconds(JoinPolicy(), for: .price) == 1500)
+    // Well before the context's own price would be used.
+    #expect(
+      Lookup.firstPauseMilliseconds(JoinPolicy(waitForProcessorPriceMilliseconds: 1000), for: .price) == 250)
+    #expect(Lookup.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
+    #expect(
+      (1...20).map { Lookup.restMilliseconds(failures: $0, retryAfterMilliseconds: nil) }.max() == minute)
+  }
+
+  @Test("Events and answers in any order, and twice, make the same receipt (R2)")
+  func anyOrder() throws {
+    let steps: [(name: String, report: PurchaseReport, isAnswer: Bool)] = [
+      ("completed", Said.completed(), false),
+      ("answer", answer(price: "price_1"), true),
+      ("invoice", Said.invoice(price: nil), false),
+      ("again", answer(price: "price_1"), true),
+    ]
+    for order in permutations(Array(steps.indices)) {
+      let store = try TestStore(rules: asking)
+      for step in order.map({ steps[$0] }) {
+        if step.isAnswer {
+          // An answer follows a lookup, which concerns a purchase that waited.
+          let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
+          try store.apply(
+            IngestLookup(ios, row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
+          )
+        } else {
+          try store.ingest(step.report)
+        }
+      }
+      let row = try store.only().rowID
+      try store.apply(
+        IngestLookup(
+          ios, row: row, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
+      )
+      store.advance(hour)
+      try store.endWaits()
+      #expect(
+        try store.status() == "pending: u1 subscription sub_1 price_1 -", "\(order.map { steps[$0].name })")
+      #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+    }
+  }
+
+  @Test("The subscription that a checkout sold can be asked for, and the two rows become one")
+  func subscription() throws {
+    let store = try TestStore(rules: asking)
+    try store.ingest(Said.completed(named: false, prices: ["price_1"]))
+    #expect(try store.status() == "waiting/subscription")
+    store.advance(2000)
+    let question = try #require(try due(store).first)
+    #expect(question.key == PurchaseKey(type: .checkoutSession, id: "cs_1"))
+    var said = Said.session("1", [])
+    said.clientReference = "u1"
+    try store.apply(
+      IngestLookup(
+        ios, row: question.row, asked: question.reason, reports: [said], nextAt: store.after(hour)))
+    #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("What an operator ends is not asked about any more")
+  func operatorEnds() throws {
+    let store = try TestStore(rules: asking)
+    try store.ingest(Said.completed())
+    let id = try #require(try store.only().receipt?.id)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 1)
+    #expect(try store.apply(CancelReceipt(id: id, note: "test")) == .done)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("Receipts that waited before there was a key are planned, a slice at a time")
+  func planning() throws {
+    let store = try TestStore()
+    for n in 0..<700 { try store.ingest(Said.completed("\(n)", user: "u\(n)")) }
+    var plan: PlanLookups? = PlanLookups(app: "ios", ["stripe"], reason: .price)
+    var slices = 0
+    while let next = plan {
+      plan = try store.apply(next)
+      slices += 1
+    }
+    #expect(slices == 2)
+    #expect(try due(store).count == 100)
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 700)
+  }
+
+  @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
+  func service() throws {
+    let store = try TestStore(rules: asking)
+    let start = NoteService(backfillAfterMilliseconds: [ios: 10 * minute])
+    #expect(try store.apply(start) == nil)
+    #expect(try store.reader.backfills() == [:], "the first start has missed nothing")
+    store.advance(9 * minute)
+    #expect(try store.apply(start) == TestStore.start)
+    #expect(try store.reader.backfills() == [:])
+    let last = store.now
+    store.advance(10 * minute)
+    _ = try store.apply(start)
+    let since = last.advanced(byMilliseconds: -5 * minute)
+    #expect(try store.reader.backfills() == [ios: since])
+    // Interrupted, and down again for long: the backfill begins where the first one would have.
+    store.advance(day)
+    try store.reopen()
+    _ = try store.apply(start)
+    #expect(try store.reader.backfills() == [ios: since])
+    try store.apply(NoteBackfilled(ios, since: since))
+    #expect(try store.reader.backfills() == [:])
+  }
+}
+
+@Suite("Events that are read again", .everyEngine)
+struct ReprocessTests {
+  private func reprocess(_ store: TestStore, _ content: IngestEvent.Content) throws -> ReprocessEvent.Outcome
+  {
+    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
+    return try store.apply(
+      ReprocessEvent(
+        IngestEvent(
+          app: "ios", processor: "stripe", eventID: event.id, type: "checkout.session.completed",
+          body: Array("{}".utf8), content: content), row: event.row))
+  }
+
+  @Test("An event whose receipt was kept for long enough, and is gone, makes no other one (R3)")
+  func isGone() throws {
+    let store = try TestStore()
+    let said = Said.completed(prices: ["price_1"])
+    #expect(try store.ingest(said) == .stored(.receipt))
+    _ = try store.apply(CancelReceipt(id: try #require(try store.only().receipt?.id), note: "test"))
+    store.advance(500 * day)
+    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: 0))
+    try #require(try store.receipts().isEmpty)
+    #expect(try reprocess(store, .report(said, keep: true)) == .init(before: .receipt, after: .receipt))
+    #expect(try store.receipts().isEmpty)
+  }
+
+  @Test("An event that was not understood makes its receipt once it is, and only once (R2)")
+  func understood() throws {
+    let store = try TestStore()
+    _ = try store.apply(
+      IngestEvent(
+        app: "ios", processor: "stripe", eventID: "evt_1", type: "", body: Array("{}".utf8),
+        content: .nothing(.unparsed)))
+    let said = IngestEvent.Content.report(Said.completed(prices: ["price_1"]), keep: true)
+    #expect(try reprocess(store, said) == .init(before: .unparsed, after: .receipt))
+    #expect(try store.status() == "waiting/context")
+    #expect(try reprocess(store, said) == .init(before: .receipt, after: .receipt))
+    #expect(try store.integer("SELECT count(*) FROM events") == 1)
+    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
+    #expect(event.receiptID != nil)
+    #expect(event.type == "checkout.session.completed")
+    // A purchase keeps what it merged, even if the event now reads differently.
+    #expect(try reprocess(store, .nothing(.otherMode)) == .init(before: .receipt, after: .receipt))
+    #expect(try store.reader.events(EventFilter(), limit: 1).first?.receiptID == event.receiptID)
+  }
+}
