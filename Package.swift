@@ -53,8 +53,8 @@ let service: [Target.Dependency] = [
 /// What the fuzzing tests and the fuzzer are made of.
 let fuzzed: [Target.Dependency] =
   service + [
-    "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Processors",
-    "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
+    "Encoding", "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
+    "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
   ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -80,9 +80,10 @@ let package = Package(
     .target(name: "CheckoutKit", swiftSettings: kit),
 
     // Wrappers and small foundations.
+    library("Encoding"),
     library("JSON"),
-    library("AppLinks", ["JSON"]),
-    library("HTML", ["AppLinks"]),
+    library("AppLinks", ["Encoding", "JSON"]),
+    library("HTML", ["Encoding", "AppLinks"]),
     library("Platform", ["CMalloc", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
     library("SQLite", ["CSQLite"]),
@@ -91,9 +92,9 @@ let package = Package(
 
     // The job itself.
     library("Domain"),
-    library("Processors", ["Domain", "Cryptography", "JSON"]),
-    library("Destinations", ["Domain", "Cryptography", "JSON"]),
-    library("JSONWebToken", ["Domain", "Cryptography", "JSON"]),
+    library("Processors", ["Domain", "Cryptography", "Encoding", "JSON"]),
+    library("Destinations", ["Domain", "Cryptography", "Encoding", "JSON"]),
+    library("JSONWebToken", ["Domain", "Cryptography", "Encoding", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",
       resources: [
@@ -123,7 +124,8 @@ let package = Package(
         "Configuration", "Telemetry", "Platform", "Presentation",
       ]),
 
-    library("HTTPService", ["Platform", "JSON", "HTTPServer", "Telemetry", "Persistence", "Apps"]),
+    library(
+      "HTTPService", ["Platform", "Encoding", "JSON", "HTTPServer", "Telemetry", "Persistence", "Apps"]),
 
     // Parts of the service. They do not know each other: they meet in values and small protocols.
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
@@ -133,20 +135,20 @@ let package = Package(
     library(
       "Intake",
       parts + [
-        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Processors", "Destinations", "JSONWebToken",
-        "Apps",
-        "Configuration",
+        "Encoding", "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Processors", "Destinations",
+        "JSONWebToken", "Apps", "Configuration",
       ]),
     library(
       "PublicPages",
       [
-        "Platform", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Domain", "Store",
-        "Apps",
-        "Configuration",
+        "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Domain",
+        "Store", "Apps", "Configuration",
       ]),
     library(
       "Dashboard",
-      parts + ["JSON", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Apps", "Configuration"]),
+      parts + [
+        "Encoding", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Apps", "Configuration",
+      ]),
 
     // The whole daemon.
     library(
@@ -158,14 +160,15 @@ let package = Package(
 
     // What people touch.
     library("Terminal", ["Platform", "JSON"]),
-    library("Sandbox", ["Platform", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
+    library("Sandbox", ["Platform", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
     library("DaemonCommand", ["Terminal", "Configuration", "Relay"]),
     program("receiptd", ["Platform", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
     library(
       "Operator",
       [
-        "Platform", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations", "Store",
-        "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health", "Apps", "Alerts", "Terminal",
+        "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Store", "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health", "Apps", "Alerts",
+        "Terminal",
         "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),
@@ -173,7 +176,7 @@ let package = Package(
     // What several test targets need.
     .target(
       name: "TestSupport",
-      dependencies: ["Platform", "JSON", "SQLite", "Cryptography", "Domain", "Processors"],
+      dependencies: ["Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors"],
       path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
@@ -182,11 +185,12 @@ let package = Package(
 
     // Tests mirror the sources.
     tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer", "TestSupport"]),
+    tests("EncodingTests", ["Encoding"]),
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "JSON", "Platform"]),
+    tests("AppLinksTests", ["AppLinks", "Encoding", "JSON", "Platform"]),
     tests("PlatformTests", ["Platform", "JSON", "TestSupport"]),
-    tests("CryptographyTests", ["Cryptography", "Platform", "TestSupport"]),
+    tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
@@ -197,32 +201,31 @@ let package = Package(
       resources: [.embedInCode("Fixtures")]),
     tests(
       "DestinationsTests",
-      ["Destinations", "Domain", "JSON", "Processors", "Configuration", "TestSupport"]),
+      ["Destinations", "Domain", "Encoding", "JSON", "Processors", "Configuration", "TestSupport"]),
     tests(
-      "JSONWebTokenTests", ["JSONWebToken", "Domain", "Cryptography", "JSON", "Platform", "TestSupport"]),
+      "JSONWebTokenTests",
+      ["JSONWebToken", "Domain", "Cryptography", "Encoding", "JSON", "Platform", "TestSupport"]),
     tests(
       "StoreTests",
       ["Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
     tests(
       "RelayTests",
       service + [
-        "Presentation", "Domain", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient", "Store",
-        "SQLiteStore",
-        "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
+        "Presentation", "Domain", "Encoding", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient",
+        "Store", "SQLiteStore", "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
         "Cryptography", "TestSupport",
       ]),
     tests(
       "EndToEndTests",
       [
-        "HTTPServer", "HTTPClient", "Platform", "JSON", "Cryptography", "Domain", "SQLite", "Store",
-        "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
+        "HTTPServer", "HTTPClient", "Platform", "Encoding", "JSON", "Cryptography", "Domain", "SQLite",
+        "Store", "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
       ]),
     tests(
       "ReliabilityTests",
       service + [
-        "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "JSON",
-        "Processors",
-        "Destinations",
+        "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "Encoding",
+        "JSON", "Processors", "Destinations",
         "Cryptography", "HTTPClient", "HTTPServer", "JSONWebToken", "Sandbox", "SimulatedDisk", "TestSupport",
         "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),

@@ -1,6 +1,8 @@
 // The URL with which a page on Android opens an app: `intent:` (developer.chrome.com, "Android Intents with
 // Chrome"). A value; thread-safe. No argument can add a field of its own.
 
+internal import Encoding
+
 /// An `intent:` URL: the https URL for the app, and the app that receives it.
 ///
 /// Android splits the text after the last `#` at each `;`, and then decodes each value
@@ -29,9 +31,9 @@ public struct IntentURL: Sendable, Hashable, CustomStringConvertible {
   ) {
     guard RequestTarget.isPlain(target), target.utf8.count <= Self.targetByteCountMax else { return nil }
     var text = "intent://\(origin.authority)\(target)#Intent;scheme=\(origin.scheme);"
-    if let action { text += "action=\(URLEscapes.encoded(action));" }
-    text += "package=\(URLEscapes.encoded(package.text));"
-    if let fallback { text += "S.browser_fallback_url=\(URLEscapes.encoded(fallback));" }
+    if let action { text += "action=\(PercentEncoding.encode(action));" }
+    text += "package=\(PercentEncoding.encode(package.text));"
+    if let fallback { text += "S.browser_fallback_url=\(PercentEncoding.encode(fallback));" }
     self.text = text + (endsWithSemicolon ? "end;" : "end")
   }
 }

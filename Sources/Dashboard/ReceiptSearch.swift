@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Encoding
 internal import HTML
 internal import HTTPServer
 internal import Platform
@@ -113,23 +114,21 @@ struct ReceiptSearch: Equatable {
 
 /// The fields of a query or a form. An empty field counts as absent, because forms send all fields.
 struct AdminForm {
-  private let bytes: [UInt8]
+  private let fields: [FormFields.Field]
 
   /// - Throws: `Fault` if it cannot be decoded.
   init(_ query: String?) throws(Fault) { try self.init(bytes: Array((query ?? "").utf8)) }
 
   init(bytes: [UInt8]) throws(Fault) {
-    self.bytes = bytes
     do {
-      // Decodes every field.
-      _ = try PercentEncoding.value(of: "\u{0}", in: bytes[...])
+      fields = try FormFields.all(in: bytes.span)
     } catch {
       throw Fault(path: "", message: "has a broken percent escape, or is not UTF-8")
     }
   }
 
+  /// The value of the first field with this name.
   subscript(name: String) -> String? {
-    // Cannot fail: `init` has decoded it.
-    (try? PercentEncoding.value(of: name, in: bytes[...])).flatMap { UntrustedText.nonEmpty($0) }
+    fields.first { $0.name == name }.flatMap { UntrustedText.nonEmpty($0.value) }
   }
 }

@@ -1,6 +1,7 @@
 // URLs that a page may link to. Pure; thread-safe.
 
 public import AppLinks
+internal import Encoding
 
 /// A URL that cannot be a script, whatever its parts are: a path on the same server, an absolute https URL,
 /// or one that opens an app.
@@ -34,7 +35,7 @@ public struct Link: Sendable, Hashable {
   public init?(https text: String) {
     let scheme = "https://"
     guard text.utf8.starts(with: scheme.utf8), let first = text.utf8.dropFirst(scheme.utf8.count).first,
-      URLEscapes.isUnreserved(first), text.utf8.count <= 2000,
+      PercentEncoding.Kept.unreserved.contains(first), text.utf8.count <= 2000,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}@'".utf8.contains($0) })
     else { return nil }
     self.text = text
@@ -57,5 +58,5 @@ public struct Link: Sendable, Hashable {
   /// An Android app, with a fallback URL if it is not installed.
   public init(_ intent: IntentURL) { text = intent.text }
 
-  private static func encoded(_ text: String) -> String { URLEscapes.encoded(text) }
+  private static func encoded(_ text: String) -> String { PercentEncoding.encode(text) }
 }

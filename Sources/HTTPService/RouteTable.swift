@@ -1,5 +1,6 @@
 // Matches a path to its route. Pure; called from any thread.
 
+internal import Encoding
 internal import HTTPServer
 internal import Platform
 

@@ -2,6 +2,7 @@
 
 internal import Destinations
 internal import Domain
+internal import Encoding
 internal import HTTPServer
 internal import HTTPService
 internal import JSON
@@ -68,12 +69,12 @@ public struct ContextPost: Sendable, Equatable {
       return body
     }
     do {
-      let form = request.body[...]
-      let blobs = try PercentEncoding.values(of: "ply_context", in: form)
+      let fields = try FormFields.all(in: request.body.span)
+      func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
       // Base64 has no spaces: a space is a `+` that the client did not escape.
       return Body(
-        blobs: blobs.map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
-        users: try PercentEncoding.values(of: "user_id", in: form))
+        blobs: values("ply_context").map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
+        users: values("user_id"))
     } catch {
       throw .notForm
     }

@@ -2,6 +2,7 @@
 // thread-safe.
 
 internal import Cryptography
+internal import Encoding
 internal import JSON
 
 /// A key, or why it cannot be used.
@@ -92,7 +93,8 @@ enum JWK {
   }
 
   private static func bytes(_ name: StaticString, of node: JSONNode) throws(KeyFlaw) -> [UInt8] {
-    guard let text = try text(name, of: node), let bytes = Base64.decodeURL(text.utf8), !bytes.isEmpty else {
+    guard let text = try text(name, of: node), let bytes = Base64.decode(text.utf8.span, .url), !bytes.isEmpty
+    else {
       throw .malformed
     }
     return bytes

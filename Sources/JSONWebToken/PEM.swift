@@ -1,6 +1,7 @@
 // Public keys in PEM (RFC 7468 §13), one or several in a text. Total; pure; thread-safe.
 
 internal import Cryptography
+internal import Encoding
 
 /// Parses PEM.
 enum PEM {
@@ -37,7 +38,7 @@ enum PEM {
   }
 
   private static func key(_ base64: [UInt8]) -> KeyResult {
-    guard let der = Base64.decodePadded(base64) else { return .failure(.malformed) }
+    guard let der = Base64.decode(base64.span, .standard) else { return .failure(.malformed) }
     do throws(PublicKeyFault) {
       return .success(VerificationKey(try PublicKey(subjectPublicKeyInfo: der), keyID: nil))
     } catch {

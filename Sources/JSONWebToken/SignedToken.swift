@@ -1,6 +1,7 @@
 // A parsed, unverified token: JWS in compact form (RFC 7515 §3.1). Total: any bytes give a token or a
 // refusal. Pure; thread-safe.
 
+internal import Encoding
 internal import JSON
 
 /// A signed token in compact form whose signature has not been verified.
@@ -24,7 +25,7 @@ public struct SignedToken: Sendable, Equatable {
   public static func hasForm(_ bytes: [UInt8]) -> Bool {
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty else { return false }
-    return parts.allSatisfy { $0.allSatisfy(isURLCharacter) }
+    return parts.allSatisfy { $0.allSatisfy(Base64.isURLCharacter) }
   }
 
   /// - Throws: `malformed`. `TokenRules` decides whether the algorithm is accepted.
@@ -32,8 +33,9 @@ public struct SignedToken: Sendable, Equatable {
     guard bytes.count <= Self.bytesMax else { throw .malformed }
     let parts = bytes.split(
       separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
-      let signature = Base64.decodeURL(parts[2]), !payload.isEmpty
+    let decoded = parts.map { Base64.decode($0.span, .url) }
+    guard parts.count == 3, let header = decoded[0], let payload = decoded[1], let signature = decoded[2],
+      !payload.isEmpty
     else { throw .malformed }
     let head = try Self.head(header)
     algorithm = head.algorithm
@@ -57,14 +59,5 @@ public struct SignedToken: Sendable, Equatable {
     }
     guard let head else { throw .malformed }
     return head
-  }
-
-  private static func isURLCharacter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
   }
 }

@@ -3,7 +3,7 @@
 
 internal import Configuration
 internal import Domain
-internal import FoundationEssentials
+internal import Encoding
 internal import HTTPClient
 internal import JSON
 internal import Platform
@@ -83,7 +83,7 @@ enum SandboxLoadCommand {
       let user = "load-\(run)-\(number)"
       let price = "price_load"
       let blob: JSONValue = ["presentation_id": .string("pres_\(number)"), "stripe_price_id": .string(price)]
-      let context = Data(blob.serialized()).base64EncodedString()
+      let context = Base64.encode(blob.serialized())
       let posted = answer { () throws(TransferFailure) in
         try client.postContext(app: app.slug, user: user, context: context, key: key)
       }

@@ -3,6 +3,7 @@
 // time. Pure.
 
 public import Domain
+internal import Encoding
 
 /// One app's queries to a payment processor. Knows no HTTP client.
 public protocol ProcessorQueries: Sendable {
@@ -87,7 +88,7 @@ public struct EventList: Sendable, Equatable {
   /// - Parameter cursor: the end of the previous page; nil for the first page.
   public func page(after cursor: String?) -> ProcessorQuery {
     var query = firstPage
-    if let cursor { query.target += "&\(cursorName)=" + URLText.escaped(cursor) }
+    if let cursor { query.target += "&\(cursorName)=" + PercentEncoding.encode(cursor) }
     return query
   }
 }
@@ -117,23 +118,4 @@ public enum QueryVerdict: Sendable, Equatable {
   case refused
   /// Retry later.
   case transient
-}
-
-/// Escapes text for URLs.
-enum URLText {
-  /// The text with every character escaped except the unreserved ones (RFC 3986 §2.3).
-  static func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        bytes.append(byte)
-      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
 }

@@ -2,7 +2,7 @@
 // scripts and loads nothing; untrusted input appears only as escaped text. Pure; called from any thread.
 
 internal import Cryptography
-internal import FoundationEssentials
+internal import Encoding
 internal import HTML
 internal import HTTPServer
 
@@ -65,6 +65,6 @@ struct PublicPage {
 
   private static let headers: [(name: String, value: String)] =
     HTMLDocument.publicHeaders(
-      styleHash: Data(SHA256.digest(Array("\(PublicStylesheet.text)".utf8))).base64EncodedString())
+      styleHash: Base64.encode(SHA256.digest(Array("\(PublicStylesheet.text)".utf8))))
     + [("Vary", "Accept-Language, User-Agent")]
 }

@@ -4,6 +4,7 @@
 public import Apps
 public import Configuration
 internal import Domain
+internal import Encoding
 internal import HTML
 public import HTTPServer
 public import HTTPService
@@ -116,7 +117,7 @@ public struct ReturnPage: Sendable {
 
   private static func value(_ name: String, _ query: String?) -> String? {
     // An undecodable query names nothing; the customer gets a page in any case.
-    query.flatMap { try? PercentEncoding.value(of: name, in: Array($0.utf8)[...]) }
+    query.flatMap { try? FormFields.value(of: name, in: $0.utf8.span) }
   }
 }
 

@@ -1,6 +1,7 @@
 // How the simulated Stripe API validates a request. Runs on the server's threads and must not block them: a
 // delayed answer goes to the timer with its responder.
 
+internal import Encoding
 internal import HTTPServer
 internal import JSON
 internal import Platform
@@ -89,8 +90,11 @@ final class SandboxStripeHandler: RequestHandler {
   }
 
   private static func resource(_ head: RequestHead, _ state: State) -> Response {
-    let words = head.path.split(separator: "/").map { decoded(String($0)) }
-    let parameters = parameters(of: head.query)
+    let words = head.path.split(separator: "/").map { PercentEncoding.decode($0.utf8.span) ?? String($0) }
+    let query = head.query ?? ""
+    guard let parameters = try? FormFields.all(in: query.utf8.span) else {
+      return fault(400, "invalid_request_error", "the query has a broken percent escape")
+    }
     switch words.count {
     case 2 where words == ["v1", "events"]:
       return events(parameters, state)
@@ -122,7 +126,7 @@ final class SandboxStripeHandler: RequestHandler {
     }
   }
 
-  private static func events(_ parameters: [(name: String, value: String)], _ state: State) -> Response {
+  private static func events(_ parameters: [FormFields.Field], _ state: State) -> Response {
     func value(_ name: String) -> String? { parameters.last { $0.name == name }?.value }
     guard let limit = Int(value("limit") ?? "10"), (1...100).contains(limit) else {
       return fault(400, "invalid_request_error", "limit must be from 1 to 100")
@@ -160,29 +164,6 @@ final class SandboxStripeHandler: RequestHandler {
       "error": ["type": .string(type), "code": .optional(code), "message": .string(message)]
     ]
     return Response(status: status, type: "application/json", body: answer.serialized())
-  }
-
-  private static func parameters(of query: String?) -> [(name: String, value: String)] {
-    (query ?? "").split(separator: "&").map { part in
-      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (decoded(String(sides[0])), sides.count > 1 ? decoded(String(sides[1])) : "")
-    }
-  }
-
-  /// Decodes percent-encoding; returns an invalid text unchanged.
-  private static func decoded(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      if byte == UInt8(ascii: "%"), digits.count == 2, let value = UInt8(digits, radix: 16) {
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

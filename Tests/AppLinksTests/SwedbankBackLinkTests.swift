@@ -1,5 +1,6 @@
 // The URLs that the page on a second host links to: apps recognize them, and no query leads to any other URL.
 
+import Encoding
 import Testing
 
 @testable import AppLinks
@@ -21,7 +22,8 @@ import Testing
   @Test("A callback of the app is led to as it is named, and the name of the app in the address is not read")
   func taken() throws {
     let target = "ios-universal-link?scheme=a&language=en&x={;'}%2B+%e2&fallback=true"
-    let link = try back("app=x&app=%zz&language=nb&target=\(URLEscapes.component(Self.base + target))")
+    let link = try back(
+      "app=x&app=%zz&language=nb&target=\(PercentEncoding.encode(Self.base + target, keeping: .component))")
     #expect(link.target == Self.root + target)
     #expect(link.language == "nb")
     #expect(try back("target=\(Self.base)android-intent").target == "\(Self.root)android-intent")
@@ -51,7 +53,7 @@ import Testing
       "https://pay.example.com/\u{338}v1/shop/swedbank/sdk-callback/ios-universal-link", "",
     ])
   func refused(target: String) throws {
-    for query in ["target=\(URLEscapes.component(target))", "target=\(target)"] {
+    for query in ["target=\(PercentEncoding.encode(target, keeping: .component))", "target=\(target)"] {
       let fault = try #require(throws: CallbackFault.self, "\(query)") { try back(query) }
       #expect(!fault.description.contains("evil"))
       #expect(!fault.description.contains("script"))

@@ -1,6 +1,6 @@
 // Keys that others made, and what they signed: RFC 7515's examples, and keys of the openssl program.
 
-import FoundationEssentials
+import Encoding
 import TestSupport
 import Testing
 
@@ -13,8 +13,8 @@ import Testing
 
   private func der(_ issuer: TokenIssuer) throws -> [UInt8] {
     let body = try issuer.pem().split(separator: "\n").dropFirst().dropLast().joined()
-    let data = try #require(Data(base64Encoded: body))
-    return [UInt8](data)
+    let der = Base64.decode(body.utf8.span, .standard)
+    return try #require(der)
   }
 
   @Test("A signature holds for its message and its key, and for nothing that differs in a bit")

@@ -2,10 +2,10 @@
 
 import Destinations
 import Domain
-import FoundationEssentials
+import Encoding
 import Testing
 
-private func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+private func base64(_ bytes: [UInt8]) -> String { Base64.encode(bytes) }
 
 private func base64(_ text: String) -> String { base64(Array(text.utf8)) }
 

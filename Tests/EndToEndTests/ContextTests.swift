@@ -1,6 +1,7 @@
 // The formats in which apps post contexts, and the responses.
 
 import Domain
+import Encoding
 import FoundationEssentials
 import HTTPServer
 import JSON
@@ -24,10 +25,7 @@ import Testing
   func placesOfTheUser() throws {
     try withRelay { relay, _ in
       let blob = blob(price: nil)
-      let escaped = blob.utf8.map { byte in
-        byte == UInt8(ascii: "+")
-          ? "%2B" : byte == UInt8(ascii: "=") ? "%3D" : String(decoding: [byte], as: UTF8.self)
-      }.joined()
+      let escaped = PercentEncoding.encode(blob)
       let cases = [
         ("path", "/v1/shop/users/path/contexts", #"{"ply_context":"\#(blob)"}"#, Self.json, [:]),
         (

@@ -1,6 +1,7 @@
 // Runs every stored fuzzer input, past findings among them, and seeded mutations of them, so that the targets
 // are also tested without libFuzzer.
 
+import Encoding
 import FoundationEssentials
 import Platform
 import TestSupport
@@ -62,7 +63,7 @@ extension FuzzTarget: CustomTestStringConvertible {
           try target.check(bytes)
         } catch {
           Issue.record(
-            "\(target.name), again with TORTURE_SEED=\(seed): \(error)\n\(Data(bytes).base64EncodedString())")
+            "\(target.name), again with TORTURE_SEED=\(seed): \(error)\n\(Base64.encode(bytes))")
         }
       }
     }

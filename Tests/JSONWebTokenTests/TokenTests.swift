@@ -204,20 +204,6 @@ enum Issuers {
     }
   }
 
-  @Test("Of each value there is one text in base64url")
-  func base64() {
-    #expect(Base64.decodeURL("".utf8) == [])
-    #expect(Base64.decodeURL("_w".utf8) == [0xFF])
-    #expect(Base64.decodeURL("-_-_".utf8) == [0xFB, 0xFF, 0xBF])
-    for text in ["a", "_x", "_w==", "_w=", "-_-_a", "+/+/", " _w", "_w\n", "_/", "ä"] {
-      #expect(Base64.decodeURL(text.utf8) == nil, "\(text)")
-    }
-    #expect(Base64.decodePadded(Array("/w==".utf8)) == [0xFF])
-    for text in ["/w", "/w=", "/x==", "====", "/w==/w=="] {
-      #expect(Base64.decodePadded(Array(text.utf8)) == nil, "\(text)")
-    }
-  }
-
   @Test("A refusal fits into a header, and repeats nothing of the token")
   func words() {
     for refusal in TokenRefusal.allCases {

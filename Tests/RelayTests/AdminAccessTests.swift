@@ -3,7 +3,7 @@
 @testable import Configuration
 @testable import Dashboard
 import Domain
-import FoundationEssentials
+import Encoding
 import HTML
 import HTTPServer
 @testable import HTTPService
@@ -64,7 +64,7 @@ import Testing
     admin.password = Secret("right")
     let access = try AdminAccess(admin, clock: clock)
     func ask(_ password: String, from address: String) -> Result<String, Problem> {
-      let field = "Basic " + Data("anna:\(password)".utf8).base64EncodedString()
+      let field = "Basic " + Base64.encode(Array("anna:\(password)".utf8))
       return access.visitor(RequestSamples.head("GET", "/", [("Authorization", field)], from: address))
     }
     #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }

@@ -3,7 +3,7 @@
 import AppLinks
 @testable import Configuration
 import Domain
-import FoundationEssentials
+import Encoding
 @testable import HTTPService
 import JSON
 import Platform
@@ -27,7 +27,7 @@ import Testing
 
   private static func body(price: String?) -> String {
     let blob = price.map { #"{"stripe_price_id":"\#($0)"}"# } ?? "{}"
-    return #"{"ply_context":"\#(Data(blob.utf8).base64EncodedString())"}"#
+    return #"{"ply_context":"\#(Base64.encode(Array(blob.utf8)))"}"#
   }
 
   @Test("A browser is sent to the price's page with the context's id, which the webhook will name")

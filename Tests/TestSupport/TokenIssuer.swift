@@ -2,7 +2,7 @@
 // not verify itself. The issuer owns a directory with its keys and deletes it. One thread.
 
 import Cryptography
-import FoundationEssentials
+import Encoding
 import Glibc
 public import JSON
 
@@ -59,22 +59,22 @@ public final class TokenIssuer: @unchecked Sendable {
     switch type {
     case .secret:
       members = [
-        .init(name: "kty", value: "oct"), .init(name: "k", value: .string(Self.base64URL(secret))),
+        .init(name: "kty", value: "oct"), .init(name: "k", value: .string(Base64.encodeURL(secret))),
       ]
     case .rsa:
       let digits = try Self.run("openssl rsa -in \(keyFile) -noout -modulus").dropFirst("Modulus=".count)
       let modulus = Hex.decodeLowercase(digits.lowercased()) ?? []
       members = [
-        .init(name: "kty", value: "RSA"), .init(name: "n", value: .string(Self.base64URL(modulus))),
+        .init(name: "kty", value: "RSA"), .init(name: "n", value: .string(Base64.encodeURL(modulus))),
         .init(name: "e", value: "AQAB"),
       ]
     case .p256:
       let der = try Self.run("openssl pkey -in \(keyFile) -pubout -outform DER | base64 -w0")
-      let point = [UInt8](Data(base64Encoded: der) ?? Data()).suffix(64)
+      let point = (Base64.decode(der.utf8.span, .standard) ?? []).suffix(64)
       members = [
         .init(name: "kty", value: "EC"), .init(name: "crv", value: "P-256"),
-        .init(name: "x", value: .string(Self.base64URL(Array(point.prefix(32))))),
-        .init(name: "y", value: .string(Self.base64URL(Array(point.suffix(32))))),
+        .init(name: "x", value: .string(Base64.encodeURL(Array(point.prefix(32))))),
+        .init(name: "y", value: .string(Base64.encodeURL(Array(point.suffix(32))))),
       ]
     }
     if let keyID { members.append(.init(name: "kid", value: .string(keyID))) }
@@ -100,8 +100,8 @@ public final class TokenIssuer: @unchecked Sendable {
     ]
     if let keyID { usual.append(.init(name: "kid", value: .string(keyID))) }
     let head = header ?? JSONValue.object(usual).text
-    let message = Self.base64URL(Array(head.utf8)) + "." + Self.base64URL(Array(claims.utf8))
-    return message + "." + Self.base64URL(try signature(of: Array(message.utf8)))
+    let message = Base64.encodeURL(Array(head.utf8)) + "." + Base64.encodeURL(Array(claims.utf8))
+    return message + "." + Base64.encodeURL(try signature(of: Array(message.utf8)))
   }
 
   /// Signs a message, in the format of the key's algorithm (RFC 7518 §3).
@@ -110,7 +110,7 @@ public final class TokenIssuer: @unchecked Sendable {
     let text = String(decoding: message, as: UTF8.self)
     let base64 = try Self.run(
       "printf %s '\(text)' | openssl dgst -sha256 -sign \(keyFile) -binary | base64 -w0")
-    let bytes = [UInt8](Data(base64Encoded: base64) ?? Data())
+    let bytes = Base64.decode(base64.utf8.span, .standard) ?? []
     return type == .rsa ? bytes : Self.rawSignature(bytes)
   }
 
@@ -125,18 +125,5 @@ public final class TokenIssuer: @unchecked Sendable {
       rest = rest.dropFirst(2 + length)
     }
     return raw
-  }
-
-  /// base64url without padding (RFC 7515 §2).
-  public static func base64URL(_ bytes: [UInt8]) -> String {
-    String(
-      Data(bytes).base64EncodedString().compactMap { character in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: character
-        }
-      })
   }
 }

@@ -64,6 +64,12 @@ import Testing
     Sample(
       rule: .spawning, path: "Tests/A/A.swift", text: "let a = Process()\nposix_spawnp(a)", lines: [1, 2]),
     Sample(
+      rule: .encoding, path: "Tests/A/A.swift",
+      text: "a.base64EncodedString()\nData(base64Encoded: b)\nc.removingPercentEncoding", lines: [1, 2, 3]),
+    Sample(
+      rule: .encoding, path: "Sources/A/A.swift",
+      text: "let a = b.addingPercentEncoding(withAllowedCharacters: c)\nUInt8(ascii: \"%\")", lines: [1, 2]),
+    Sample(
       rule: .locking, path: "Sources/A/A.swift", text: "let a = Mutex(0)\nlet b: Mutex<Int>", lines: [1, 2]),
   ]
 
@@ -122,6 +128,11 @@ import Testing
       rule: .spawning, path: "Tests/A/A.swift",
       text: "// Process()\nfunc otherProcess() {}\nChildProcess()", lines: []),
     Sample(rule: .spawning, path: "Tests/TestSupport/Spawn.swift", text: "posix_spawnp(a)", lines: []),
+    Sample(
+      rule: .encoding, path: "Tests/A/A.swift",
+      text: "Base64.encode(a)\nPercentEncoding.decode(b)\nUInt8(ascii: \"%\")", lines: []),
+    Sample(
+      rule: .encoding, path: "Sources/CheckoutKit/A.swift", text: "a.base64EncodedString()", lines: []),
     Sample(rule: .locking, path: "Sources/A/A.swift", text: "pthread_mutex_lock(a)  // Mutex", lines: []),
   ]
 

@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
-    foundation, kit, unfinished, forcing, spawning, locking, expectations,
+    foundation, kit, unfinished, forcing, spawning, encoding, locking, expectations,
   ]
 }
 
@@ -147,6 +147,21 @@ extension Rule {
     return file.findings(
       in: file.code, of: #/\bProcess\(|\bposix_spawnp?\(|\bfork\(/#,
       "starts a program; Spawn in TestSupport does that")
+  }
+
+  /// Several encoders would treat broken input differently. CheckoutKit and its tests cannot import this one,
+  /// and use Foundation's.
+  static let encoding = Rule(name: "percent-encoding and base64 are in one place") { file in
+    guard file.isSwift, file.target != "Encoding", file.target != "CheckoutKit",
+      !file.path.hasPrefix("Tests/CheckoutKitTests/")
+    else { return [] }
+    let message = "encodes or decodes by other means; use Encoding"
+    let calls = #/base64Encod[e]d|(?:adding|removing)PercentEncoding/#
+    let found = file.findings(in: file.code, of: calls, message)
+    // What another encoder is made of. Tests may have one, to compare results with.
+    guard file.target != nil else { return found }
+    return found
+      + file.findings(in: file.text, of: #/ascii: "%"|"0123456789ABCDEF"|xyz0123456789\+\//#, message)
   }
 
   static let locking = Rule(name: "locks are pthread's") { file in

@@ -1,6 +1,8 @@
 // The parts of one URL in the form that rules compare, each computed once for all rules. A value with a
 // cache; one thread.
 
+internal import Encoding
+
 /// The texts of a URL that are matched against patterns.
 struct ComparedURL {
   /// The form in which a rule compares them.
@@ -62,7 +64,10 @@ struct ComparedURL {
   }
 
   private static func part(_ text: Substring, _ form: Form) -> String {
-    form.isEncoded ? String(text) : URLEscapes.decoded(text)
+    guard !form.isEncoded else { return String(text) }
+    // A text that encodes no UTF-8 is compared as it is.
+    return String(validating: PercentEncoding.decodeBytes(text.utf8.span).bytes, as: UTF8.self)
+      ?? String(text)
   }
 
   private static func key(_ name: String, _ form: Form) -> String {

@@ -1,5 +1,7 @@
 // The fingerprint of an Android app's signing certificate. A value; thread-safe.
 
+internal import Encoding
+
 /// The SHA-256 of a signing certificate: 32 bytes.
 ///
 /// Tools print it in several formats: keytool in upper case with colons, apksigner in lower case without
@@ -20,7 +22,7 @@ public struct CertificateFingerprint: Sendable, Hashable, CustomStringConvertibl
     var pairs: [String] = []
     var high: UInt8?
     for byte in text.utf8 {
-      if let digit = ASCII.hexValue(byte) {
+      if let digit = HexDigit.value(byte) {
         if let first = high {
           pairs.append(Self.pair(first << 4 | digit))
           high = nil

@@ -19,12 +19,4 @@ enum ASCII {
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
-
-  /// The value of a hexadecimal digit in either case; nil for any other byte.
-  static func hexValue(_ byte: UInt8) -> UInt8? {
-    if isDigit(byte) { return byte - UInt8(ascii: "0") }
-    let lower = byte | 0x20
-    guard (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(lower) else { return nil }
-    return lower - UInt8(ascii: "a") + 10
-  }
 }

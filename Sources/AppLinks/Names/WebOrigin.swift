@@ -1,5 +1,7 @@
 // The public origin of the relay: scheme, host and port. A value; thread-safe.
 
+internal import Encoding
+
 /// An origin (RFC 6454), the base of all absolute URLs. It comes from the configuration and never from a
 /// request, because the client chooses the request's Host.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
@@ -47,7 +49,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
       guard rest.isEmpty || rest.first == ":" else { return nil }
       port = rest.isEmpty ? nil : rest.dropFirst()
       guard
-        host.utf8.dropFirst().dropLast().allSatisfy({ ASCII.hexValue($0) != nil || ":.".utf8.contains($0) })
+        host.utf8.dropFirst().dropLast().allSatisfy({ HexDigit.value($0) != nil || ":.".utf8.contains($0) })
       else { return nil }
     } else {
       if let colon = authority.firstIndex(of: ":") {

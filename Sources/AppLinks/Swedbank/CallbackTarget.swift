@@ -2,6 +2,8 @@
 // byte for byte. A target that could end the attribute or header is refused, and nothing is repaired. A
 // value; thread-safe; total.
 
+internal import Encoding
+
 /// A request target of bytes that browsers send unescaped, with the parameters of its query.
 public struct CallbackTarget: Sendable, Hashable {
   /// The maximum length of a payment URL's target, in bytes. The target is sent in a header, where each byte
@@ -35,8 +37,10 @@ public struct CallbackTarget: Sendable, Hashable {
     let query = mark.map { text[text.index(after: $0)...] } ?? ""
     items = query.split(separator: "&").map { item in
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0]
       return Item(
-        text: item, name: URLEscapes.form(parts[0]).bytes, value: parts.count > 1 ? parts[1] : "")
+        text: item, name: PercentEncoding.decodeBytes(name.utf8.span, plusIsSpace: true).bytes,
+        value: parts.count > 1 ? parts[1] : "")
     }
   }
 
@@ -52,7 +56,7 @@ public struct CallbackTarget: Sendable, Hashable {
     guard let item = found.first else { return nil }
     guard found.count == 1 else { throw .invalid(name, "stands there more than once; give it once") }
     guard !item.value.isEmpty else { throw .invalid(name, "is empty; give it a value") }
-    let (bytes, isBroken) = URLEscapes.form(item.value)
+    let (bytes, isBroken) = PercentEncoding.decodeBytes(item.value.utf8.span, plusIsSpace: true)
     guard !isBroken, let value = String(validating: bytes, as: UTF8.self) else {
       throw .invalid(name, "is not percent-encoded UTF-8; encode it as encodeURIComponent does")
     }

@@ -1,6 +1,8 @@
 // The payment URL of an iOS app, which Swedbank Pay's page opens when the customer returns. It is a universal
 // link; a browser requests it only if the link did not open the app. Pure; thread-safe.
 
+internal import Encoding
+
 /// A request to `sdk-callback/ios-universal-link?scheme=…&language=…[&app=…][&fallback=true]`.
 ///
 /// The first time, the browser is redirected to a page on another host. Its button is the universal link with
@@ -58,8 +60,9 @@ public struct IOSPaymentURL: Sendable, Hashable {
   /// - Parameter trampoline: the URL of the page on another host, without a query.
   public func location(trampoline: String) -> String {
     if isFallback { return "\(scheme.text)://\(origin.authority)\(target.text)" }
-    let again = URLEscapes.component(origin.text + fallbackTarget)
-    let name = app.map { "&app=\(URLEscapes.component($0))" } ?? ""
-    return "\(trampoline)?target=\(again)&language=\(URLEscapes.component(language))\(name)"
+    let again = PercentEncoding.encode(origin.text + fallbackTarget, keeping: .component)
+    let name = app.map { "&app=\(PercentEncoding.encode($0, keeping: .component))" } ?? ""
+    let page = PercentEncoding.encode(language, keeping: .component)
+    return "\(trampoline)?target=\(again)&language=\(page)\(name)"
   }
 }

@@ -5,7 +5,7 @@
 public import Configuration
 public import Cryptography
 internal import Domain
-internal import FoundationEssentials
+internal import Encoding
 public import HTTPServer
 public import HTTPService
 public import Platform
@@ -69,11 +69,9 @@ public struct AdminAccess: Sendable {
   static func credentials(_ field: String?) -> (user: String, password: [UInt8])? {
     guard let field, field.utf8.count <= 8192 else { return nil }
     let parts = field.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "basic",
-      let data = Data(base64Encoded: String(parts[1]))
-    else { return nil }
-    let bytes = [UInt8](data)
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+    guard parts.count == 2, let scheme = parts.first, scheme.lowercased() == "basic", let text = parts.last,
+      let bytes = Base64.decode(text.utf8.span, .standard),
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
       let user = String(validating: bytes[..<colon], as: UTF8.self)
     else { return nil }
     return (user, Array(bytes[(colon + 1)...]))

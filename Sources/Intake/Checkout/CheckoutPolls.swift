@@ -3,6 +3,7 @@
 // housekeeper's thread completes them. The listener's thread reports clients that hang up.
 
 internal import Domain
+internal import Encoding
 public import HTTPServer
 public import HTTPService
 public import Platform
@@ -137,7 +138,7 @@ public final class CheckoutPolls: Sendable {
   static func waitSeconds(_ query: String?) -> Int64? {
     guard let query else { return 0 }
     // An undecodable query has no valid `wait`.
-    guard let text = try? PercentEncoding.value(of: "wait", in: Array(query.utf8)[...]) else {
+    guard let text = try? FormFields.value(of: "wait", in: query.utf8.span) else {
       return query.contains("wait") ? nil : 0
     }
     guard let seconds = Int64(text), (0...waitSecondsMax).contains(seconds) else { return nil }

@@ -3,6 +3,7 @@
 // Pure; any thread.
 
 public import Domain
+internal import Encoding
 internal import JSON
 
 /// One app's queries to Stripe.
@@ -46,7 +47,7 @@ public struct StripeQueries: ProcessorQueries {
     case StripeObjectType.checkoutSession: [session(key.id)]
     case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
     case StripeObjectType.subscription:
-      [ProcessorQuery(target: "/v1/subscriptions/\(URLText.escaped(key.id))")]
+      [ProcessorQuery(target: "/v1/subscriptions/\(PercentEncoding.encode(key.id))")]
         + (sessionID.map { [session($0)] } ?? [])
     default: []
     }
@@ -55,12 +56,12 @@ public struct StripeQueries: ProcessorQueries {
   /// A session includes line items only on request (https://docs.stripe.com/checkout/fulfillment). It
   /// includes up to ten; an app's checkout sells one.
   private func session(_ id: String) -> ProcessorQuery {
-    ProcessorQuery(target: "/v1/checkout/sessions/\(URLText.escaped(id))?expand%5B%5D=line_items")
+    ProcessorQuery(target: "/v1/checkout/sessions/\(PercentEncoding.encode(id))?expand%5B%5D=line_items")
   }
 
   /// https://docs.stripe.com/api/checkout/sessions/list
   private func sessions(ofSubscription id: String) -> ProcessorQuery {
-    ProcessorQuery(target: "/v1/checkout/sessions?limit=1&subscription=\(URLText.escaped(id))")
+    ProcessorQuery(target: "/v1/checkout/sessions?limit=1&subscription=\(PercentEncoding.encode(id))")
   }
 
   public func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {

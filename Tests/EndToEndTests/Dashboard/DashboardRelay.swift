@@ -2,6 +2,7 @@
 // and users with hostile names.
 
 import Domain
+import Encoding
 import HTTPServer
 import JSON
 import Platform
@@ -81,11 +82,6 @@ extension Reply {
 
 /// A form's body.
 func formBody(_ fields: [String: String]) -> [UInt8] {
-  func encoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      let digits = String(byte, radix: 16)
-      return "%\(digits.count == 1 ? "0" : "")\(digits)"
-    }.joined()
-  }
-  return Array(fields.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&").utf8)
+  let pairs = fields.map { "\(PercentEncoding.encode($0.key))=\(PercentEncoding.encode($0.value))" }
+  return Array(pairs.joined(separator: "&").utf8)
 }

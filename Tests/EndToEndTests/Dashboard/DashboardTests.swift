@@ -1,7 +1,7 @@
 // The dashboard over real sockets: its pages, its refusals, and its logins.
 
 import Domain
-import FoundationEssentials
+import Encoding
 import Glibc
 import HTTPServer
 import JSON
@@ -144,7 +144,7 @@ import Testing
     let admin: JSONValue = ["address": "127.0.0.1", "port": 0, "password": .string(secret)]
     try withRelay(top: ["admin": admin]) { relay, _ in
       func basic(_ user: String, _ password: String) -> [String: String] {
-        ["Authorization": "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"]
+        ["Authorization": "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))"]
       }
       for path in ["/healthz", "/readyz"] { #expect(try relay.admin.request("GET", path).status == 200) }
       for path in ["/", "/metrics", "/receipts", "/style.css", "/nothing", "/failed/replay"] {
@@ -159,7 +159,7 @@ import Testing
       let lines = named.map { "\($0.key): \($0.value)\r\n" }.joined()
       try wire.send("GET / HTTP/1.1\r\n\(lines)\r\n")
       #expect(try wire.reply().status == 200, "a name is fine where a password is asked for")
-      for header in ["Basic", "Basic !", "Bearer x", "Basic \(Data(secret.utf8).base64EncodedString())"] {
+      for header in ["Basic", "Basic !", "Bearer x", "Basic \(Base64.encode(Array(secret.utf8)))"] {
         #expect(try relay.admin.request("GET", "/", headers: ["Authorization": header]).status == 401)
       }
       var answers: [Int] = []

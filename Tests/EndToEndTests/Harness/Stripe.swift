@@ -1,7 +1,7 @@
 // Stripe's side: checkouts, their events, and the signatures.
 
 import Cryptography
-import FoundationEssentials
+import Encoding
 import JSON
 import Platform
 
@@ -27,7 +27,7 @@ func blob(price: String?, presentation: String = "pres_1") -> String {
     "stripe_object_type": "subscription",
     "original_platform": "IOS", "stripe_price_id": .optional(price),
   ]
-  return Data(content.serialized()).base64EncodedString()
+  return Base64.encode(content.serialized())
 }
 
 enum Stripe {

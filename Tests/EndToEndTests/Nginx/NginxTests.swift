@@ -2,7 +2,7 @@
 // paths.
 
 import Domain
-import FoundationEssentials
+import Encoding
 import JSON
 import Testing
 
@@ -15,7 +15,7 @@ struct NginxTests {
     ]
     try withRelay(app: ["links": links]) { relay, _ in
       let proxy = try Proxy(relayPort: relay.outside.api.port)
-      let blob = Data(#"{"stripe_price_id":"price_1"}"#.utf8).base64EncodedString()
+      let blob = Base64.encode(Array(#"{"stripe_price_id":"price_1"}"#.utf8))
       let reply = try proxy.ask(
         "/v1/shop/users/jane/checkout",
         options: [

@@ -2,7 +2,7 @@
 
 import Destinations
 import Domain
-import FoundationEssentials
+import Encoding
 @testable import HTTPService
 @testable import Intake
 import JSON
@@ -73,9 +73,9 @@ extension FuzzTarget {
       try hold(blob.text == text, "the blob was changed")
       try checkBlob(blob)
     }
-    let standard = Data(bytes).base64EncodedString()
+    let standard = Base64.encode(bytes)
     let urlSafe = standard.replacing("+", with: "-").replacing("/", with: "_")
-    let bare = urlSafe.replacing("=", with: "")
+    let bare = Base64.encodeURL(bytes)
     let forms = [standard, urlSafe, bare].map { try? PlyContext.read($0) }
     try hold(
       (forms[0] != nil) == (1...PlyContext.decodedBytesMax).contains(bytes.count), "\(bytes.count) bytes")

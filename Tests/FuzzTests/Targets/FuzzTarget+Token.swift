@@ -2,22 +2,17 @@
 
 import Cryptography
 import Domain
-import FoundationEssentials
+import Encoding
 import JSON
 import JSONWebToken
 
 extension FuzzTarget {
   private static let secret = Array("a secret of more than 32 bytes, for tests".utf8)
   private static let keys = Result {
-    try KeySet(reading: Array("{\"kty\":\"oct\",\"kid\":\"k\",\"k\":\"\(text(secret))\"}".utf8))
+    try KeySet(reading: Array("{\"kty\":\"oct\",\"kid\":\"k\",\"k\":\"\(Base64.encodeURL(secret))\"}".utf8))
   }
   private static let now = Timestamp(unixSeconds: 1_795_168_800)
   private static let rules = TokenRules(issuer: "https://id/", audiences: ["relay"])
-
-  private static func text(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-      "=", with: "")
-  }
 
   private static func outcome(_ token: [UInt8]) throws -> Result<String, TokenRefusal> {
     let keys = try keys.get()
@@ -33,9 +28,9 @@ extension FuzzTarget {
   static let token = FuzzTarget("token", bytesMax: 5000) { bytes in
     if case .success = try outcome(bytes) { throw FuzzFinding(description: "an unsigned token counts") }
     let (header, claims) = halves(bytes, at: 0)
-    let message = Array("\(text(header)).\(text(claims))".utf8)
+    let message = Array("\(Base64.encodeURL(header)).\(Base64.encodeURL(claims))".utf8)
     let code = try HMACSHA256(key: secret).authenticationCode(for: message)
-    let token = message + [UInt8(ascii: ".")] + text(code).utf8
+    let token = message + [UInt8(ascii: ".")] + Base64.encodeURL(code).utf8
     try hold(
       SignedToken.hasForm(token) || header.isEmpty || claims.isEmpty, "a token has not the form of one")
     guard case .success(let user) = try outcome(token) else { return }

@@ -2,7 +2,7 @@
 // result. Values.
 
 import Domain
-import FoundationEssentials
+import Encoding
 import JSON
 import Platform
 import Sandbox
@@ -67,7 +67,7 @@ struct Story {
     let content: JSONValue = [
       "presentation_id": .string(name), "placement_id": "onboarding", "stripe_price_id": .string(price),
     ]
-    return Data(content.serialized()).base64EncodedString()
+    return Base64.encode(content.serialized())
   }
 
   var objectID: String { purchase.objectID }

@@ -1,6 +1,6 @@
 // A page in a real browser: navigate, read, click, and collect the browser's errors. One thread.
 
-internal import FoundationEssentials
+internal import Encoding
 public import JSON
 internal import Platform
 
@@ -230,10 +230,11 @@ public final class Browser {
           "x": 0, "y": 0, "width": size["width"] ?? 0, "height": size["height"] ?? 0, "scale": 1,
         ],
       ])
-    guard let data = Data(base64Encoded: answer["data"]?.stringValue ?? ""), !data.isEmpty else {
+    let text = answer["data"]?.stringValue ?? ""
+    guard let bytes = Base64.decode(text.utf8.span, .standard), !bytes.isEmpty else {
       throw BrowserError.refused("there is no picture")
     }
-    return [UInt8](data)
+    return bytes
   }
 }
 
