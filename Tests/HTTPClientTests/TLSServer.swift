@@ -16,19 +16,19 @@ final class SelfSignedCertificate {
   /// - Parameter isExpired: whether it expired in 2020.
   init(for name: String, subject: String = "receipt-relay-test", isExpired: Bool = false) throws {
     var template = Array("/tmp/receipt-relay-tls-XXXXXX".utf8CString)
-    let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+    let folder = unsafe template.withUnsafeMutableBufferPointer { buffer in
       unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.flatMap {
         unsafe String(validatingCString: $0)
       }
     }
-    directory = try #require(made)
-    let process = try ChildProcess([
+    directory = try #require(folder)
+    let made = try ShellRun([
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
       "-days", "2",
       "-subj", "/CN=\(subject)", "-addext", "subjectAltName=\(name)", "-keyout", key, "-out",
       certificate,
     ])
-    #expect(process.wait() == 0)
+    #expect(made.code == 0, "\(made.output)")
     if isExpired { try expire(name) }
   }
 
@@ -53,14 +53,13 @@ final class SelfSignedCertificate {
       subjectAltName = \(name)
       basicConstraints = critical, CA:true
       """, to: settings)
-    let ask = try ChildProcess(
-      ["openssl", "req", "-new", "-key", key, "-subj", "/CN=expired", "-out", request])
-    #expect(ask.wait() == 0)
-    let sign = try ChildProcess([
+    let ask = try ShellRun(["openssl", "req", "-new", "-key", key, "-subj", "/CN=expired", "-out", request])
+    #expect(ask.code == 0, "\(ask.output)")
+    let sign = try ShellRun([
       "openssl", "ca", "-batch", "-config", settings, "-selfsign", "-keyfile", key, "-in", request, "-notext",
       "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-out", certificate,
     ])
-    #expect(sign.wait() == 0)
+    #expect(sign.code == 0, "\(sign.output)")
   }
 
   private func write(_ text: String, to path: String) throws {
@@ -73,7 +72,7 @@ final class SelfSignedCertificate {
 
   deinit {
     // Files left in /tmp must not fail a test.
-    _ = try? ChildProcess(["rm", "-r", directory]).wait()
+    _ = try? ShellRun(["rm", "-r", directory])
   }
 }
 
@@ -81,16 +80,17 @@ final class SelfSignedCertificate {
 /// decrypts and sends its input.
 final class TLSServer {
   let port: UInt16
-  let process: ChildProcess
+  let process: PipedProcess
 
   init(_ certificate: SelfSignedCertificate, _ options: [String] = ["-www"]) throws {
-    process = try ChildProcess(
+    process = try PipedProcess(
       [
         "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate.certificate, "-key",
         certificate.key,
-      ] + options)
+      ] + options, showsErrors: false)
     // "ACCEPT 127.0.0.1:40123", printed once it listens.
-    let line = try #require(process.readOutput(until: "\n", after: "ACCEPT "))
+    var line = ""
+    while !line.hasPrefix("ACCEPT ") { line = try #require(process.line()) }
     port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
   }
 
@@ -99,70 +99,4 @@ final class TLSServer {
       method: .get, url: "https://localhost:\(port)/", timeoutMilliseconds: 8_000,
       certificateAuthorityFile: certificate?.certificate)
   }
-}
-
-/// A child process with pipes to its input and output. Owns the pipes and the process; `deinit` kills and
-/// reaps it.
-final class ChildProcess {
-  private let identifier: pid_t
-  private let input: Int32
-  private let output: Int32
-  private var read: [UInt8] = []
-  private var isReaped = false
-
-  init(_ arguments: [String]) throws {
-    let (inward, outward) = (try Spawn.pipe(), try Spawn.pipe())
-    defer {
-      close(inward.reading)
-      close(outward.writing)
-    }
-    (input, output) = (inward.writing, outward.reading)
-    identifier = try Spawn.start(
-      arguments, files: [(0, .same(inward.reading)), (1, .same(outward.writing)), (2, .nowhere)])
-  }
-
-  deinit {
-    close(input)
-    close(output)
-    if !isReaped { Spawn.kill(identifier) }
-  }
-
-  /// Waits for the end: the exit code, or 128 plus the signal that ended it.
-  @discardableResult func wait() -> Int32 {
-    isReaped = true
-    return Spawn.wait(for: identifier)
-  }
-
-  func feed(_ bytes: [UInt8]) {
-    #expect(unsafe write(input, bytes, bytes.count) == bytes.count)
-  }
-
-  /// The output between two marks; waits for at most ten seconds.
-  func readOutput(until end: String, after start: String) -> String? {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
-    while true {
-      let text = String(decoding: read, as: UTF8.self)
-      if let from = text.firstRange(of: start)?.upperBound,
-        let to = text[from...].firstRange(of: end)?.lowerBound
-      {
-        return String(text[from..<to])
-      }
-      let left = deadline.milliseconds(since: .now())
-      guard left > 0, readSome(withinMilliseconds: Int32(clamping: left)) else { return nil }
-    }
-  }
-
-  /// Whether more output arrived.
-  func readSome(withinMilliseconds milliseconds: Int32) -> Bool {
-    var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&entry, 1, milliseconds) > 0 else { return false }
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = unsafe Glibc.read(output, &buffer, buffer.count)
-    guard count > 0 else { return false }
-    read += buffer.prefix(count)
-    return true
-  }
-
-  /// All output so far.
-  var printed: String { String(decoding: read, as: UTF8.self) }
 }

@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 import Testing
 
 @Suite("A file lock") struct FileLockTests {
@@ -14,7 +15,7 @@ import Testing
     sys.stdin.read()
     """
 
-  static let hasPython = PipedProcess.canRun(["python3", "-c", "print('yes')"])
+  static let hasPython = ShellRun.isThere("python3")
 
   @Test("Nobody holds what is not there, and nobody what nobody locked")
   func nobody() throws {
@@ -50,8 +51,8 @@ import Testing
     let word = other.line()
     let holder = FileLock.holder(path: path)
     let refusal = #expect(throws: LockFailure.self) { try FileLock(path: path) }
-    other.finish()
-    let who = LockHolder(process: other.identifier, purpose: .serving)
+    other.kill()
+    let who = LockHolder(process: other.id, purpose: .serving)
     #expect(word == "locked")
     #expect(holder == who)
     #expect(refusal == .held(by: who))
@@ -70,7 +71,7 @@ import Testing
       let other = try PipedProcess([
         "python3", "-W", "ignore", "-c", "import sys; sys.stderr = None\n" + Self.script, path,
       ])
-      defer { other.finish() }
+      defer { other.kill() }
       return other.line() == "locked"
     }
     do {
@@ -108,9 +109,9 @@ import Testing
     let folder = try TestFolder()
     let path = folder.path + "/lock"
     let other = try PipedProcess(["python3", "-c", Self.restoreScript, path])
-    defer { other.finish() }
+    defer { other.kill() }
     #expect(other.line() == "locked")
-    let who = LockHolder(process: other.identifier, purpose: .replacing)
+    let who = LockHolder(process: other.id, purpose: .replacing)
     #expect(FileLock.holder(path: path) == who)
     for purpose in LockPurpose.allCases {
       #expect(throws: LockFailure.held(by: who)) { try FileLock(path: path, purpose: purpose) }

@@ -4,16 +4,15 @@
 public import Glibc
 internal import Platform
 
-/// A program whose standard streams are a terminal. Owns the terminal and the process: deinit kills and reaps
-/// a process that still runs.
+/// A program whose standard streams are a terminal. Owns the terminal and the process.
 public final class PseudoTerminal {
   /// The process id.
-  public let id: pid_t
+  public var id: pid_t { process.id }
   /// The program's output so far.
   public private(set) var text = ""
   private let terminal: Int32
   private var bytes: [UInt8] = []
-  private var code: Int32?
+  private var process: Spawn
 
   /// Starts a program.
   /// - Parameters:
@@ -37,7 +36,7 @@ public final class PseudoTerminal {
     do {
       // The first terminal that a session leader opens becomes its controlling terminal (tty_ioctl(4)), which
       // turns Ctrl-C into a signal.
-      id = try Spawn.start(
+      process = try Spawn(
         words, files: [(0, .path(path, O_RDWR)), (1, .same(0)), (2, .same(0))],
         environment: inherited.merging(environment) { $1 },
         flags: 0x80)  // POSIX_SPAWN_SETSID, a GNU macro
@@ -48,7 +47,6 @@ public final class PseudoTerminal {
   }
 
   deinit {
-    if exitCode == nil { Spawn.kill(id) }
     close(terminal)
   }
 
@@ -62,7 +60,7 @@ public final class PseudoTerminal {
   /// Types Ctrl-C.
   public func interrupt() { type("\u{3}") }
 
-  public func send(_ signal: Int32) { kill(id, signal) }
+  public func send(_ signal: Int32) { process.send(signal) }
 
   /// Reads the program's new output, waiting for it briefly.
   public func read() {
@@ -78,11 +76,7 @@ public final class PseudoTerminal {
   }
 
   /// The exit code, or 128 plus the signal; nil while the program runs.
-  public var exitCode: Int32? {
-    if let code { return code }
-    code = Spawn.ended(id)
-    return code
-  }
+  public var exitCode: Int32? { process.exitCode }
 
   /// Reads until `text` contains this.
   /// - Returns: whether it did in time.

@@ -14,11 +14,11 @@ public struct ShellRun {
   public init(_ words: [String]) throws {
     let pipe = try Spawn.pipe()
     defer { close(pipe.reading) }
-    let process: pid_t
+    var process: Spawn
     do {
       // Only the program holds the other end, so end-of-file means that its output is complete.
       defer { close(pipe.writing) }
-      process = try Spawn.start(
+      process = try Spawn(
         words, files: [(0, .nothingToRead), (1, .same(pipe.writing)), (2, .same(pipe.writing))])
     }
     var bytes: [UInt8] = []
@@ -29,7 +29,7 @@ public struct ShellRun {
       guard count > 0 else { break }
       bytes += buffer.prefix(count)
     }
-    code = Spawn.wait(for: process)
+    code = process.wait()
     output = String(decoding: bytes, as: UTF8.self)
   }
 

@@ -1,11 +1,15 @@
 // Starts the programs of the tests: posix_spawn(3). Foundation's `Process` is not used: on Linux it reads
-// past a buffer while it looks for open files, which Address Sanitizer reports. Thread-safe.
+// past a buffer while it looks for open files, which Address Sanitizer reports. One thread per process.
 
 public import Glibc
 public import Platform
 
-/// Starts programs and waits for them.
-public enum Spawn {
+/// A child process. Owns it: deinit kills and reaps it, unless it has ended.
+public struct Spawn: ~Copyable {
+  /// The process id.
+  public let id: pid_t
+  private var code: Int32?
+
   /// The target of a descriptor in the new program.
   public enum File: Sendable {
     /// This path, opened as open(2) does with these flags; only the owner can read a new file.
@@ -24,10 +28,10 @@ public enum Spawn {
   ///   - files: its descriptors, created in this order. Of the others it inherits only the standard streams.
   ///   - environment: nil for that of this process.
   ///   - flags: of posix_spawnattr_setflags(3).
-  public static func start(
+  public init(
     _ words: [String], files: [(descriptor: Int32, file: File)], environment: [String: String]? = nil,
     flags: Int16 = 0
-  ) throws(SystemError) -> pid_t {
+  ) throws(SystemError) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -43,7 +47,7 @@ public enum Spawn {
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     unsafe posix_spawnattr_setflags(&attributes, flags)
-    keepFilesToThisProcess()
+    Self.keepFilesToThisProcess()
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     var variables = unsafe (environment ?? [:]).map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
     defer {
@@ -56,27 +60,38 @@ public enum Spawn {
       ? unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
       : unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
     guard failure == 0 else { throw SystemError(code: failure, operation: "posix_spawnp") }
-    return process
+    id = process
   }
 
-  /// Waits for a child to end. Returns its exit code, or 128 plus the signal that ended it.
-  @discardableResult public static func wait(for process: pid_t) -> Int32 {
+  deinit {
+    guard code == nil else { return }
+    kill(id, SIGKILL)
+    _ = Self.wait(for: id, 0)
+  }
+
+  public func send(_ signal: Int32) { kill(id, signal) }
+
+  /// The exit code, or 128 plus the signal that ended it; nil while it runs.
+  public var exitCode: Int32? {
+    mutating get {
+      code = code ?? Self.wait(for: id, WNOHANG)
+      return code
+    }
+  }
+
+  /// Waits for the end, however long it takes.
+  /// - Returns: the exit code, or 128 plus the signal that ended it.
+  @discardableResult public mutating func wait() -> Int32 {
+    let ended = code ?? Self.wait(for: id, 0) ?? -1
+    code = ended
+    return ended
+  }
+
+  private static func wait(for id: pid_t, _ options: Int32) -> Int32? {
     var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    return code(of: status)
-  }
-
-  /// Like `wait(for:)`, without waiting; nil while the child runs.
-  public static func ended(_ process: pid_t) -> Int32? {
-    var status: Int32 = 0
-    guard unsafe waitpid(process, &status, WNOHANG) == process else { return nil }
-    return code(of: status)
-  }
-
-  /// Kills a child and reaps it.
-  public static func kill(_ process: pid_t) {
-    Glibc.kill(process, SIGKILL)
-    wait(for: process)
+    var found: pid_t
+    repeat { found = unsafe waitpid(id, &status, options) } while found < 0 && errno == EINTR
+    return found == id ? code(of: status) : nil
   }
 
   /// A pipe with both ends close-on-exec; a program gets an end only from `start`.

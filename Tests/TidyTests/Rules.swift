@@ -145,7 +145,7 @@ extension Rule {
   static let spawning = Rule(name: "programs are started in one place") { file in
     guard file.isSwift, file.path != "Tests/TestSupport/Spawn.swift" else { return [] }
     return file.findings(
-      in: file.code, of: #/\bProcess\(|\bposix_spawnp?\(|\bfork\(/#,
+      in: file.code, of: #/\bProcess\(|\bposix_spawnp?\(|\bv?fork\(|\bexecv\w*\(|\bpopen\(/#,
       "starts a program; Spawn in TestSupport does that")
   }
 

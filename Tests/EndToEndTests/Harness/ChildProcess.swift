@@ -4,24 +4,20 @@ import Glibc
 import Platform
 import TestSupport
 
-/// A running program. Owns the process: deinit kills and reaps a process that still runs.
+/// A running program. Owns the process.
 final class ChildProcess {
-  let id: pid_t
-  private var code: Int32?
+  private var process: Spawn
+  var id: pid_t { process.id }
 
   /// - Parameters:
   ///   - words: the program's path and its arguments.
   ///   - environment: added to what a program needs to find its libraries.
   ///   - output: the file to which standard output and standard error are appended.
   init(_ words: [String], environment: [String: String] = [:], output: String) throws {
-    id = try Spawn.start(
+    process = try Spawn(
       words,
       files: [(0, .nothingToRead), (1, .path(output, O_WRONLY | O_CREAT | O_APPEND)), (2, .same(1))],
       environment: Self.inherited.merging(environment) { $1 })
-  }
-
-  deinit {
-    if exitCode == nil { Spawn.kill(id) }
   }
 
   /// Excludes proxy settings, which would redirect a relay's deliveries. Under a sanitizer (`make asan`,
@@ -34,14 +30,10 @@ final class ChildProcess {
     return inherited
   }()
 
-  func send(_ signal: Int32) { kill(id, signal) }
+  func send(_ signal: Int32) { process.send(signal) }
 
   /// The exit code, or 128 plus the signal; nil while the program runs.
-  var exitCode: Int32? {
-    if let code { return code }
-    code = Spawn.ended(id)
-    return code
-  }
+  var exitCode: Int32? { process.exitCode }
 
   /// Waits for the program to end.
   func end(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws -> Int32 {

@@ -32,7 +32,7 @@ final class BrowserProcess {
 
   static let patienceMilliseconds: Int64 = 30_000
 
-  private let process: pid_t
+  private var process: Spawn
   private let toBrowser: Int32
   private let fromBrowser: Int32
   private let folder: String
@@ -55,8 +55,8 @@ final class BrowserProcess {
     close(toBrowser)
     close(fromBrowser)
     // The whole process group, of which it is the leader.
-    kill(-process, SIGKILL)
-    Spawn.wait(for: process)
+    kill(-process.id, SIGKILL)
+    process.wait()
     Self.remove(folder)
   }
 
@@ -71,7 +71,7 @@ final class BrowserProcess {
 
   private static func spawn(
     _ path: String, _ folder: String, reading: Int32, writing: Int32
-  ) throws(BrowserError) -> pid_t {
+  ) throws(BrowserError) -> Spawn {
     let words = [
       path, "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile", "--disable-gpu",
       // The sandbox needs user namespaces or a user other than root, which not every container has. The pages
@@ -82,7 +82,7 @@ final class BrowserProcess {
       "about:blank",
     ]
     do throws(SystemError) {
-      return try Spawn.start(
+      return try Spawn(
         words,
         files: [
           (0, .nothingToRead), (1, .nowhere), (2, .path(folder + "/log", O_WRONLY | O_CREAT)),
@@ -101,7 +101,7 @@ final class BrowserProcess {
 
   private static func remove(_ folder: String) {
     // A leftover folder in /tmp must not fail the test.
-    if let process = try? Spawn.start(["rm", "-rf", folder], files: []) { Spawn.wait(for: process) }
+    _ = try? ShellRun(["rm", "-rf", folder])
   }
 
   func send(_ message: JSONValue) throws(BrowserError) {
