@@ -57,44 +57,36 @@ final class Acceptor: Sendable {
       // Fails on a signal, or when memory is short (poll(2)).
       guard unsafe poll(&watched, nfds_t(watched.count), -1) > 0 else { continue }
       if watched[1].revents != 0 { return }
-      switch unsafe accept(core, listener, serve) {
-      case .accepted, .none: break
-      case .failed(let error):
-        let now = MonotonicInstant.now()
-        if now >= warnAt {
-          warn("no connection can be accepted: \(error.reason)")
-          warnAt = now.advanced(byMilliseconds: warningMilliseconds)
-        }
-        guard core.pause(milliseconds: pauseMilliseconds) else { return }
+      guard let shortage = unsafe accept(core, listener, serve) else { continue }
+      let now = MonotonicInstant.now()
+      if now >= warnAt {
+        warn("no connection can be accepted: \(shortage.reason)")
+        warnAt = now.advanced(byMilliseconds: warningMilliseconds)
       }
+      guard core.pause(milliseconds: pauseMilliseconds) else { return }
     }
   }
 
-  private enum Outcome {
-    case accepted
-    /// The client has disconnected, or the call was interrupted.
-    case none
-    /// No descriptor, or no memory for one, is available.
-    case failed(SystemError)
-  }
-
-  private static func accept(_ core: Core, _ listener: Int32, _ serve: Serve) -> Outcome {
+  /// Accepts a connection, if one still waits.
+  /// - Returns: an error when no descriptor, or no memory for one, is available.
+  private static func accept(_ core: Core, _ listener: Int32, _ serve: Serve) -> SystemError? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return unsafe withUnsafeMutableBytes(of: &address) { bytes in
       unsafe bytes.withMemoryRebound(to: sockaddr.self) { addresses in
-        guard let address = addresses.baseAddress else { return .none }
+        guard let address = addresses.baseAddress else { return nil }
         let descriptor = unsafe accept4(listener, address, &size, Listener.socketFlags)
         guard descriptor >= 0 else {
           let error = SystemError.last("accept4")
-          return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.code) ? .failed(error) : .none
+          // Any other error concerns this connection alone: the client has disconnected, for instance.
+          return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.code) ? error : nil
         }
         if core.admit(descriptor, unsafe PeerAddress.text(address)) {
           unsafe serve(descriptor, address, size)
         } else {
           close(descriptor)
         }
-        return .accepted
+        return nil
       }
     }
   }

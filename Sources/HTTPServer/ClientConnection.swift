@@ -22,16 +22,18 @@ internal import Platform
   let handle: OpaquePointer
   let state: Monitor<ConnectionState>
 
-  init(core: Core, handle: OpaquePointer, _ admission: Core.Admission) {
+  /// - Parameter admission: nil for a connection that counts no more (`Registry.forgetUnserved`).
+  init(core: Core, handle: OpaquePointer, _ admission: Core.Admission?) {
     self.core = core
     unsafe self.handle = unsafe handle
     let descriptor = unsafe CMicroHTTPD_socket(handle)
-    let address = unsafe PeerAddress.text(CMicroHTTPD_clientAddress(handle))
+    let address = unsafe admission?.address ?? PeerAddress.text(CMicroHTTPD_clientAddress(handle))
     remoteAddress = address.isEmpty ? PeerAddress.localUser(descriptor) : address
-    group = AddressGroup(remoteAddress)
-    limitedGroup = admission.group
-    let deadline = core.requestDeadline(from: admission.moment)
-    state = Monitor(ConnectionState(descriptor: descriptor, now: admission.moment, deadline: deadline))
+    limitedGroup = admission?.group
+    group = limitedGroup ?? AddressGroup(remoteAddress)
+    let now = admission?.moment ?? .now()
+    state = Monitor(
+      ConnectionState(descriptor: descriptor, now: now, deadline: core.requestDeadline(from: now)))
   }
 
   // MARK: The application's side; any thread

@@ -19,6 +19,8 @@ final class Core: Sendable {
   /// The data of a connection before libmicrohttpd serves it.
   struct Admission {
     let moment: MonotonicInstant
+    /// A result of `PeerAddress.text`.
+    let address: String
     /// The group it is counted in; nil when it is not limited.
     let group: AddressGroup?
   }
@@ -163,16 +165,15 @@ final class Core: Sendable {
         guard ofGroup < max(1, limits.connectionsPerAddress) else { return false }
         registry.countByGroup[group] = ofGroup + 1
       }
-      registry.accepted[descriptor] = Admission(moment: .now(), group: group)
+      registry.accepted[descriptor] = Admission(moment: .now(), address: address, group: group)
       return true
     }
   }
 
   /// libmicrohttpd serves a connection from now on. Called on the thread that serves it.
-  /// - Parameter make: makes it from the data recorded at the accept.
-  func register(_ descriptor: Int32, _ make: (Admission) -> ClientConnection) -> ClientConnection {
-    let admission = registry.withLock { $0.accepted[descriptor] }
-    let connection = make(admission ?? Admission(moment: .now(), group: nil))
+  /// - Parameter make: makes it from the data recorded at the accept; nil if that was forgotten meanwhile.
+  func register(_ descriptor: Int32, _ make: (Admission?) -> ClientConnection) -> ClientConnection {
+    let connection = make(registry.withLock { $0.accepted[descriptor] })
     let needsWatcher = registry.withLock { registry in
       registry.accepted[descriptor] = nil
       registry.connections[ObjectIdentifier(connection)] = connection
