@@ -16,12 +16,14 @@ public struct Problem: Error, Equatable {
   /// The reason for programs, if one slug has several; from a fixed set.
   public var reason: String?
 
+  /// - Parameter title: nil for the words of the slug.
   public init(
-    slug: String, title: String, status: Int, detail: String, headers: [String: String] = [:],
+    slug: String, title: String? = nil, status: Int, detail: String, headers: [String: String] = [:],
     reason: String? = nil
   ) {
     self.slug = slug
-    self.title = title
+    let words = slug.replacing("-", with: " ")
+    self.title = title ?? words.prefix(1).uppercased() + words.dropFirst()
     self.status = status
     self.detail = detail
     self.headers = headers
@@ -47,54 +49,54 @@ public struct Problem: Error, Equatable {
 
 extension Problem {
   public static let notFound = Problem(
-    slug: "not-found", title: "Not found", status: 404,
+    slug: "not-found", status: 404,
     detail:
       "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
   public static let unknownApp = Problem(
-    slug: "unknown-app", title: "Unknown app", status: 404,
+    slug: "unknown-app", status: 404,
     detail:
       "No app of this name is configured. Check the name after /v1/ against `apps` in the configuration.")
   public static let unknownHost = Problem(
-    slug: "unknown-host", title: "Unknown host", status: 404,
+    slug: "unknown-host", status: 404,
     detail:
       "No app has this host as its `links.origin`. Check the name that was asked for, and that a proxy "
       + "passes the Host on.")
   public static let unknownContext = Problem(
-    slug: "unknown-context", title: "Unknown context", status: 404,
+    slug: "unknown-context", status: 404,
     detail:
       "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
   public static let malformedRequest = Problem(
-    slug: "malformed-request", title: "Malformed request", status: 400,
+    slug: "malformed-request", status: 400,
     detail:
       "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
 
   public static func wrongMethod(_ allowed: String) -> Problem {
     Problem(
-      slug: "method-not-allowed", title: "Method not allowed", status: 405,
+      slug: "method-not-allowed", status: 405,
       detail: "This path takes \(allowed) only.", headers: ["Allow": allowed])
   }
 
   public static let unauthorized = Problem(
-    slug: "unauthorized", title: "Unauthorized", status: 401,
+    slug: "unauthorized", status: 401,
     detail: "Send one of the app's client keys as `Authorization: Bearer KEY` or `X-API-KEY: KEY`.",
     headers: ["WWW-Authenticate": "Bearer"])
   public static let wrongMediaType = Problem(
-    slug: "unsupported-media-type", title: "Unsupported media type", status: 415,
+    slug: "unsupported-media-type", status: 415,
     detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
 
   public static let noPrice = Problem(
-    slug: "unknown-price", title: "Unknown price", status: 422,
+    slug: "unknown-price", status: 422,
     detail:
       "`ply_context` names no price, so there is no checkout page to go to. Set `stripe_price_id` in it.")
   public static let unknownPrice = Problem(
-    slug: "unknown-price", title: "Unknown price", status: 422,
+    slug: "unknown-price", status: 422,
     detail:
       "No checkout page is configured for the price that `ply_context` names. Check `stripe_price_id` "
       + "against `links.checkout` in the configuration.")
 
   public static func tooLarge(_ maximum: Int) -> Problem {
     Problem(
-      slug: "body-too-large", title: "Body too large", status: 413,
+      slug: "body-too-large", status: 413,
       detail: "The body may have \(maximum) bytes. Nothing of it was kept.")
   }
 

@@ -213,7 +213,7 @@ extension Problem {
     guard app.tokens != nil else { return .unauthorized }
     let key = app.hasKeys ? ", or one of the app's client keys as `X-API-KEY: KEY`" : ""
     return Problem(
-      slug: "unauthorized", title: "Unauthorized", status: 401,
+      slug: "unauthorized", status: 401,
       detail: "Send the user's token as `Authorization: Bearer TOKEN`\(key).",
       headers: ["WWW-Authenticate": "Bearer"])
   }

@@ -50,7 +50,7 @@ extension Problem {
   public static func tooManyContexts(_ milliseconds: Int64) -> Problem {
     let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
     return Problem(
-      slug: "too-many-contexts", title: "Too many contexts", status: 429,
+      slug: "too-many-contexts", status: 429,
       detail: "More contexts came for this user, or from this address, than are taken in so short a time. "
         + "Nothing of this request was kept; send it again after the time that Retry-After says.",
       headers: ["Retry-After": String(max(1, seconds))])
