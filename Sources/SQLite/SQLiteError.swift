@@ -25,14 +25,6 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     case interrupted
     /// A fault in this program's SQL or its use of the library.
     case misuse
-
-    /// Whether one statement's values can be the cause. Other kinds concern the whole database.
-    public var mayConcernOneStatement: Bool {
-      switch self {
-      case .constraint, .misuse, .corrupt, .full: true
-      case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted: false
-      }
-    }
   }
 
   public let kind: Kind

@@ -1,5 +1,6 @@
 // Notices that may have arrived: their answer was lost, or a reload cancelled them.
 
+@testable import Alerts
 @testable import Configuration
 import Domain
 import Platform
@@ -30,8 +31,11 @@ import Testing
     }
   }
 
-  @Test("A doubtful notice is repeated at once while its trouble lasts, and then no more than any other")
-  func repeated() throws {
+  /// Runs the alerter after the answer to its first notice, of an open breaker, was lost. From then on the
+  /// address answers.
+  private func afterDoubtfulNotice(
+    _ body: (AlertBench, inout AlerterRun) throws -> Void
+  ) throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
     bench.network.use { _ in ScriptedTransport.lost }
@@ -39,20 +43,21 @@ import Testing
     try bench.live { run throws in
       try bench.pass(1000, &run)
       bench.network.use { _ in 200 }
+      try body(bench, &run)
+    }
+  }
+
+  @Test("A doubtful notice is repeated at once while its trouble lasts, and then no more than any other")
+  func repeated() throws {
+    try afterDoubtfulNotice { bench, run throws in
       #expect(try bench.pass(9 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
   @Test("A trouble that ends and comes back after a doubtful notice waits as after any other")
   func comesBack() throws {
-    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
-    defer { bench.stop() }
-    bench.network.use { _ in ScriptedTransport.lost }
-    try bench.setBreaker(.open)
-    try bench.live { run throws in
-      try bench.pass(1000, &run)
+    try afterDoubtfulNotice { bench, run throws in
       try bench.setBreaker(.closed)
-      bench.network.use { _ in 200 }
       #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["breaker_open shop resolved"])
       try bench.setBreaker(.open)
       #expect(try bench.pass(8 * Self.minute, &run).isEmpty)

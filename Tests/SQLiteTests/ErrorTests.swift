@@ -132,16 +132,6 @@ import Testing
     }
   }
 
-  @Test("A sync that failed concerns the whole database (R1), a constraint the statement alone")
-  func concern() {
-    let statement: Set<SQLiteError.Kind> = [.constraint, .misuse, .corrupt, .full]
-    let whole: Set<SQLiteError.Kind> = [
-      .busy, .inputOutput, .syncFailed, .readOnly, .cannotOpen, .outOfMemory, .interrupted,
-    ]
-    #expect(statement.allSatisfy { $0.mayConcernOneStatement })
-    #expect(!whole.contains { $0.mayConcernOneStatement })
-  }
-
   @Test("A copy is whole, is made beside a writer, and never goes over what is there")
   func copies() throws {
     let file = try TestFile()

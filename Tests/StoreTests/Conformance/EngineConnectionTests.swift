@@ -186,6 +186,16 @@ struct EngineConnectionTests {
     #expect(try whole.integrityFaults().isEmpty)
   }
 
+  @Test("A sync that failed concerns the whole database (R1), a constraint the command alone")
+  func concern() {
+    let command: [StoreFault.Kind] = [.constraint, .misuse, .corrupt, .full]
+    let whole: [StoreFault.Kind] = [
+      .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted,
+    ]
+    #expect(command.allSatisfy { $0.mayConcernOneCommand })
+    #expect(!whole.contains { $0.mayConcernOneCommand })
+  }
+
   @Test("What was committed is there after all connections were closed (R1, R9)")
   func durable() throws {
     try insert("a")
