@@ -35,7 +35,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
   static let coordinateSize = 32
 
   public let kind: Kind
-  private let key: OpaquePointer
+  private let key: Key
 
   /// - Parameters:
   ///   - rsaModulus: big-endian.
@@ -48,8 +48,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
     let key = try unsafe Self.make("RSA") { builder in
       unsafe ccrypto_push_rsa(builder, modulusNumber.pointer, exponentNumber.pointer) == 1
     }
-    withExtendedLifetime((modulusNumber, exponentNumber)) {}
-    try unsafe self.init(owning: key)
+    try unsafe self.init(Key(owning: key))
   }
 
   /// - Parameters:
@@ -64,32 +63,29 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
         unsafe ccrypto_push_p256(builder, bytes.baseAddress, bytes.count) == 1
       }
     }
-    try unsafe self.init(owning: key)
+    try unsafe self.init(Key(owning: key))
   }
 
   /// - Parameter subjectPublicKeyInfo: DER (RFC 5280 §4.1.2.7), the content of a PEM block `PUBLIC KEY`,
   ///   without trailing bytes.
   public convenience init(subjectPublicKeyInfo: [UInt8]) throws(PublicKeyFault) {
-    let (key, isWhole) = unsafe subjectPublicKeyInfo.withUnsafeBufferPointer { bytes in
+    let (read, isWhole) = unsafe subjectPublicKeyInfo.withUnsafeBufferPointer { bytes in
       var position = bytes.baseAddress
       let key = unsafe d2i_PUBKEY(nil, &position, bytes.count)
       return unsafe (key, position == bytes.baseAddress.map { unsafe $0 + bytes.count })
     }
-    guard let key = unsafe key else {
+    guard let pointer = unsafe read else {
       ERR_clear_error()
       throw .malformed
     }
-    guard isWhole else {
-      unsafe EVP_PKEY_free(key)
-      throw .malformed
-    }
-    try unsafe self.init(owning: key)
+    let key = unsafe Key(owning: pointer)
+    guard isWhole else { throw .malformed }
+    try self.init(key)
   }
 
-  /// Takes ownership of the key, and frees it when it throws.
-  private init(owning key: OpaquePointer) throws(PublicKeyFault) {
-    unsafe self.key = key
-    // From here on `deinit` frees the key, even when the initializer throws.
+  private init(_ owner: consuming Key) throws(PublicKeyFault) {
+    let key = unsafe owner.pointer
+    self.key = owner
     if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
       kind = .rsa
       let bits = unsafe EVP_PKEY_get_bits(key)
@@ -103,8 +99,6 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
       try unsafe Self.checkPoint(key)
     }
   }
-
-  deinit { unsafe EVP_PKEY_free(key) }
 
   /// Whether `signature` is valid for `message` under this key.
   /// - Parameter signature: for RSA as long as the modulus; for P-256 the 64 bytes of r and s (RFC 7518
@@ -121,7 +115,7 @@ public enum PublicKeyFault: Error, Sendable, Equatable {
     // Clears the errors of an invalid signature from this thread's error queue.
     defer { ERR_clear_error() }
     defer { unsafe EVP_MD_CTX_free(context) }
-    return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+    return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.pointer) == 1
       && EVP_DigestVerify(context, bytes, bytes.count, message, message.count) == 1
   }
 
@@ -209,8 +203,17 @@ extension PublicKey {
     return unsafe key
   }
 
+  /// Owns an `EVP_PKEY`.
+  @safe private struct Key: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+    deinit { unsafe EVP_PKEY_free(pointer) }
+  }
+
   /// Owns a `BIGNUM`.
-  @safe private final class BigNumber {
+  @safe private struct BigNumber: ~Copyable {
     let pointer: OpaquePointer
 
     init(_ bytes: [UInt8]) throws(PublicKeyFault) {

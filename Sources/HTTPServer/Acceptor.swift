@@ -9,30 +9,25 @@ internal import Platform
 
 /// The accepting thread and the listening socket.
 ///
-/// Owns the socket and an eventfd(2) that ends the thread. `stop` closes both and must be called once. While
-/// the maximum number of connections is open, further connections wait in the socket's backlog.
+/// Owns the socket and an eventfd(2) that ends the thread. `stop` closes the socket and must be called once.
+/// While the maximum number of connections is open, further connections wait in the socket's backlog.
 final class Acceptor: Sendable {
   /// Takes ownership of a descriptor, and closes it if it cannot be served.
   typealias Serve = @Sendable (Int32, UnsafePointer<sockaddr>, socklen_t) -> Void
 
   private let core: Core
   private let listener: Listener
-  private let end: Int32
+  private let end: FileDescriptor
   private let thread: WorkerThread
 
   /// Starts to accept immediately. Takes ownership of the listener, unless it throws.
   init(
     _ core: Core, _ listener: Listener, warn: @escaping @Sendable (String) -> Void, serve: @escaping Serve
   ) throws(SystemError) {
-    let end = eventfd(0, Int32(EFD_CLOEXEC))
-    guard end >= 0 else { throw .last("eventfd") }
-    do throws(SystemError) {
-      thread = try WorkerThread(name: "http-acceptor") {
-        unsafe Acceptor.run(core, listener.descriptor, end: end, warn, serve)
-      }
-    } catch {
-      close(end)
-      throw error
+    let end = try FileDescriptor(eventfd(0, Int32(EFD_CLOEXEC)), of: "eventfd")
+    let number = end.number
+    thread = try WorkerThread(name: "http-acceptor") {
+      unsafe Acceptor.run(core, listener.descriptor, end: number, warn, serve)
     }
     self.core = core
     self.listener = listener
@@ -42,10 +37,9 @@ final class Acceptor: Sendable {
   /// Stops accepting; no client can connect after it returns. Open connections continue.
   func stop() {
     core.registry.update { $0.isClosed = true }
-    _ = eventfd_write(end, 1)
+    _ = eventfd_write(end.number, 1)
     thread.join()
     listener.close()
-    close(end)
   }
 
   private static func run(

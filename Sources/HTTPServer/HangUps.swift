@@ -9,11 +9,10 @@ internal import Platform
 /// The descriptors of connections whose requests wait, in a separate epoll set (epoll(7)), and the loop that
 /// waits for hang-ups.
 ///
-/// Owns the set and an eventfd(2) that ends the loop; `deinit` closes both. The descriptors belong to
-/// libmicrohttpd. A connection adds and removes its descriptor under its lock, and removes it at the latest
-/// when libmicrohttpd announces the close. So the set never holds a descriptor that is closed or that belongs
-/// to another connection. An event that was fetched before its removal finds no entry, because tickets are
-/// never reused.
+/// Owns the set and an eventfd(2) that ends the loop. The connections' descriptors belong to libmicrohttpd. A
+/// connection adds and removes its descriptor under its lock, and removes it at the latest when libmicrohttpd
+/// announces the close. So the set never holds a descriptor that is closed or that belongs to another
+/// connection. An event that was fetched before its removal finds no entry, because tickets are never reused.
 @safe final class HangUps: @unchecked Sendable {
   private struct State {
     var connections: [UInt64: ClientConnection] = [:]
@@ -22,29 +21,13 @@ internal import Platform
   }
 
   private let state = Monitor(State())
-  private let set: Int32
-  private let end: Int32
+  private let set: FileDescriptor
+  private let end: FileDescriptor
 
   init() throws(SystemError) {
-    set = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard set >= 0 else { throw .last("epoll_create1") }
-    end = eventfd(0, Int32(EFD_CLOEXEC))
-    guard end >= 0 else {
-      let error = SystemError.last("eventfd")
-      close(set)
-      throw error
-    }
-    guard CMicroHTTPD_watchInput(set, end, 0) == 0 else {
-      let error = SystemError.last("epoll_ctl")
-      close(end)
-      close(set)
-      throw error
-    }
-  }
-
-  deinit {
-    close(end)
-    close(set)
+    set = try FileDescriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), of: "epoll_create1")
+    end = try FileDescriptor(eventfd(0, Int32(EFD_CLOEXEC)), of: "eventfd")
+    guard CMicroHTTPD_watchInput(set.number, end.number, 0) == 0 else { throw .last("epoll_ctl") }
   }
 
   /// Watches a connection's descriptor for one hang-up. Called under the connection's lock.
@@ -55,14 +38,14 @@ internal import Platform
       state.connections[state.lastTicket] = connection
       return state.lastTicket
     }
-    if CMicroHTTPD_watchHangUp(set, descriptor, ticket) == 0 { return ticket }
+    if CMicroHTTPD_watchHangUp(set.number, descriptor, ticket) == 0 { return ticket }
     state.withLock { $0.connections[ticket] = nil }
     return nil
   }
 
   /// Called under the connection's lock, while the descriptor is still open.
   func remove(_ ticket: UInt64, _ descriptor: Int32) {
-    _ = CMicroHTTPD_unwatch(set, descriptor)
+    _ = CMicroHTTPD_unwatch(set.number, descriptor)
     state.withLock { $0.connections[ticket] = nil }
   }
 
@@ -70,7 +53,7 @@ internal import Platform
   func run() {
     var tickets = [UInt64](repeating: 0, count: 64)
     while true {
-      let count = unsafe CMicroHTTPD_waitForEvents(set, &tickets, Int32(tickets.count))
+      let count = unsafe CMicroHTTPD_waitForEvents(set.number, &tickets, Int32(tickets.count))
       if count < 0 && errno == EINTR { continue }
       // No other error is possible: the set is open and the buffer is valid (epoll_wait(2)).
       guard count > 0 else { return }
@@ -83,5 +66,5 @@ internal import Platform
   }
 
   /// Ends `run`.
-  func stop() { _ = eventfd_write(end, 1) }
+  func stop() { _ = eventfd_write(end.number, 1) }
 }

@@ -22,7 +22,6 @@ public enum JSONDocument {
     unsafe bytes.withUnsafeBufferPointer { text in
       guard let base = text.baseAddress, text.count <= Int32.max else { return 0 }
       var tape = unsafe JSONTape(text, at: base)
-      defer { tape.deallocate() }
       return tape.scan() ? nil : tape.position
     }
   }
@@ -34,9 +33,10 @@ public enum JSONDocument {
     try unsafe bytes.withUnsafeBufferPointer { (text) throws(Failure) -> Result? in
       guard let base = text.baseAddress, text.count <= Int32.max else { return nil }
       var tape = unsafe JSONTape(text, at: base)
-      defer { tape.deallocate() }
       guard tape.scan() else { return nil }
-      return try unsafe body(JSONNode(text: base, places: tape.places, index: 0))
+      return try unsafe tape.withPlaces { (places) throws(Failure) in
+        try unsafe body(JSONNode(text: base, places: places, index: 0))
+      }
     }
   }
 }

@@ -5,8 +5,39 @@
 
 /// The places of one text in order: a container before its content, a key before its value.
 ///
-/// Owns the list, which `deallocate` frees; borrows the text.
-@safe struct JSONTape {
+/// Owns the list, and borrows the text.
+@safe struct JSONTape: ~Copyable {
+  private var scanner: JSONScanner
+
+  /// - Parameter text: at most 2 GiB.
+  init(_ text: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>) {
+    scanner = unsafe JSONScanner(text, at: base)
+  }
+
+  deinit { unsafe scanner.places.deallocate() }
+
+  /// The next byte to read; after a failed scan, the first invalid byte.
+  var position: Int { scanner.position }
+
+  /// Finds all places.
+  /// - Returns: false when the text is not JSON (RFC 8259 §2) in UTF-8 (§8.1), or is nested too deeply.
+  mutating func scan() -> Bool {
+    // A local copy, which the compiler keeps in registers.
+    var scanner = scanner
+    defer { self.scanner = scanner }
+    return scanner.scanAll()
+  }
+
+  /// Calls `body` with the list, which lives until it returns.
+  func withPlaces<Result, Failure: Error>(
+    _ body: (UnsafePointer<JSONPlace>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe body(scanner.places)
+  }
+}
+
+/// Fills a list of places. Its `JSONTape` frees the list.
+@safe struct JSONScanner {
   /// Deeper texts are refused (RFC 8259 §9). Foundation's decoder has the same limit.
   static let depthMax = 512
 
@@ -32,19 +63,8 @@
     unsafe places = .allocate(capacity: capacity)
   }
 
-  func deallocate() { unsafe places.deallocate() }
-
-  /// Finds all places.
-  /// - Returns: false when the text is not JSON (RFC 8259 §2) in UTF-8 (§8.1), or is nested too deeply.
-  mutating func scan() -> Bool {
-    // A local copy, which the compiler keeps in registers.
-    var scanner = self
-    defer { self = scanner }
-    return scanner.scanAll()
-  }
-
   @inline(__always)
-  private mutating func scanAll() -> Bool {
+  fileprivate mutating func scanAll() -> Bool {
     // A byte order mark may be ignored (RFC 8259 §8.1).
     if end >= 3, unsafe text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF { position = 3 }
     while true {

@@ -14,10 +14,7 @@ public enum FileCache {
   /// - Returns: false when the file does not exist or cannot be opened.
   @discardableResult
   public static func forget(_ path: String) -> Bool {
-    guard !path.utf8.contains(0) else { return false }
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    return posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0
+    guard let file = try? FileDescriptor.open(path, O_RDONLY | O_NONBLOCK) else { return false }
+    return posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) == 0
   }
 }

@@ -56,38 +56,32 @@ public enum LockFailure: Error, Sendable, Equatable {
 public final class FileLock: Sendable {
   fileprivate static let usersByte = 3
 
-  private let descriptor: Int32
+  private let file: ServiceFile
   /// Whether this lock created its file.
-  public let isNew: Bool
+  public var isNew: Bool { file.isNew }
 
   /// Acquires the lock, or fails immediately. Creates the file if it is missing.
   public init(path: String, purpose: LockPurpose = .serving) throws(LockFailure) {
     let range = FileRange(start: purpose.range.start, length: purpose.range.length)
     while true {
-      let (descriptor, isNew) = try FileRange.openOrMake(path, O_RDWR, mode: 0o640)
+      let file = try FileRange.openOrMake(path, O_RDWR, mode: 0o640)
       do throws(SystemError) {
-        try range.lock(F_WRLCK, descriptor, F_SETLK)
+        try range.lock(F_WRLCK, file.number, F_SETLK)
       } catch {
         // Nil when the holder has released the lock meanwhile.
-        let holder = Self.holder(descriptor)
-        close(descriptor)
-        throw error.isHeld ? .held(by: holder) : .system(error)
+        throw error.isHeld ? .held(by: Self.holder(file.number)) : .system(error)
       }
       // The previous holder may have removed the file before it released the lock (`DatabaseLock.abandon`).
       // Other processes would not find a lock on a removed file, so try again.
-      if Self.isFile(descriptor, at: path) {
-        self.descriptor = descriptor
-        self.isNew = isNew
+      if Self.isFile(file.number, at: path) {
+        self.file = file
         return
       }
-      close(descriptor)
     }
   }
 
-  deinit { close(descriptor) }
-
   /// Whether a path refers to the file of this lock.
-  public func isFile(at path: String) -> Bool { Self.isFile(descriptor, at: path) }
+  public func isFile(at path: String) -> Bool { Self.isFile(file.number, at: path) }
 
   private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
     guard let locked = FileIdentity(descriptor: descriptor) else { return false }
@@ -100,20 +94,19 @@ public final class FileLock: Sendable {
   public func keepingUsersOut<Result>(_ body: () throws -> Result) throws -> Result {
     let range = FileRange(start: Self.usersByte, length: 1)
     do throws(SystemError) {
-      try range.lock(F_WRLCK, descriptor, FileRange.setDescriptorLock)
+      try range.lock(F_WRLCK, file.number, FileRange.setDescriptorLock)
     } catch {
       throw error.isHeld ? LockFailure.held(by: nil) : LockFailure.system(error)
     }
     // If it cannot be unlocked, closing the descriptor releases it.
-    defer { try? range.lock(F_UNLCK, descriptor, FileRange.setDescriptorLock) }
+    defer { try? range.lock(F_UNLCK, file.number, FileRange.setDescriptorLock) }
     return try body()
   }
 
   /// The process that holds the lock on a file; nil when no process does or the file does not exist.
   public static func holder(path: String) -> LockHolder? {
-    guard let descriptor = try? FileRange.open(path, O_RDONLY) else { return nil }
-    defer { close(descriptor) }
-    return holder(descriptor)
+    guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return nil }
+    return holder(file.number)
   }
 
   private static func holder(_ descriptor: Int32) -> LockHolder? {
@@ -128,23 +121,19 @@ public final class FileLock: Sendable {
 
 /// Marks the database as open in this program, until the value is destroyed.
 public final class FileUse: Sendable {
-  private let descriptor: Int32
+  private let file: ServiceFile
 
   /// - Parameter path: the lock file; created if it is missing.
   /// - Throws: `held` while the database file is being exchanged.
   public init(path: String) throws(LockFailure) {
-    let (descriptor, _) = try FileRange.openOrMake(path, O_RDONLY, mode: 0o640)
+    file = try FileRange.openOrMake(path, O_RDONLY, mode: 0o640)
     do throws(SystemError) {
       try FileRange(start: FileLock.usersByte, length: 1).lock(
-        F_RDLCK, descriptor, FileRange.setDescriptorLock)
+        F_RDLCK, file.number, FileRange.setDescriptorLock)
     } catch {
-      close(descriptor)
       throw error.isHeld ? .held(by: nil) : .system(error)
     }
-    self.descriptor = descriptor
   }
-
-  deinit { close(descriptor) }
 }
 
 /// An exclusive lock on the file itself, on any path to it: a symbolic link, a hard link, a bind mount of the
@@ -161,7 +150,7 @@ public final class FileUse: Sendable {
 public final class InodeLock: Sendable {
   private static let range = FileRange(start: 0x4000_0000 + 1024, length: 1)
 
-  private let descriptor: Int32
+  private let descriptor: FileDescriptor
 
   /// Acquires the lock, or fails immediately.
   /// - Parameter creates: whether to create an empty file if it is missing.
@@ -169,35 +158,32 @@ public final class InodeLock: Sendable {
   public init(path: String, creates: Bool) throws(LockFailure) {
     // O_NONBLOCK: see `FileReading`.
     let flags = O_RDWR | O_NONBLOCK
-    let descriptor =
-      creates
-      ? try FileRange.openOrMake(path, flags, mode: 0o644).descriptor
-      : try FileRange.open(path, flags)
     do throws(SystemError) {
+      if creates {
+        let file = try ServiceFile(path, flags, mode: 0o644)
+        descriptor = file.descriptor
+      } else {
+        descriptor = try FileDescriptor.open(path, flags)
+      }
       var found = stat()
-      guard unsafe fstat(descriptor, &found) == 0 else { throw .last("fstat") }
+      guard unsafe fstat(descriptor.number, &found) == 0 else { throw .last("fstat") }
       guard found.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
-      try Self.range.lock(F_WRLCK, descriptor, FileRange.setDescriptorLock)
+      try Self.range.lock(F_WRLCK, descriptor.number, FileRange.setDescriptorLock)
     } catch {
-      close(descriptor)
       throw error.isHeld ? .held(by: nil) : .system(error)
     }
-    self.descriptor = descriptor
   }
-
-  deinit { close(descriptor) }
 
   /// Whether another process holds this lock on the file at a path; nil when that cannot be determined. Only
   /// queries, and never locks. Call it before SQLite has the file open in this process, because it closes a
   /// descriptor of the file (see above).
   public static func isHeld(path: String) -> Bool? {
-    guard let descriptor = try? FileRange.open(path, O_RDONLY | O_NONBLOCK) else { return nil }
-    defer { close(descriptor) }
-    return range.isDescriptorLocked(descriptor)
+    guard let file = try? FileDescriptor.open(path, O_RDONLY | O_NONBLOCK) else { return nil }
+    return range.isDescriptorLocked(file.number)
   }
 
   /// The locked file and its current number of hard links; 0 when it was removed.
-  public var file: FileIdentity? { FileIdentity(descriptor: descriptor) }
+  public var file: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
 }
 
 /// A range of bytes of an open file.
@@ -214,19 +200,12 @@ struct FileRange {
   /// Opens a file, and creates a missing one. See `ServiceFile`.
   static func openOrMake(
     _ path: String, _ flags: Int32, mode: UInt32
-  ) throws(LockFailure) -> (descriptor: Int32, isNew: Bool) {
+  ) throws(LockFailure) -> ServiceFile {
     do throws(SystemError) {
-      return try ServiceFile.open(path, flags, mode: mode)
+      return try ServiceFile(path, flags, mode: mode)
     } catch {
       throw .system(error)
     }
-  }
-
-  static func open(_ path: String, _ flags: Int32) throws(LockFailure) -> Int32 {
-    guard !path.utf8.contains(0) else { throw .system(SystemError(code: EINVAL, operation: "open")) }
-    let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(.last("open")) }
-    return descriptor
   }
 
   /// - Parameters:

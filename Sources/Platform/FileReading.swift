@@ -27,25 +27,25 @@ public enum FileReading {
   /// - Parameter bytesMax: a longer file is an error (EFBIG) and not read further.
   /// - Throws: the error of open(2), fstat(2) or read(2); `notARegularFile`; EISDIR for a directory.
   public static func content(of path: String, bytesMax: Int) throws(SystemError) -> FileContent {
-    // open(2) would end the path at a NUL and open another file.
-    guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "open") }
     // O_NONBLOCK: otherwise open(2) of a FIFO waits for a writer. It has no effect on a regular file.
     // O_NOCTTY: a terminal must not become this process's controlling terminal. The file is opened before it
     // is checked, so that it cannot be exchanged in between.
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard file >= 0 else {
+    let file: FileDescriptor
+    do throws(SystemError) {
+      file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    } catch {
       // The error of open(2) for a socket, and for a device without its driver.
-      throw errno == ENXIO ? .notARegularFile : .last("open")
+      throw error.code == ENXIO ? .notARegularFile : error
     }
-    defer { close(file) }
     var status = stat()
-    guard unsafe fstat(file, &status) == 0 else { throw .last("fstat") }
+    guard unsafe fstat(file.number, &status) == 0 else { throw .last("fstat") }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFDIR: throw SystemError(code: EISDIR, operation: "read")
     default: throw .notARegularFile
     }
-    return FileContent(bytes: try bytes(from: file, max: bytesMax), mode: UInt32(status.st_mode) & 0o7777)
+    return FileContent(
+      bytes: try bytes(from: file.number, max: bytesMax), mode: UInt32(status.st_mode) & 0o7777)
   }
 
   private static func bytes(from file: Int32, max bytesMax: Int) throws(SystemError) -> [UInt8] {

@@ -9,12 +9,10 @@ public enum FileWriting {
   /// - Parameter mode: the permission bits (chmod(2)); the umask may clear some.
   /// - Throws: the error of open(2), write(2) or fsync(2); `isExistingFile` when the name is already used.
   public static func create(_ path: String, _ bytes: [UInt8] = [], mode: UInt32) throws(SystemError) {
-    let file = unsafe open(try checked(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard file >= 0 else { throw .last("open") }
+    let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
     do throws(SystemError) {
-      defer { close(file) }
-      try write(bytes, to: file)
-      guard fsync(file) == 0 else { throw SystemError.last("fsync") }
+      try write(bytes, to: file.number)
+      guard fsync(file.number) == 0 else { throw SystemError.last("fsync") }
     } catch {
       remove(path)
       throw error
@@ -23,10 +21,8 @@ public enum FileWriting {
 
   /// Makes the content of a file, or the names in a folder, survive a power loss (fsync(2)).
   public static func sync(_ path: String) throws(SystemError) {
-    let file = unsafe open(try checked(path), O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .last("open") }
-    defer { close(file) }
-    guard fsync(file) == 0 else { throw .last("fsync") }
+    let file = try FileDescriptor.open(path, O_RDONLY)
+    guard fsync(file.number) == 0 else { throw .last("fsync") }
   }
 
   /// Renames a file in the same file system atomically (rename(2)). Replaces a file of the new name.

@@ -45,14 +45,13 @@ public struct ServiceNotifier: Sendable {
     let capacity = MemoryLayout.size(ofValue: target.sun_path)
     guard address.count < capacity else { return }
     unsafe withUnsafeMutableBytes(of: &target.sun_path) { unsafe $0.copyBytes(from: address) }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    let made = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard let sender = try? FileDescriptor(made, of: "socket") else { return }
     let length = socklen_t(MemoryLayout<sockaddr_un>.size - capacity + address.count)
     let bytes = Array(message.utf8)
     unsafe withUnsafePointer(to: &target) { pointer in
       _ = unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
+        unsafe sendto(sender.number, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
       }
     }
   }

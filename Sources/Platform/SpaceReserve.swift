@@ -37,13 +37,13 @@ public struct FileReserve: SpaceReserve {
   /// Reserves the space if it and a quarter more are free. The quarter prevents it from reserving the same
   /// space again directly after `giveUp`.
   public func acquire() -> SpaceAcquired {
-    let file: Int32
+    let opened: ServiceFile
     do throws(SystemError) {
-      file = try ServiceFile.open(path, O_RDWR, mode: 0o600).descriptor
+      opened = try ServiceFile(path, O_RDWR, mode: 0o600)
     } catch {
       return error.code == ENOSPC ? .noSpace : .unavailable
     }
-    defer { close(file) }
+    let file = opened.number
     var disk = statvfs()
     var found = stat()
     guard unsafe fstatvfs(file, &disk) == 0, unsafe fstat(file, &found) == 0 else { return .unavailable }
@@ -63,9 +63,7 @@ public struct FileReserve: SpaceReserve {
   }
 
   public func release() {
-    let file = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else { return }
-    ftruncate(file, 0)
-    close(file)
+    guard let file = try? FileDescriptor.open(path, O_WRONLY | O_NOFOLLOW) else { return }
+    ftruncate(file.number, 0)
   }
 }

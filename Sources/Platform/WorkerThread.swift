@@ -47,10 +47,8 @@ public final class WorkerThread: Sendable {
 
   /// Ignores errors: the thread works without a name.
   private static func setName(_ name: String) {
-    let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
-    guard file >= 0 else { return }
-    defer { close(file) }
+    guard let file = try? FileDescriptor.open("/proc/thread-self/comm", O_WRONLY) else { return }
     let bytes = Array(name.utf8.prefix(15))
-    _ = unsafe write(file, bytes, bytes.count)
+    _ = unsafe write(file.number, bytes, bytes.count)
   }
 }

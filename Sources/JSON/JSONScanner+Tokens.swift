@@ -1,7 +1,7 @@
 // The tokens of a JSON text (RFC 8259 §3, §6, §7): strings, numbers and words. Each is checked completely and
 // not converted. Pure; thread-safe.
 
-extension JSONTape {
+extension JSONScanner {
   @inline(__always)
   mutating func string() -> Bool {
     position += 1
